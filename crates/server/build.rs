@@ -1,4 +1,4 @@
-//! What the linker is told of the binary. It must not know what the binary does.
+//! Settings of the linker for the binary. It must not know what the binary does.
 
 use std::env;
 use std::process::Command;

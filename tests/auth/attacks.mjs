@@ -47,7 +47,7 @@ await check('a token in the query', async () => {
   }
 });
 await check('a token for somebody else', async () => {
-  const why = 'it is not for this gateway';
+  const why = 'it was issued for another audience';
   await refused(await token({ resource: 'https://elsewhere.example/mcp' }), why);
   await refused(await token({ resource: `${gateway}/more` }), why);
   await refused(await token({ resource: new URL(gateway).origin }), why);
@@ -55,7 +55,7 @@ await check('a token for somebody else', async () => {
 await check('a token that is no JWT', async () => {
   const text = await token({ resource: null, scope: '' });
   assert.equal(text.split('.').length, 1);
-  await refused(text, 'this token is not known here');
+  await refused(text, 'unknown token');
 });
 await check('a token with too little scope', async () => {
   const { status, challenge } = await show(await token({ scope: 'write' }));
@@ -73,7 +73,7 @@ await check('a token that ends', async () => {
 });
 await check('alg none', async () => {
   const text = await token();
-  const why = 'its algorithm is none that is taken here';
+  const why = 'its signature algorithm is not supported';
   await refused(new UnsecuredJWT(decodeJwt(text)).encode(), why);
   const [, claims, signature] = text.split('.');
   for (const alg of ['none', 'None', 'NONE', '']) {
@@ -96,7 +96,7 @@ await check('a public key as a shared secret', async () => {
     for (const alg of ['HS256', 'RS256']) {
       const signed = `${encoded({ alg, kid, typ: 'at+jwt' })}.${claims}`;
       const tag = createHmac('sha256', secret).update(signed).digest('base64url');
-      await refused(`${signed}.${tag}`, alg === 'HS256' ? 'its algorithm is none that is taken here' : 'its signature is wrong');
+      await refused(`${signed}.${tag}`, alg === 'HS256' ? 'its signature algorithm is not supported' : 'its signature is wrong');
     }
   }
 });
@@ -104,7 +104,7 @@ await check('a key of one algorithm with another', async () => {
   const text = await token();
   const other = (await publicKeys()).find((key) => key.alg === 'ES256');
   const [, claims, signature] = text.split('.');
-  const why = 'its algorithm is not one of this issuer and its key';
+  const why = 'its algorithm is not allowed for this issuer and its key';
   await refused(`${encoded({ alg: 'RS256', kid: other.kid })}.${claims}.${signature}`, why);
   await refused(`${encoded({ alg: 'ES256', kid: decodeProtectedHeader(text).kid })}.${claims}.${signature}`, why);
 });
@@ -123,7 +123,7 @@ await check('other claims under the same signature', async () => {
   const [head, , signature] = text.split('.');
   const claims = decodeJwt(text);
   await refused(`${head}.${encoded({ ...claims, sub: 'root' })}.${signature}`, 'its signature is wrong');
-  const issuer = 'its issuer is none whose tokens are taken here';
+  const issuer = 'tokens of its issuer are not accepted here';
   await refused(`${head}.${encoded({ ...claims, iss: 'https://evil.example' })}.${signature}`, issuer);
 });
 await check("somebody else's session", async () => {

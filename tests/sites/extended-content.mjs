@@ -46,7 +46,7 @@ export default [
   ['admin', 'wp_get_items', { type: 'posts', status: 'draft', filters: { categories: ['$news'], author: '$editor' } }, { count: 1, items: [{ id: '$filed', author: '$editor' }] }],
   ['admin', 'wp_get_post', { id: '$filed', raw: true }, { sticky: true, categories: ['$news'] }],
   ['subscriber', 'wp_update_item', { type: 'posts', id: '$filed', fields: { author: '$subscriber' } }, '403 rest_cannot_edit'],
-  ['admin', 'wp_update_item', { type: 'posts', id: '$item', fields: { id: '$filed' } }, /say it beside/],
+  ['admin', 'wp_update_item', { type: 'posts', id: '$item', fields: { id: '$filed' } }, /use the argument of that name/],
   ['admin', 'wp_delete_item', { type: 'posts', id: '$filed', force: true }, { deleted: true }],
   ['admin', 'wp_get_item', { type: 'posts', id: '$item', context: 'edit' }, { id: '$item', content: /Two/ }],
   ['subscriber', 'wp_get_item', { type: 'pages', id: '$page' }, { type: 'page', title: 'About north' }],

@@ -11,7 +11,7 @@ export default [
   ['subscriber', 'site_request', { method: 'POST', route: '/wp/v2/tags', body: { name: 'x' } }, '403 rest_cannot_create'],
   ['admin', 'site_request', { method: 'DELETE', route: '/wp/v2/tags/$made', parameters: { force: true } }, { deleted: true }],
   ['admin', 'site_request', { route: '/wp/v2/nothing' }, '404 rest_no_route'],
-  ['admin', 'site_request', { route: '/wp-site-health/v1/directory-sizes' }, /does not list this route/],
+  ['admin', 'site_request', { route: '/wp-site-health/v1/directory-sizes' }, /does not allow this route/],
   // Abilities came with WordPress 6.9, which is newer than these packages.
   ['admin', 'site_abilities', {}, '404 rest_no_route'],
   ['admin', 'site_ability_categories', {}, '404 rest_no_route'],

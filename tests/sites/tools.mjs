@@ -177,7 +177,7 @@ await roles('wp_upload_media_from_url', AUTHORS, async (role) => {
 await check('wp_upload_media_from_url of an address that is not public', async () => {
   const { error } = await call(of('admin'), 'wp_upload_media_from_url', { url: south.picture.url });
   assert.equal(error.code, -32005, JSON.stringify(error));
-  assert.match(error.message, /may not be fetched/);
+  assert.match(error.message, /fetching this file is not allowed/);
 });
 
 await roles('wp_get_categories', ROLES, async (role) => {

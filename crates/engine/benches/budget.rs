@@ -12,7 +12,7 @@ mod workload;
 use std::hint::black_box;
 
 use bytes::Bytes;
-use dragoman_engine::exchange::Answer;
+use dragoman_engine::exchange::ExchangeAnswer;
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
 use proto::codec::sse::{SseDecoder, SseEvent};
@@ -29,14 +29,14 @@ fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
 #[library_benchmark]
 #[bench::in_session(args = (), setup = Call::in_session, config = at_most(29_000))]
 #[bench::stateless(args = (), setup = Call::stateless, config = at_most(36_000))]
-fn tools_call(call: Call) -> Answer {
+fn tools_call(call: Call) -> ExchangeAnswer {
     black_box(black_box(call).make())
 }
 
 // Its length does not count: the list is made once, and each client is written the same bytes.
 #[library_benchmark]
 #[bench::of_1000_tools(args = (), setup = List::of_1000_tools, config = at_most(5_400))]
-fn tools_list(list: List) -> [Bytes; 3] {
+fn tools_list(list: List) -> Vec<Bytes> {
     black_box(black_box(list).answer())
 }
 

@@ -1,8 +1,8 @@
-//! The address of a client: of whoever connects, or the one that trusted proxies name in `X-Forwarded-For`. It must not know
-//! what the address is used for.
+//! The address of a client: the peer of the connection, or the address that trusted proxies name in
+//! `X-Forwarded-For`. It must not know what the address is used for.
 //!
-//! Each proxy appends the address that connected to it, so only the entries at the right were written by proxies that are
-//! trusted; everything further left may have come from the client.
+//! Each proxy appends the address of its own peer, so only the entries on the right were written by trusted proxies;
+//! everything further left may come from the client.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,29 +10,29 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::config::{MAX_HOPS, TrustedProxies};
 
-/// The header in which proxies name who connected to them.
+/// The header in which proxies name their peers.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address of a client, and how it was found out.
+/// The address of a client, and how it was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress {
-    /// The client's; IPv4 is never mapped into IPv6.
+    /// The address of the client; IPv4 is never mapped into IPv6.
     pub address: IpAddr,
-    /// That of the connection.
+    /// The address of the connection's peer.
     pub peer: IpAddr,
-    /// Set where the connection comes from a trusted proxy that names no client: the address is the proxy's.
+    /// True if the connection comes from a trusted proxy that names no client: the address is the proxy's.
     pub is_proxy: bool,
 }
 
 impl ClientAddress {
-    /// The address of whoever connects.
+    /// Takes the peer of the connection as the client.
     pub fn direct(peer: IpAddr) -> Self {
         let peer = peer.to_canonical();
         Self { address: peer, peer, is_proxy: false }
     }
 
-    /// Decides who the client of a request is. An entry that is no address ends the search: what stands left of it was not
-    /// vouched for by anybody known.
+    /// Determines the client of a request. An entry that is not an address ends the search: no trusted proxy vouched
+    /// for the entries left of it.
     pub fn of(peer: IpAddr, headers: &HeaderMap, trusted: &TrustedProxies) -> Self {
         let direct = Self::direct(peer);
         let address = match trusted {
@@ -56,20 +56,20 @@ impl ClientAddress {
         Self { address: address.unwrap_or(direct.peer), is_proxy: address.is_none(), ..direct }
     }
 
-    /// Returns true if the connection comes from this machine and no client elsewhere is known.
+    /// Returns true if the connection comes from this machine and no remote client is named.
     pub fn is_local(&self) -> bool {
         self.address.is_loopback()
     }
 }
 
-/// The addresses that proxies have named, the last one first, up to an entry that is none.
+/// The addresses that proxies have named, the last one first, up to an entry that is not an address.
 fn entries(headers: &HeaderMap) -> impl Iterator<Item = IpAddr> {
     let lines = headers.get_all(FORWARDED_FOR).iter().rev();
     let texts = lines.flat_map(|line: &HeaderValue| line.as_bytes().rsplit(|byte| *byte == b','));
     texts.map_while(|text| parse(std::str::from_utf8(text).ok()?))
 }
 
-/// An address with or without its port, in brackets or not.
+/// Parses an address with or without a port, in brackets or not.
 fn parse(text: &str) -> Option<IpAddr> {
     let text = text.trim_matches([' ', '\t']);
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());

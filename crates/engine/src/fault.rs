@@ -1,4 +1,4 @@
-//! What the gateway itself refuses or cannot do, in the one form that reaches a client.
+//! Refusals and failures of the gateway itself, in the one form that reaches a client.
 //!
 //! Modules raise their own errors; at the edge they become a [`Fault`]. It must not know transports beyond a status.
 
@@ -7,41 +7,41 @@ use proto::era::{Era, EraFault};
 use proto::json::{Duplicate, JsonError, Problem, quote};
 use proto::rpc::{FrameError, FrameFault, Id, code, error_response};
 
-/// Whose doing it is.
+/// The party at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
-    /// The request is at fault.
+    /// The client, with its request.
     Client,
-    /// The gateway is.
+    /// The gateway.
     Gateway,
-    /// A server behind it is.
+    /// A server behind the gateway.
     Upstream,
 }
 
-/// What kind of thing went wrong, whatever code an endpoint's dialect has for it.
+/// The kind of fault, independent of the code that an endpoint's dialect has for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// The message is not JSON.
     ParseError,
     /// The message is not a request of JSON-RPC 2.0.
     InvalidRequest,
-    /// The method is not known here.
+    /// The method is unknown here.
     UnknownMethod,
-    /// The params do not fit the method.
+    /// The params are invalid for the method.
     InvalidParams,
     /// A call names no tool.
     MissingToolName,
     /// No tool has this name.
     UnknownTool,
-    /// The arguments do not fit the tool's input schema.
+    /// The arguments do not match the tool's input schema.
     InvalidArguments,
-    /// The tool is there for who asks, but a rule does not allow these arguments.
+    /// The caller may use the tool, but a rule denies these arguments.
     DeniedArguments,
     /// The tool ran and failed.
     ToolFailed,
     /// A server answered with an error of its own.
     UpstreamError,
-    /// A server cannot be reached, or gave no answer.
+    /// A server cannot be reached, or did not answer.
     UpstreamDown,
     /// No resource has this URI.
     UnknownResource,
@@ -49,26 +49,26 @@ pub enum Condition {
     UnknownPrompt,
     /// No profile has this name.
     UnknownProfile,
-    /// Nobody said who asks.
+    /// Credentials are missing.
     NoCredentials,
-    /// What was said of who asks is not true.
+    /// The credentials are invalid.
     BadCredentials,
-    /// Whoever asks may not.
+    /// The caller has no permission.
     Forbidden,
-    /// Whoever knows the credential cannot be asked now.
+    /// The service that checks the credentials is unavailable.
     AuthUnavailable,
     /// Too many requests in too short a time.
     RateLimited,
-    /// The session was not begun with `initialize`.
+    /// The session was not opened with `initialize`.
     NotInitialized,
-    /// What the tools stand on is not there.
+    /// The platform under the tools is missing.
     PlatformMissing,
     /// Anything else that is not the client's fault.
     Internal,
 }
 
 impl Condition {
-    /// What an error code of JSON-RPC 2.0 (section 5.1) says by itself.
+    /// The condition that an error code of JSON-RPC 2.0 (section 5.1) implies.
     fn of_code(code: i32) -> Self {
         match code {
             code::PARSE_ERROR => Self::ParseError,
@@ -80,34 +80,35 @@ impl Condition {
     }
 }
 
-/// An error as a client gets it.
+/// An error in the form that a client gets.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct Fault {
     /// The JSON-RPC code.
     pub code: i32,
-    /// The HTTP status; `None` where the era's table decides.
+    /// The HTTP status; `None` to take it from the era's table.
     pub status: Option<u16>,
-    /// Whose doing it is.
+    /// The party at fault.
     pub blame: Blame,
-    /// True if the same request may succeed if it is sent again.
+    /// True if a retry of the same request may succeed.
     pub retry: bool,
-    /// What happened, where, and what to do.
+    /// The description: what happened, where, and what to do.
     pub message: String,
     /// The error's `data` as JSON text.
     pub data: Option<String>,
-    /// What kind of thing went wrong.
+    /// The kind of fault.
     pub condition: Condition,
-    /// What it is about: the name of a tool, a server, a method, a profile.
+    /// The subject: the name of a tool, a server, a method or a profile.
     pub subject: Option<String>,
-    /// True if what is missing is there, only not for who asks. For the record of calls alone: no client learns of it.
+    /// True if the missing item exists, but not for this caller. Only the audit log shows this; no client learns of
+    /// it.
     pub hidden: bool,
-    /// Where a user can give the consent that the server wants first.
+    /// The page where a user can give the consent that the server requires.
     pub consent: Option<Box<str>>,
 }
 
 impl Fault {
-    /// A fault of the client, with the status that the era's table has for the code.
+    /// A fault of the client; the status is the one that the era's table has for the code.
     pub fn client(code: i32, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -123,12 +124,12 @@ impl Fault {
         }
     }
 
-    /// A fault of the gateway, or one that it cannot blame on anybody.
+    /// A fault of the gateway, or one that cannot be attributed.
     pub fn gateway(message: impl Into<String>) -> Self {
         Self { blame: Blame::Gateway, ..Self::client(code::INTERNAL_ERROR, message) }
     }
 
-    /// A fault of the server `name`, whose name goes into `data`.
+    /// A fault of the server `name`; the name goes into `data`.
     pub fn upstream(name: &str, retry: bool, message: impl Into<String>) -> Self {
         let data = Some(format!("{{\"server\":{},\"retry\":{retry}}}", quote(name)));
         let fault =
@@ -136,7 +137,13 @@ impl Fault {
         fault.about(Condition::UpstreamDown, name)
     }
 
-    /// The server `name` wants a user's consent first, which is given at `page`.
+    /// The same for a request that was not sent to it.
+    pub fn not_sent(name: &str, retry: bool, message: impl Into<String>) -> Self {
+        let data = format!("{{\"server\":{},\"retry\":{retry},\"executed\":\"no\"}}", quote(name));
+        Self::upstream(name, retry, message).with_data(data)
+    }
+
+    /// The fault that server `name` requires a user's consent first, which is given at `page`.
     pub fn wants_consent(name: &str, page: &str) -> Self {
         let data =
             format!("{{\"server\":{},\"retry\":true,\"authorizationUrl\":{}}}", quote(name), quote(page));
@@ -144,27 +151,27 @@ impl Fault {
         Self { consent: Some(page.into()), ..fault }
     }
 
-    /// The method is not one of this era, or of what this endpoint offers.
+    /// The method does not exist in this era or at this endpoint.
     pub fn unknown_method(method: &str, why: &str) -> Self {
         Self::client(code::METHOD_NOT_FOUND, format!("method {method:?} {why}"))
             .about(Condition::UnknownMethod, method)
     }
 
-    /// The same fault under another HTTP status.
+    /// Sets another HTTP status.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
         self
     }
 
-    /// The same fault with `data`, JSON text.
+    /// Sets `data`, JSON text.
     #[must_use]
     pub fn with_data(mut self, data: impl Into<String>) -> Self {
         self.data = Some(data.into());
         self
     }
 
-    /// The same fault, of this kind and about this.
+    /// Sets the kind and the subject.
     #[must_use]
     pub fn about(mut self, condition: Condition, subject: impl Into<String>) -> Self {
         self.condition = condition;
@@ -172,7 +179,7 @@ impl Fault {
         self
     }
 
-    /// The same fault, when what is missing is there or not for others.
+    /// Sets `hidden`: the missing item may exist for other callers.
     #[must_use]
     pub fn hiding(mut self, hidden: bool) -> Self {
         self.hidden = hidden;
@@ -190,15 +197,15 @@ impl Fault {
     }
 }
 
-/// What is said of a resource that nobody has, or nobody for who asks.
+/// The message for a resource that does not exist, or not for this caller.
 pub(crate) fn no_resource(uri: &str) -> String {
     format!("no server of this profile has the resource {uri}")
 }
 
-/// What a person does about a server that wants consent first.
+/// The message for a server that requires consent first.
 pub(crate) fn consent_message(server: &str, page: &str) -> String {
     format!(
-        "server {server:?} wants the consent of its user first: open {page} in a browser, agree there, then ask again"
+        "server {server:?} requires the user's consent: open {page} in a browser, give consent, then retry"
     )
 }
 

@@ -1,25 +1,27 @@
-//! What the gateway decides: configuration, catalogue, names, one exchange's life.
+//! The decisions of the gateway: configuration, catalogue, names, the life of one exchange.
 //!
-//! Pure: no runtime, clock, randomness or files. Time is an argument; what is random or secret comes in through a port.
+//! Pure: no runtime, clock, randomness or files. Time is an argument; randomness and secrets come in through a port.
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`config`] | the configuration's text, checked, as values |
-//! | [`principal`], [`access`] | who asks; who may use what |
-//! | [`client_address`] | who the client is, behind the proxies that are trusted |
-//! | [`credential`] | credentials as requests show them, taken apart |
-//! | [`catalogue`] | what upstreams offer, merged into what a client sees |
-//! | [`dialect_rows`], [`dialect`] | how an endpoint behaves where systems disagree: rows of data; the one interpreter |
+//! | [`config`] | the configuration: from text to checked values |
+//! | [`principal`], [`access`] | the identity of a caller; access rules |
+//! | [`client_address`] | the client's address, behind trusted proxies |
+//! | [`credential`] | credentials of requests, parsed but not verified |
+//! | [`catalogue`] | the offers of upstreams, merged into a client's view |
+//! | [`dialect_rows`], [`dialect`] | the behavior of an endpoint where systems disagree: rows of data; the one interpreter |
 //! | [`exchange`] | one client request from its arrival to its answer |
-//! | [`redaction`] | arguments of calls without the secrets in them |
-//! | [`rate`] | how many requests in how much time |
-//! | [`tasks`] | upstreams' tasks under ids of ours |
-//! | [`snapshot`], [`places`] | the configuration compiled; what is served at which path |
-//! | [`list_kind`], [`sealer`] | what servers list; the port to what seals states |
-//! | [`session`] | what a handshake era keeps for a client: open questions, events to replay |
-//! | [`fault`] | an error as a client gets it |
+//! | [`redaction`] | arguments of calls with their secrets redacted |
+//! | [`rate`] | rate limits |
+//! | [`tasks`] | upstreams' tasks under the gateway's ids |
+//! | [`call_rules`] | the rules for requests to one server, compiled |
+//! | [`snapshot`], [`places`] | the compiled configuration; the served paths |
+//! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
+//! | [`session`] | state for clients of handshake eras: open questions, events to replay |
+//! | [`fault`] | an error in the form that a client gets |
 
 pub mod access;
+pub mod call_rules;
 pub mod catalogue;
 pub mod client_address;
 pub mod config;

@@ -1,8 +1,8 @@
-//! The kinds of things that servers list. It must not know what they are.
+//! The kinds of items that servers list. It must not know what they are.
 
 use proto::mcp::Method;
 
-/// The kinds of things that servers list.
+/// The kinds of items that servers list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ListKind {
     /// Tools, by name.
@@ -19,7 +19,7 @@ impl ListKind {
     /// All kinds, in the order in which they are fetched.
     pub const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
 
-    /// The request that lists them.
+    /// The method that lists them.
     pub fn method(self) -> Method {
         match self {
             Self::Tools => Method::ToolsList,
@@ -44,7 +44,7 @@ impl ListKind {
         }
     }
 
-    /// The member of an item by which it is told apart.
+    /// The member that identifies an item.
     pub fn key(self) -> &'static str {
         match self {
             Self::Tools | Self::Prompts => "name",

@@ -1,4 +1,4 @@
-//! What is served at which path: profiles, each as a dialect has it or as the protocol says. It must not know requests.
+//! The paths that are served: profiles, each by a dialect or by the protocol. It must not know requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,29 +6,29 @@ use std::sync::Arc;
 use crate::config::{Config, DEFAULT_PROFILE, EndpointAuth, EndpointTransport};
 use crate::dialect_rows::Dialect;
 
-/// What is served at a path.
+/// The profile at a path, and its behavior.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ServedPath {
     /// The profile.
     pub profile: usize,
-    /// How it behaves; `None` as the protocol says.
+    /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
-    /// Where clients of an event stream send their messages; `None` where no stream of the dialect's is beside them.
+    /// The path for messages of a client with an event stream; `None` unless a dialect's stream is served beside it.
     pub messages: Option<Arc<str>>,
-    /// True if such a stream is opened here.
+    /// True if such a stream can be opened here.
     pub streams: bool,
     /// True if messages are posted here.
     pub posts: bool,
-    /// True if callers have to show who they are, where anybody has to.
+    /// True if callers must authenticate, provided that authentication is configured.
     pub asks: bool,
 }
 
-/// First parts of paths below which something else is, or may come: no profile has its second path there.
+/// The first path segments that are or may be used otherwise: no profile has its second path below them.
 const RESERVED: &[&str] =
     &["admin", "api", "health", "mcp", "message", "messages", "metrics", "oauth", "ready", "sse"];
 
-/// The profile that has its second path here, if there is one of that name: `/NAME/mcp`, for clients that take only a path
-/// that ends in `/mcp` for one of MCP.
+/// The profile whose second path this is, if there is one with that name: `/NAME/mcp`, for clients that accept only a
+/// path that ends in `/mcp`.
 pub fn second_path(path: &str) -> Option<&str> {
     let bare = path.strip_suffix('/').unwrap_or(path);
     let slug = bare.strip_prefix('/')?.strip_suffix("/mcp")?;
@@ -36,19 +36,19 @@ pub fn second_path(path: &str) -> Option<&str> {
     (!slug.is_empty() && slug.chars().all(is_name) && !RESERVED.contains(&slug)).then_some(slug)
 }
 
-/// All places, by path.
+/// All served paths.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Places {
-    /// Few: comparing finds one sooner than hashing.
-    all: Vec<(Box<str>, Place)>,
+pub(crate) struct ServedPaths {
+    /// A list, because there are few: comparing is faster than hashing.
+    all: Vec<(Box<str>, ServedPath)>,
     /// Second paths of profiles.
     unlisted: Vec<Box<str>>,
-    /// How a profile that does not exist is told of.
+    /// The dialect for answers about a profile that does not exist.
     stranger: Option<Arc<Dialect>>,
 }
 
-impl Places {
-    /// The places of a checked configuration; `number` is that of a profile.
+impl ServedPaths {
+    /// Compiles the paths of a checked configuration; `number` returns a profile's number.
     pub(crate) fn compile(config: &Config, number: &dyn Fn(&str) -> Option<usize>) -> Self {
         let mut dialects = Dialects { config, made: BTreeMap::new() };
         let mut all = BTreeMap::new();
@@ -57,7 +57,7 @@ impl Places {
             let dialect = config.dialect_of(slug).and_then(|name| dialects.get(name));
             // Messages are posted here, whatever else the dialect has: a path beside it belongs to an endpoint alone.
             let place =
-                Place { profile: at, dialect, messages: None, streams: false, posts: true, asks: true };
+                ServedPath { profile: at, dialect, messages: None, streams: false, posts: true, asks: true };
             enter(&mut all, &format!("/mcp/{slug}"), place.clone(), None);
             if slug == DEFAULT_PROFILE {
                 enter(&mut all, "/mcp", place, None);
@@ -66,7 +66,7 @@ impl Places {
         for endpoint in &config.endpoints {
             let Some(profile) = number(&endpoint.profile) else { continue };
             let name = endpoint.dialect.as_deref().or_else(|| config.dialect_of(&endpoint.profile));
-            let place = Place {
+            let place = ServedPath {
                 profile,
                 dialect: name.and_then(|name| dialects.get(name)),
                 messages: None,
@@ -76,7 +76,7 @@ impl Places {
             };
             let beside = config.messages_of(endpoint);
             let posts = endpoint.transport != Some(EndpointTransport::Sse) || beside.is_none();
-            enter(&mut all, &endpoint.path, Place { posts, ..place }, beside.as_deref());
+            enter(&mut all, &endpoint.path, ServedPath { posts, ..place }, beside.as_deref());
         }
         // Endpoints go before them.
         let seconds: Vec<_> = config.profiles.keys().filter_map(|slug| second_of(&all, slug)).collect();
@@ -90,16 +90,16 @@ impl Places {
         }
     }
 
-    /// What is served at a path; a trailing slash does not matter.
-    pub(crate) fn at(&self, path: &str) -> Option<&Place> {
+    /// The profile at a path; a trailing slash does not matter.
+    pub(crate) fn at(&self, path: &str) -> Option<&ServedPath> {
         let bare = path.strip_suffix('/').unwrap_or(path);
         let is_it = |known: &str| known == path || known == bare;
         self.all.iter().find(|(known, _)| is_it(known)).map(|(_, place)| place)
     }
 
-    /// The paths, in order.
+    /// The paths in order.
     pub(crate) fn paths(&self) -> Vec<&str> {
-        let is_endpoint = |place: &Place| place.messages.is_none() || place.streams;
+        let is_endpoint = |place: &ServedPath| place.messages.is_none() || place.streams;
         let is_listed = |path: &str| self.unlisted.iter().all(|other| **other != *path);
         self.all
             .iter()
@@ -108,14 +108,14 @@ impl Places {
             .collect()
     }
 
-    /// How profiles behave that are not there.
+    /// The dialect for answers about profiles that do not exist.
     pub(crate) fn stranger(&self) -> Option<&Arc<Dialect>> {
         self.stranger.as_ref()
     }
 }
 
-/// The second path of a profile, and what is there, unless it is taken.
-fn second_of(all: &BTreeMap<String, Place>, slug: &str) -> Option<(String, Place)> {
+/// The second path of a profile and its entry, unless the path is taken.
+fn second_of(all: &BTreeMap<String, ServedPath>, slug: &str) -> Option<(String, ServedPath)> {
     let path = format!("/{slug}/mcp");
     second_path(&path)?;
     if all.keys().any(|known| known.trim_end_matches('/') == path) {
@@ -125,28 +125,28 @@ fn second_of(all: &BTreeMap<String, Place>, slug: &str) -> Option<(String, Place
     Some((path, place))
 }
 
-/// Enters a place, and beside it the one where its messages go, if they go elsewhere.
-fn enter(all: &mut BTreeMap<String, Place>, path: &str, mut place: Place, messages: Option<&str>) {
+/// Adds a path, and the separate path for its messages if there is one.
+fn enter(all: &mut BTreeMap<String, ServedPath>, path: &str, mut place: ServedPath, messages: Option<&str>) {
     if let Some(messages) = messages {
         place.messages = Some(messages.into());
         if messages == path {
             place.posts = true;
         } else {
-            all.insert(messages.to_owned(), Place { posts: true, ..place.clone() });
+            all.insert(messages.to_owned(), ServedPath { posts: true, ..place.clone() });
         }
         place.streams = true;
     }
     all.insert(path.to_owned(), place);
 }
 
-/// The dialects of a configuration, each made once.
+/// The dialects of a configuration, each built once.
 struct Dialects<'c> {
     config: &'c Config,
     made: BTreeMap<&'c str, Option<Arc<Dialect>>>,
 }
 
 impl<'c> Dialects<'c> {
-    /// `None` for the standard.
+    /// The dialect with this name; `None` for the standard.
     fn get(&mut self, name: &'c str) -> Option<Arc<Dialect>> {
         if let Some(made) = self.made.get(name) {
             return made.clone();
@@ -162,10 +162,10 @@ mod tests {
     use super::*;
     use crate::dialect_rows::Streams;
 
-    fn places(text: &str) -> Places {
+    fn places(text: &str) -> ServedPaths {
         let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
         let loaded = crate::config::load(text, "test", &nothing).unwrap();
-        Places::compile(&loaded.config, &|slug| loaded.config.profiles.get_index_of(slug))
+        ServedPaths::compile(&loaded.config, &|slug| loaded.config.profiles.get_index_of(slug))
     }
 
     const SERVERS: &str = "mcpServers: { a: { url: 'http://a.example/mcp' } }\n";
@@ -210,7 +210,7 @@ mod tests {
     fn a_dialect_works_at_any_path_by_its_name_alone() {
         let places =
             |rest: &str| places(&format!("{SERVERS}endpoints: [{{ path: /k, dialect: kulturarv{rest} }}]\n"));
-        let at = |places: &Places, path: &str| {
+        let at = |places: &ServedPaths, path: &str| {
             let place = places.at(path)?;
             let messages = place.messages.as_ref().map(ToString::to_string);
             Some((messages, place.streams, place.posts))

@@ -1,5 +1,5 @@
-//! Arguments without the secrets in them: whatever stands under a name that a rule covers becomes `"[redacted]"`, at any
-//! depth, also in JSON that stands in a string. It works on text, so that all else stays as it was written.
+//! Redacts secrets in arguments: every value under a name that matches a rule becomes `"[redacted]"`, at any depth,
+//! also in JSON inside a string. It works on text, so everything else stays as written.
 
 use crate::config::Glob;
 use proto::json::{Elements, MAX_DEPTH, Members, Scanner, Span, quote, unquote};
@@ -8,17 +8,17 @@ use proto::json::{Elements, MAX_DEPTH, Members, Scanner, Span, quote, unquote};
 const COVER: &[u8] = b"\"[redacted]\"";
 /// The text that replaces arguments that are not JSON.
 const NO_JSON: &str = "\"[not JSON]\"";
-/// The longest arguments that are written down, in bytes.
+/// The maximum length of recorded arguments, in bytes.
 const MAX_KEPT: usize = 8 << 10;
-/// The depth to which JSON in strings in JSON in strings is looked into; deeper strings are covered.
+/// The maximum nesting of JSON in strings that is searched; deeper strings are redacted.
 const MAX_NESTED: u32 = 3;
 
-/// Names whose values nobody may see. Letters and digits count, upper and lower case are one.
+/// The names whose values are redacted. Only letters and digits count; case does not matter.
 #[derive(Debug)]
-pub struct Redaction(Vec<Rule>);
+pub struct Redaction(Vec<RedactionRule>);
 
 #[derive(Debug)]
-enum Rule {
+enum RedactionRule {
     /// A part of a name.
     Part(String),
     /// A whole name.
@@ -26,19 +26,19 @@ enum Rule {
 }
 
 impl Redaction {
-    /// Rules as they are configured: parts of names, or patterns with `*` and `?` for whole names.
+    /// Creates the rules from the configuration: parts of names, or patterns with `*` and `?` for whole names.
     pub fn new(rules: &[String]) -> Self {
         let rule = |text: &String| {
             let text = folded(text);
             match Glob::parse(&text) {
-                Ok(glob) if text.contains(['*', '?']) => Rule::Whole(glob),
-                _ => Rule::Part(text),
+                Ok(glob) if text.contains(['*', '?']) => RedactionRule::Whole(glob),
+                _ => RedactionRule::Part(text),
             }
         };
         Self(rules.iter().map(rule).collect())
     }
 
-    /// A JSON text with its secrets covered, cut when it is very long.
+    /// Redacts a JSON text; truncates it if it is very long.
     pub fn apply(&self, text: &str) -> String {
         let mut out = Vec::with_capacity(text.len());
         if !self.document(text, 0, &mut out) {
@@ -55,12 +55,12 @@ impl Redaction {
     fn covers(&self, key: &str) -> bool {
         let key = folded(key);
         self.0.iter().any(|rule| match rule {
-            Rule::Part(part) => key.contains(part),
-            Rule::Whole(glob) => glob.matches(&key),
+            RedactionRule::Part(part) => key.contains(part),
+            RedactionRule::Whole(glob) => glob.matches(&key),
         })
     }
 
-    /// Appends a whole text with its secrets covered; returns whether it is JSON.
+    /// Appends a whole text with its secrets redacted; returns true if it is JSON.
     fn document(&self, text: &str, nested: u32, out: &mut Vec<u8>) -> bool {
         let bytes = text.as_bytes();
         let sound = Scanner::new(bytes, MAX_DEPTH).and_then(|scanner| scanner.document()).is_ok();
@@ -72,7 +72,7 @@ impl Redaction {
         sound
     }
 
-    /// Appends the value at `span` of sound text.
+    /// Appends the value at `span` of valid text.
     fn value(&self, text: &[u8], span: Span, nested: u32, out: &mut Vec<u8>) {
         let mut done = span.start();
         match text.get(span.start()) {
@@ -104,7 +104,7 @@ impl Redaction {
         out.extend_from_slice(&text[done..span.end()]);
     }
 
-    /// Appends a string that is itself JSON of more than a word; returns whether it is.
+    /// Appends a string that is itself a JSON object or array; returns true if it is one.
     fn string(&self, written: &[u8], nested: u32, out: &mut Vec<u8>) -> bool {
         let Some(inner) = unquote(written) else { return false };
         // A mark of the byte order in front is none of JSON's, and read over by many.
@@ -127,7 +127,7 @@ impl Redaction {
     }
 }
 
-/// A name, or a rule, as they are compared: what separates words is left out, and letters as wide as Chinese ones are plain.
+/// Normalizes a name or a rule for comparison: removes word separators and replaces full-width letters by plain ones.
 fn folded(name: &str) -> String {
     let plain = name.chars().map(|c| match u32::from(c) {
         wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),

@@ -1,5 +1,5 @@
-//! The configuration compiled once: what exchanges look things up in. An exchange keeps the snapshot it started with; another
-//! one that takes over means the same profiles and servers by the same numbers.
+//! The compiled configuration, in which exchanges look things up. An exchange keeps the snapshot that it started
+//! with; in a later snapshot, the same numbers refer to the same profiles and servers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,32 +9,40 @@ use proto::json::quote;
 use proto::rpc::FrameLimits;
 
 use crate::access::{Asker, Class, Guard, Rules};
+use crate::call_rules::CallRules;
 use crate::catalogue::UpstreamId;
-use crate::config::{Affinity, Config, Limits, Link, Profile, ServerTools, StdioLink, Text, TrustedProxies};
+use crate::config::{
+    Affinity, Config, Limits, Link, Profile, QuestionPolicy, ServerTools, StdioLink, Text, TrustedProxies,
+};
 use crate::dialect_rows::Dialect;
-use crate::exchange::Timeouts;
-use crate::places::{Place, Places};
+use crate::places::{ServedPath, ServedPaths};
 
 /// A configured server behind the gateway.
 #[derive(Debug, Clone)]
 pub struct UpstreamSpec {
-    /// Its place.
+    /// Its id.
     pub id: UpstreamId,
     /// Its name.
     pub name: Arc<str>,
-    /// How it is reached.
+    /// The way to reach it.
     pub link: Link,
-    /// Who shares a connection to it.
+    /// The clients that share a connection to it.
     pub affinity: Affinity,
-    /// Which of its tools are served.
+    /// The fate of its questions to clients.
+    pub asks: QuestionPolicy,
+    /// The maximum number of dedicated connections; `None` for the default of its transport.
+    pub dedicated_connections: Option<usize>,
+    /// The selection of its tools that is served.
     pub tools: ServerTools,
-    /// The time that its calls may take.
-    pub timeouts: Timeouts,
-    /// The time that it may take from its start to its first answer.
+    /// The rules for requests to it.
+    pub calls: CallRules,
+    /// The time from its start to its first answer.
     pub start_timeout: Duration,
-    /// True if each caller gives a consent of its own, if the server wants any: then nothing that one caller's consent
-    /// opened is another's.
-    pub apart: bool,
+    /// True if each caller gives a consent of its own, if the server requires one: then access opened by one caller's
+    /// consent is not available to others.
+    pub own_consent: bool,
+    /// True if authenticated callers share no connection.
+    pub own_links: bool,
 }
 
 /// A profile with its servers looked up.
@@ -44,54 +52,56 @@ pub struct ProfileSpec {
     pub slug: Arc<str>,
     /// Its rules.
     pub rules: Profile,
-    /// Its servers that are not disabled, in order; none where it is no longer configured.
+    /// Its enabled servers, in order; none if it is no longer configured.
     pub upstreams: Vec<UpstreamId>,
-    /// True if one of them keeps callers apart, if it wants their consent.
-    pub apart: bool,
-    /// What the gateway says of itself there, a JSON object.
+    /// True if one of its servers separates callers, or does so if it requires their consent.
+    pub per_caller: bool,
+    /// The gateway's introduction at this profile, a JSON object.
     pub server_info: String,
-    /// How it behaves; `None` as the protocol says.
+    /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
-    /// True if it is configured; of one that was before only the place is kept.
+    /// True if it is configured; a removed profile keeps only its number.
     pub is_there: bool,
 }
 
-/// The number of profiles that there may have been since the start, under different names: each keeps its number.
+/// The maximum number of profiles with different names since the start: each keeps its number.
 const MOST_PROFILES: usize = 10_000;
 
-/// The reason why a configuration cannot take over without a restart.
+/// The reason why a configuration cannot be applied without a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Crowded {
-    /// Too many names were used up.
-    #[error("more than {MOST_PROFILES} profiles were configured since the start; restart to go on")]
+    /// Too many profile names have been used.
+    #[error(
+        "more than {MOST_PROFILES} profiles have been configured since the start; restart Dragoman to add another"
+    )]
     Profiles,
-    /// Too many servers came and went.
-    #[error("too many servers were configured since the start; restart to go on")]
+    /// Too many servers have been added and removed.
+    #[error("too many servers have been configured since the start; restart Dragoman to add another")]
     Servers,
 }
 
-/// Everything that is configured, ready for use.
+/// The whole configuration, ready for use.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     /// The servers, in the order of their ids.
     pub upstreams: Vec<UpstreamSpec>,
-    /// The profiles, and those that were there before.
+    /// The profiles, including removed ones.
     pub profiles: Vec<ProfileSpec>,
     /// The caps.
     pub limits: Limits,
-    /// Who may use what; `None` where all may use all.
+    /// The access rules; `None` if everything is allowed.
     pub rules: Option<Arc<Rules>>,
     /// True if only this machine can connect.
     pub local: bool,
-    /// True if callers say who they are, anywhere.
+    /// True if callers authenticate anywhere.
     pub asks: bool,
     /// The proxies that are trusted to name the client.
     pub proxies: TrustedProxies,
-    /// Counts the changes of who is let in, and to what: what was decided under another one is to be decided again.
+    /// The version of the access configuration: decisions made under another version must be made again.
     pub regime: u64,
     /// The number of the next server.
     next_upstream: u32,
-    places: Places,
+    places: ServedPaths,
 }
 
 impl Snapshot {
@@ -101,11 +111,11 @@ impl Snapshot {
         Self::numbered(config, version, &nothing, 0)
     }
 
-    /// Compiles the configuration that takes over from this one, which was made of `old`: profiles keep their numbers by
-    /// their names, servers as long as nothing about them changes.
+    /// Compiles the configuration that replaces this one, which was compiled from `old`: profiles keep their numbers
+    /// by name, and servers keep theirs as long as nothing about them changes.
     ///
     /// # Errors
-    /// When there have been too many.
+    /// If there have been too many profiles or servers.
     pub fn followed_by(&self, old: &Config, new: &Config, version: &str) -> Result<Self, Crowded> {
         let same = old.auth == new.auth && old.access == new.access && old.endpoints == new.endpoints;
         let same = same && old.trust_forwarded_for == new.trust_forwarded_for;
@@ -133,13 +143,13 @@ impl Snapshot {
         }
         // The number of a profile that was there before is taken, but leads nowhere.
         let number = |slug: &str| numbers.get(slug).copied().filter(|_| config.profiles.contains_key(slug));
-        let places = Places::compile(config, &number);
+        let places = ServedPaths::compile(config, &number);
         for (slug, rules) in &config.profiles {
             let shown = rules.servers.iter();
             let shown: Vec<UpstreamId> = shown.filter_map(|name| ids.get(name.as_str()).copied()).collect();
             let spec = ProfileSpec {
                 slug: slug.as_str().into(),
-                apart: upstreams.iter().any(|spec| spec.apart && shown.contains(&spec.id)),
+                per_caller: upstreams.iter().any(|spec| spec.per_caller() && shown.contains(&spec.id)),
                 upstreams: shown,
                 server_info: server_info(rules, version),
                 dialect: places.at(&format!("/mcp/{slug}")).and_then(|place| place.dialect.clone()),
@@ -165,22 +175,22 @@ impl Snapshot {
         }
     }
 
-    /// What is served at a path; a trailing slash does not matter.
-    pub fn at(&self, path: &str) -> Option<&Place> {
+    /// The profile at a path; a trailing slash does not matter.
+    pub fn at(&self, path: &str) -> Option<&ServedPath> {
         self.places.at(path)
     }
 
-    /// How profiles behave that are not there; `None` as the protocol says.
+    /// The dialect for answers about profiles that do not exist; `None` for the protocol's own behavior.
     pub fn stranger(&self) -> Option<&Arc<Dialect>> {
         self.places.stranger()
     }
 
-    /// The class of an asker, by which views are told apart; the same for all where there are no rules.
+    /// The class of an asker, which selects the view; the same for all if there are no rules.
     pub fn class(&self, asker: &Asker<'_>) -> Class {
         self.rules.as_ref().map(|rules| rules.class(asker)).unwrap_or_default()
     }
 
-    /// What a class of askers may use of a profile; `None` where all may use all.
+    /// The access of a class of askers to a profile; `None` if everything is allowed.
     pub fn guard(&self, profile: usize, class: &Class) -> Option<Guard> {
         let rules = self.rules.clone()?;
         let profile = self.profiles[profile].slug.clone();
@@ -197,18 +207,29 @@ impl Snapshot {
         self.places.paths()
     }
 
-    /// A configured server; `None` when it is no longer.
+    /// A configured server; `None` if it has been removed.
     pub fn upstream(&self, id: UpstreamId) -> Option<&UpstreamSpec> {
-        self.upstreams.iter().find(|spec| spec.id == id)
+        let found = self.upstreams.binary_search_by_key(&id, |spec| spec.id).ok()?;
+        self.upstreams.get(found)
     }
 
-    /// The time that introductions over HTTP and lists may take, in all.
+    /// The rules for requests to a server, as they are now; `spec` may be of an earlier snapshot.
+    pub fn calls<'a>(&'a self, spec: &'a UpstreamSpec) -> &'a CallRules {
+        &self.upstream(spec.id).unwrap_or(spec).calls
+    }
+
+    /// The time from a server's start to its first answer, as it is now; `spec` may be of an earlier snapshot.
+    pub fn start_timeout(&self, spec: &UpstreamSpec) -> Duration {
+        self.upstream(spec.id).unwrap_or(spec).start_timeout
+    }
+
+    /// The total time for introductions over HTTP and for lists.
     pub fn opening_time(&self) -> Duration {
         self.limits.connect_timeout.max(Duration::from_secs(10)) * 3
     }
 }
 
-/// The numbers that were given before.
+/// The numbers that are already assigned.
 struct Numbers<'a> {
     upstreams: &'a [UpstreamSpec],
     profiles: &'a [ProfileSpec],
@@ -216,16 +237,16 @@ struct Numbers<'a> {
 }
 
 impl ProfileSpec {
-    /// What is left of it where nothing else is configured: its number stays taken.
+    /// A removed profile, which keeps its number.
     fn left(&self) -> Self {
-        let rules = Profile::default();
+        let (rules, upstreams) = (Profile::default(), Vec::new());
         let (slug, server_info) = (self.slug.clone(), self.server_info.clone());
-        Self { slug, rules, upstreams: Vec::new(), apart: false, server_info, dialect: None, is_there: false }
+        Self { slug, rules, upstreams, per_caller: false, server_info, dialect: None, is_there: false }
     }
 }
 
 impl UpstreamSpec {
-    /// One that stands for servers that are no longer configured, and to which nothing must be opened.
+    /// A placeholder for removed servers, to which nothing may be opened.
     pub fn nobody() -> Self {
         let link = StdioLink {
             command: Text::plain(""),
@@ -233,38 +254,66 @@ impl UpstreamSpec {
             env: indexmap::IndexMap::new(),
             cwd: None,
         };
-        let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
         let (id, name) = (UpstreamId(u32::MAX), "(removed)".into());
-        let (affinity, tools, start_timeout) = (Affinity::Shared, ServerTools::default(), Duration::ZERO);
-        Self { id, name, link: Link::Stdio(link), affinity, tools, timeouts, start_timeout, apart: false }
+        let (tools, start_timeout) = (ServerTools::default(), Duration::ZERO);
+        Self {
+            id,
+            name,
+            link: Link::Stdio(link),
+            affinity: Affinity::Shared,
+            asks: QuestionPolicy::Auto,
+            dedicated_connections: None,
+            tools,
+            calls: CallRules::nothing(),
+            start_timeout,
+            own_consent: false,
+            own_links: false,
+        }
     }
 
-    /// Returns true if links to the one serve for the other as well.
+    /// Returns true if callers may have the server for themselves.
+    pub fn per_caller(&self) -> bool {
+        self.own_consent || self.own_links
+    }
+
+    /// Returns true if links to one server are also usable for the other. Times do not matter: they are looked up when
+    /// something begins.
     fn is_like(&self, other: &Self) -> bool {
         self.name == other.name
             && self.link == other.link
             && self.affinity == other.affinity
             && self.tools == other.tools
-            && self.timeouts == other.timeouts
-            && self.start_timeout == other.start_timeout
-            && self.apart == other.apart
+            && self.asks == other.asks
+            && self.dedicated_connections == other.dedicated_connections
+            && self.own_consent == other.own_consent
+            && self.own_links == other.own_links
     }
 }
 
-/// The servers that are not disabled, and the number of the next one.
+/// The enabled servers, and the number for the next one.
 fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) {
     let mut next = before.next;
     let mut upstreams = Vec::new();
     for (name, server) in config.mcp_servers.iter().filter(|(_, server)| !server.disabled) {
-        let idle = server.timeout.unwrap_or(config.limits.call_idle_timeout);
-        let timeouts = Timeouts { idle, overall: config.limits.call_timeout.max(idle) };
-        let (id, apart) = (UpstreamId(next), config.auth.asks() && takes_own_consent(&server.link));
+        let own_consent = config.auth.asks() && takes_own_consent(&server.link);
+        let own_links = config.auth.asks() && server.affinity != Affinity::Shared && !is_native(&server.link);
         let (name, link) = (name.as_str().into(), server.link.clone());
         let start_timeout = server.start_timeout.unwrap_or(config.limits.start_timeout);
-        let (affinity, tools) = (server.affinity, server.tools.clone());
-        let new = UpstreamSpec { id, name, link, affinity, tools, timeouts, start_timeout, apart };
+        let new = UpstreamSpec {
+            id: UpstreamId(next),
+            name,
+            link,
+            affinity: server.affinity,
+            asks: server.asks,
+            dedicated_connections: server.dedicated_connections,
+            tools: server.tools.clone(),
+            calls: CallRules::of(config, server),
+            start_timeout,
+            own_consent,
+            own_links,
+        };
         if let Some(known) = before.upstreams.iter().find(|known| known.is_like(&new)) {
-            upstreams.push(known.clone());
+            upstreams.push(UpstreamSpec { id: known.id, name: known.name.clone(), ..new });
         } else {
             next = next.saturating_add(1);
             upstreams.push(new);
@@ -274,7 +323,12 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
     (upstreams, next)
 }
 
-/// Returns true if a server may want the consent of users, and that of one does not count for all.
+/// Returns true for a server that lives in this process: it has no connections.
+fn is_native(link: &Link) -> bool {
+    matches!(link, Link::Native(_))
+}
+
+/// Returns true if a server may require consent of its users, and one user's consent does not count for all.
 fn takes_own_consent(link: &Link) -> bool {
     let Link::Http(http) = link else { return false };
     !http.headers.contains_key(&http::header::AUTHORIZATION)
@@ -290,99 +344,11 @@ fn server_info(profile: &Profile, version: &str) -> String {
     format!("{{\"name\":\"dragoman\"{title},\"version\":{}}}", quote(version))
 }
 
-/// How messages are read under these limits.
+/// The limits for reading messages.
 pub fn frame_limits(limits: &Limits) -> FrameLimits {
     let depth = u32::try_from(limits.json_depth).unwrap_or(u32::MAX).min(proto::json::MAX_DEPTH);
     FrameLimits { depth, batch: limits.batch }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn snapshot(text: &str) -> Snapshot {
-        let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
-        let loaded = crate::config::load(text, "test", &nothing).unwrap();
-        Snapshot::compile(&loaded.config, "1.2.3")
-    }
-
-    #[test]
-    fn paths_lead_to_profiles_and_disabled_servers_are_gone() {
-        let s = snapshot(
-            "mcpServers:\n  a: { url: 'http://a.example/mcp' }\n  b: { command: x, disabled: true }\n\
-             profiles:\n  one: { servers: [a, b], title: 'T' }\nendpoints:\n  - { path: /x/mcp, profile: one }\n",
-        );
-        let one = s.profile_named("one").unwrap();
-        let at = |path| s.at(path).map(|place| place.profile);
-        assert_eq!([at("/x/mcp"), at("/mcp/one/"), at("/nope")], [Some(one), Some(one), None]);
-        assert!(at("/mcp").is_some());
-        assert_eq!(s.profiles[one].upstreams.len(), 1);
-        assert_eq!(s.profiles[one].server_info, r#"{"name":"dragoman","title":"T","version":"1.2.3"}"#);
-        assert_eq!(&*s.upstream(s.profiles[one].upstreams[0]).unwrap().name, "a");
-    }
-
-    #[test]
-    fn callers_are_apart_where_they_are_known_and_a_server_may_want_their_consent() {
-        let servers = "mcpServers:\n  a: { url: 'http://a.example/mcp' }\n  b: { command: x }\n  c: { native: demo }\n  \
-                       d: { url: 'http://a.example/mcp', headers: { Authorization: x } }\n  \
-                       e: { url: 'http://a.example/mcp', oauth: { shared: true } }\n\
-                       profiles: { one: { servers: [a, b] }, two: { servers: [b, c, d, e] } }\n";
-        let known = snapshot(&format!("{servers}auth: {{ keys: true }}\n"));
-        let apart = |s: &Snapshot| s.upstreams.iter().map(|one| one.apart).collect::<Vec<_>>();
-        assert_eq!(apart(&known), [true, false, false, false, false]);
-        let profile = |name| known.profiles[known.profile_named(name).unwrap()].apart;
-        assert!(profile("one") && !profile("two"));
-        let unknown = snapshot(servers);
-        assert_eq!(apart(&unknown), [false; 5]);
-        // Who is asked from now on uses nothing that was opened before.
-        let config = |text: &str| {
-            let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
-            crate::config::load(text, "test", &nothing).unwrap().config
-        };
-        let (old, new) = (config(servers), config(&format!("{servers}auth: {{ keys: true }}\n")));
-        let then = unknown.followed_by(&old, &new, "1").unwrap();
-        let id = |s: &Snapshot, name: &str| s.upstreams.iter().find(|u| &*u.name == name).unwrap().id;
-        assert_ne!(id(&unknown, "a"), id(&then, "a"));
-        assert_eq!(id(&unknown, "e"), id(&then, "e"));
-    }
-
-    #[test]
-    fn what_takes_over_means_the_same_by_the_same_numbers() {
-        let config = |text: &str| {
-            let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
-            crate::config::load(text, "test", &nothing).unwrap().config
-        };
-        let old = config(
-            "mcpServers:\n  a: { command: a }\n  b: { command: b }\n\
-             profiles:\n  one: { servers: [a] }\n  two: { servers: [b] }\n",
-        );
-        let new = config(
-            "mcpServers:\n  c: { command: c }\n  b: { command: b, args: [x] }\n  a: { command: a }\n\
-             profiles:\n  three: { servers: [c, b] }\n  one: { servers: [b, a] }\n",
-        );
-        let first = Snapshot::compile(&old, "1");
-        let second = first.followed_by(&old, &new, "1").unwrap();
-        let id = |s: &Snapshot, name: &str| s.upstreams.iter().find(|u| &*u.name == name).unwrap().id;
-        assert_eq!(id(&first, "a"), id(&second, "a"));
-        assert_ne!(id(&first, "b"), id(&second, "b"), "it is another one now");
-        assert!(second.upstream(id(&first, "b")).is_none());
-        assert!(second.upstreams.is_sorted_by_key(|u| u.id));
-        assert_eq!(first.profile_named("one"), second.profile_named("one"));
-        assert_eq!(second.profile_named("two"), None);
-        let two = first.profile_named("two").unwrap();
-        assert!(!second.profiles[two].is_there && second.profiles[two].upstreams.is_empty());
-        let three = second.profile_named("three").unwrap();
-        assert_eq!(second.at("/mcp/three").unwrap().profile, three);
-        assert!(second.at("/mcp/two").is_none());
-        assert_eq!(second.profiles[three].upstreams, [id(&second, "c"), id(&second, "b")]);
-        assert_eq!(second.regime, first.regime);
-        let back = second.followed_by(&new, &old, "1").unwrap();
-        assert_eq!(back.profile_named("two"), Some(two));
-        let stricter = Config {
-            access: Vec::new(),
-            auth: crate::config::Auth { keys: true, ..old.auth.clone() },
-            ..old.clone()
-        };
-        assert!(back.followed_by(&old, &stricter, "1").unwrap().regime > back.regime);
-    }
-}
+mod tests;

@@ -9,10 +9,10 @@ use std::cell::Cell;
 
 use std::time::Duration;
 
-use dragoman_engine::access::{Asker, Principal, Rules, Target};
+use dragoman_engine::access::{AccessTarget, Asker, Principal, Rules};
 use dragoman_engine::catalogue::ListKind;
 use dragoman_engine::config::{Config, Lookup, load};
-use dragoman_engine::rate::{Limiter, Request};
+use dragoman_engine::rate::{Limiter, RatedRequest};
 use workload::{Call, List};
 
 thread_local! {
@@ -106,7 +106,7 @@ fn who_may_how_often_asks_for_no_memory() {
     let (rules, limiter) = (Rules::compile(&config.access), Limiter::new(&config.rate_limits, 100, 7));
     let anyone = Principal::anyone();
     let address = "2001:db8::7".parse().ok();
-    let request = Request {
+    let request = RatedRequest {
         principal: &anyone.id,
         address,
         connection: None,
@@ -118,7 +118,7 @@ fn who_may_how_often_asks_for_no_memory() {
     let first = limiter.check(&request, Duration::from_secs(1));
     assert!(first.is_some_and(|verdict| verdict.allowed));
     let asker = Asker { principal: &anyone, address };
-    let target = Target::listed("default", "a", ListKind::Tools, "a__read");
+    let target = AccessTarget::listed("default", "a", ListKind::Tools, "a__read");
     let arguments: &[u8] = br#"{"path":"/tmp/x","other":[1,2,3]}"#;
     let counted = allocations(|| {
         let verdict = limiter.check(&request, Duration::from_secs(1));

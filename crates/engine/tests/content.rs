@@ -7,7 +7,7 @@ extern crate dragoman_engine as engine;
 #[allow(dead_code, unreachable_pub, clippy::pedantic)]
 mod properties;
 
-use properties::{challenge, effort, redaction, template};
+use properties::{challenge, redaction, schema_cost, template};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -154,8 +154,8 @@ proptest! {
 
     #[test]
     fn a_check_costs_no_more_than_was_counted(schema in schema(), mut value in instance()) {
-        effort::check(&schema, &value.to_string());
-        effort::lengthen(&mut value, &mut 80_000);
-        effort::check(&schema, &value.to_string());
+        schema_cost::check(&schema, &value.to_string());
+        schema_cost::lengthen(&mut value, &mut 80_000);
+        schema_cost::check(&schema, &value.to_string());
     }
 }

@@ -1,15 +1,16 @@
-//! The documentation says what is so: its configurations are accepted, and its table of limits is the one in the code.
+//! The documentation says what is so: its configurations are accepted, and its tables of keys are those of the code.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "the test, not the engine, reads and writes the documentation"
 )]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dragoman_engine::config::{Limits, Lookup, load};
+use dragoman_engine::config::{Lookup, key_tables, load};
 
 fn checkout() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -75,29 +76,88 @@ fn every_configuration_in_the_documentation_is_accepted() {
     assert!(seen >= 4, "only {seen} configurations were found");
 }
 
+/// The tables that the code knows, by the names that mark their places.
+fn tables() -> BTreeMap<&'static str, String> {
+    let mut tables = BTreeMap::new();
+    for (name, rows) in key_tables() {
+        let has_defaults = rows.iter().any(|row| !row.default.is_empty());
+        let has_bounds = rows.iter().all(|row| row.bounds.is_some());
+        let mut table = match (has_defaults, has_bounds) {
+            (_, true) => "| key | means | default | from | to |\n|---|---|--:|--:|--:|\n".to_owned(),
+            (true, false) => "| key | means | default |\n|---|---|---|\n".to_owned(),
+            (false, false) => "| key | means |\n|---|---|\n".to_owned(),
+        };
+        for row in rows {
+            let _ = write!(table, "| `{}` | {} |", row.key, row.about);
+            if has_defaults {
+                let blank = if row.default.is_empty() { "" } else { " " };
+                let _ = write!(table, "{blank}{} |", row.default);
+            }
+            if let Some((least, most)) = row.bounds.filter(|_| has_bounds) {
+                let _ = write!(table, " {least} | {most} |");
+            }
+            table.push('\n');
+        }
+        tables.insert(name, table);
+    }
+    tables
+}
+
 #[test]
-fn the_table_of_limits_is_up_to_date() {
-    const BEGIN: &str = "--test docs -->\n";
+fn the_tables_of_keys_are_up_to_date() {
+    const BEGIN: &str = "<!-- keys of ";
+    const BLESS: &str = ": written by DRAGOMAN_BLESS=1 cargo test -p dragoman-engine --test docs -->\n";
     const END: &str = "<!-- end -->";
-    let path = checkout().join("docs/configuration.md");
-    let page = fs::read_to_string(&path).expect("it can be read");
-    let (head, rest) = page.split_once(BEGIN).expect("the table's beginning is marked");
-    let (table, tail) = rest.split_once(END).expect("the table's end is marked");
-    let mut wanted = "| key | means | default | from | to |\n|---|---|--:|--:|--:|\n".to_owned();
-    for row in Limits::ROWS {
-        let show = |value| row.unit.show(value);
-        let (about, default) = (row.about.trim().trim_end_matches('.'), show(row.default));
-        let (least, most) = (show(row.least), show(row.most));
-        let _ = writeln!(wanted, "| `{}` | {about} | {default} | {least} | {most} |", row.key);
+    let tables = tables();
+    let mut unplaced: BTreeSet<&str> = tables.keys().copied().collect();
+    for (name, page) in pages() {
+        let mut parts = page.split(BEGIN);
+        let mut wanted = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (of, rest) = part.split_once(BLESS).expect("the table's beginning says how it is written");
+            let (_, tail) = rest.split_once(END).expect("the table's end is marked");
+            let table = tables.get(of).unwrap_or_else(|| panic!("{name}: there is no table of {of}"));
+            assert!(unplaced.remove(of), "{name} places the table of {of}, which another place has already");
+            let _ = write!(wanted, "{BEGIN}{of}{BLESS}{table}{END}{tail}");
+        }
+        if std::env::var_os("DRAGOMAN_BLESS").is_some() && page != wanted {
+            let folder = if name == "README.md" { checkout() } else { checkout().join("docs") };
+            fs::write(folder.join(&name), wanted).expect("it can be written");
+        } else {
+            assert!(
+                page == wanted,
+                "{name} has another table of keys; run: DRAGOMAN_BLESS=1 cargo test -p dragoman-engine --test docs"
+            );
+        }
     }
-    if std::env::var_os("DRAGOMAN_BLESS").is_some() {
-        fs::write(&path, format!("{head}{BEGIN}{wanted}{END}{tail}")).expect("it can be written");
-    } else {
-        assert!(
-            table == wanted,
-            "docs/configuration.md has another table of limits; run: DRAGOMAN_BLESS=1 cargo test -p dragoman-engine --test docs"
-        );
+    assert!(unplaced.is_empty(), "no page has the tables of {unplaced:?}: mark their places");
+}
+
+#[test]
+fn every_section_of_keys_has_a_table() {
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/config");
+    let tables = fs::read_to_string(config.join("tables.rs")).expect("it can be read");
+    let mut folders = vec![config];
+    let mut sections = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder can be listed") {
+            let path = entry.expect("it can be listed").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("it can be read");
+            let declared = text.split("section! {").skip(1).filter_map(|rest| {
+                rest.lines().find_map(|line| line.trim().strip_prefix("pub struct ")?.split(':').next())
+            });
+            for name in declared {
+                sections += 1;
+                let table = format!("documented::<{name}>()");
+                assert!(tables.contains(&table), "{name} of {} has no table: add {table}", path.display());
+            }
+        }
     }
+    assert!(sections > 20, "only {sections} sections were found");
 }
 
 #[test]
@@ -123,7 +183,7 @@ fn every_dependency_is_explained() {
         .filter_map(|line| line.strip_prefix("| ")?.split(" |").next())
         .flat_map(|names| names.split(", "))
         .collect();
-    let ours = ["engine", "native", "proto", "store", "testkit", "transport", "upstream"];
+    let ours = ["engine", "gateway", "native", "proto", "store", "testkit", "transport", "upstream"];
     for entry in fs::read_dir(checkout().join("crates")).expect("there are crates") {
         let path = entry.expect("it can be listed").path().join("Cargo.toml");
         let manifest = fs::read_to_string(&path).expect("it can be read");

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// Bytes of which many can stand in a header.
+/// Bytes of which many can be sent in a header.
 fn header() -> impl Strategy<Value = Vec<u8>> {
     vec(prop_oneof![6 => 32..127_u8, 1 => Just(b'\t'), 1 => any::<u8>()], 0..120)
 }

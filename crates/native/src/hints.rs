@@ -1,67 +1,67 @@
-//! What a site's refusal may be about, where its own words do not say it: hints for whoever set the site up. It must not know
-//! who is told.
+//! Hints for the person who set a site up: likely reasons of a refusal that the site's own words do not explain. It must not
+//! know who is told.
 
-use crate::rest::Unread;
+use crate::rest::UnreadableKind;
 
 /// A hint to an answer with this status and code (empty for none); `wordless` where it has no words of its own, which is to
 /// say that WordPress did not write it.
 pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static str> {
     Some(match status {
         _ if is_about_a_visitor(status, code) => {
-            "BuddyBoss and BuddyPress take an account with an Application Password for a visitor in some \
-             places, a few of them even an administrator's; if this account may do it on the site's own pages, the site has to \
-             let Application Passwords count earlier"
+            "BuddyBoss and BuddyPress treat some accounts that log in with an Application Password as visitors, sometimes even \
+             administrators; if this account has the permission on the site's own pages, the site must check Application \
+             Passwords earlier"
         }
         401 if !code.starts_with("bp_rest_") => {
             "an Application Password is needed, not the one for logging in. If it is one, the site's web server may withhold \
              the Authorization header from WordPress, or the site may take Application Passwords over https alone"
         }
-        403 | 406 if wordless => "a firewall or a security plugin of the site refuses this",
-        413 if wordless => "it is larger than the site's web server takes: its owner can raise that",
+        403 | 406 if wordless => "a firewall or a security plugin of the site blocked this request",
+        413 if wordless => {
+            "the request is larger than the site's web server accepts; the site's owner can raise the limit"
+        }
         404 if code == "rest_no_route" => {
-            "the site does not have this: its WordPress may be too old for it, or the plugin that brings it be switched off"
+            "the site has no such route: its WordPress may be too old, or the plugin that provides it may be deactivated"
         }
         404 | 410 if wordless => {
-            "is this the address of a WordPress site? Its REST API may be switched off, or its permalinks be plain"
+            "is this the address of a WordPress site? Its REST API may be disabled, or its permalinks may be set to Plain"
         }
-        429 => "the site wants to be asked less often: try again in a minute",
+        429 => "the site limits the request rate: try again in a minute",
         503 => "the site may be under maintenance: try again in a few minutes",
-        500 if wordless => {
-            "the site failed at this: what went wrong is in the log of its PHP or its web server"
-        }
+        500 if wordless => "the site failed to process this request: see the log of its PHP or web server",
         502 | 504 | 520..=530 if wordless => {
-            "what stands before the site got no answer from it: try again in a few minutes"
+            "the proxy in front of the site got no answer from it: try again in a few minutes"
         }
         _ if wordless => "is this the address of a WordPress site?",
         _ => return None,
     })
 }
 
-/// A web server that has a password of its own, as those of sites that are being made have. WordPress never asks in this way.
-pub(crate) const GATE: &str = "the site's web server asks for a name and a password of its own, before WordPress is reached \
-                               (HTTP 401): both would have to go in the same header, so its owner has to let /wp-json through";
+/// The hint for a web server with its own password, which is common for sites under construction. WordPress never asks in this way.
+pub(crate) const GATE: &str = "the site's web server requires a user name and password of its own before WordPress (HTTP \
+                               401). One header cannot carry both: the site's owner must exempt /wp-json from it";
 
-/// Whether a challenge is for a name and a password (RFC 7617, 2).
+/// Returns true if a challenge asks for a name and a password (RFC 7617, 2).
 pub(crate) fn is_basic(challenge: &str) -> bool {
     challenge.split([' ', ',']).next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("Basic"))
 }
 
-/// What an answer may be about that says success and is no JSON.
-pub(crate) fn unread(kind: Unread) -> &'static str {
+/// A likely cause of a successful answer that is not JSON.
+pub(crate) fn unread(kind: UnreadableKind) -> &'static str {
     match kind {
-        Unread::Page => {
-            "is this the address of a WordPress site? If it is, its permalinks may be plain (Settings, Permalinks: choose another \
-             structure), or a cache or a firewall answers in its place"
+        UnreadableKind::Page => {
+            "is this the address of a WordPress site? If it is, its permalinks may be set to Plain (Settings, Permalinks: choose \
+             another structure), or a cache or firewall answered instead"
         }
-        Unread::Noise => {
-            "a plugin or the theme of the site shows notices to visitors: WP_DEBUG_DISPLAY switches that off"
+        UnreadableKind::Noise => {
+            "a plugin or the theme of the site prints notices: turn off WP_DEBUG_DISPLAY"
         }
-        Unread::Packed => "a cache or a proxy in front of the site does it",
-        Unread::Other => "is this the address of a WordPress site?",
+        UnreadableKind::Packed => "a cache or proxy in front of the site compressed it",
+        UnreadableKind::Other => "is this the address of a WordPress site?",
     }
 }
 
-/// What a redirect may be about: a site with plain permalinks takes a route for a page, and puts a slash behind it
+/// A likely cause of a redirect: a site with plain permalinks takes a route for a page and appends a slash
 /// (`redirect_canonical`).
 pub(crate) fn redirected(from: &str, to: &str) -> Option<&'static str> {
     let path = |url: &str| -> String {
@@ -71,12 +71,12 @@ pub(crate) fn redirected(from: &str, to: &str) -> Option<&'static str> {
     let (from, to) = (path(from), path(to));
     let is_itself = from.contains("/wp-json") && to.strip_suffix('/') == Some(&*from);
     is_itself.then_some(
-        "its permalinks are plain, so that it has no routes (Settings, Permalinks: choose another structure)",
+        "the site's permalinks are set to Plain, so it has no REST routes (Settings, Permalinks: choose another structure)",
     )
 }
 
-/// Whether a community plugin may refuse this only because it does not see who asks: most of it as a refusal, some with the
-/// status of a fault.
+/// Returns true if a community plugin may refuse this only because it takes the caller for a visitor: mostly with 403,
+/// sometimes with the status of a fault.
 fn is_about_a_visitor(status: u16, code: &str) -> bool {
     code.starts_with("bp_rest_")
         && (status == 403

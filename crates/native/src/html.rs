@@ -135,7 +135,7 @@ fn walked(text: &str, mut write: impl FnMut(&mut String, &Tag<'_>)) -> String {
     out
 }
 
-/// Where a tag's `>` stands: the first outside of quotes, or the end of the text.
+/// The offset of a tag's `>`: the first outside quotes, or the end of the text.
 fn tag_end(text: &str) -> usize {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate() {
@@ -149,7 +149,7 @@ fn tag_end(text: &str) -> usize {
     text.len()
 }
 
-/// What stands behind the closing tag of `name`; nothing when there is none.
+/// The text after the closing tag of `name`; empty if there is none.
 fn behind_closing<'a>(text: &'a str, name: &str) -> &'a str {
     let mut rest = text;
     while let Some(at) = rest.find("</") {
@@ -230,7 +230,7 @@ fn attribute_value(text: &str) -> (&str, &str) {
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// Whether a link leads to where links may lead: character references are read before, blanks and controls left out, as
+/// Returns true if a link has an allowed scheme. Character references are decoded first, and blanks and controls ignored, as
 /// browsers do.
 fn is_link(value: &str) -> bool {
     let bare: String = references(value)

@@ -41,8 +41,8 @@ pub mod wordpress;
 
 pub use demo::Demo;
 pub use port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
-pub use rest::Answers;
-pub use server::{Answering, Mapped, NativeCall, NativeServer, Refusal, SiteLogin, Soon, spoken};
+pub use rest::AnswerStyle;
+pub use server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, SiteLogin, Soon, spoken};
 pub use site::{Requests, SiteSettings};
 pub use tools::ToolServer;
 pub use unknown::UnknownArguments;

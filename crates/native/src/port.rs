@@ -1,4 +1,4 @@
-//! What native servers need of the world: HTTP requests and a clock, which whoever hosts them lends.
+//! The services that a host lends to native servers: HTTP requests and a clock.
 //!
 //! It must not know what is asked, or of whom.
 
@@ -69,11 +69,11 @@ pub struct HttpRequest {
     pub authorization: Option<SecretString>,
     /// The body; empty for none.
     pub body: Bytes,
-    /// Whether the host's name must be looked up first and every address of it be a public one; the connection then goes to
+    /// Requires every address of the host to be public. The name is looked up first, and the connection goes to
     /// an address that was checked. Loopback, link-local, private, shared, reserved and multicast addresses are refused,
     /// IPv6 forms that hold such an IPv4 address, too.
     pub public_only: bool,
-    /// How long it may take, until the last byte of the answer.
+    /// The deadline for the last byte of the answer.
     pub patience: Duration,
     /// The largest body of an answer, in bytes.
     pub most: usize,
@@ -96,22 +96,22 @@ impl HttpResponse {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// Whether the status says that it went well.
+    /// Returns true if the status is a success (2xx).
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
 
-/// Why there is no answer.
+/// The reason why a request got no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpFault {
-    /// What kind of fault.
+    /// The kind of fault, which decides about another attempt.
     pub kind: HttpFaultKind,
     /// In words that may be shown: no credentials, no addresses of the inner network.
     pub message: String,
 }
 
-/// What kept a request from its answer.
+/// The kinds of faults that keep a request from its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpFaultKind {
     /// No connection came about: the request was surely not seen, and may be sent again.

@@ -1,4 +1,4 @@
-//! What a native server is to the rest of Dragoman, and how its refusals look on the wire.
+//! The interface of native servers to the rest of Dragoman, and their refusals on the wire.
 //!
 //! It must not know any particular server.
 
@@ -12,14 +12,14 @@ use secrecy::SecretString;
 
 /// A server that lives in the binary.
 pub trait NativeServer: Send + Sync {
-    /// What the server says of itself in `era`.
+    /// The server's introduction in `era`.
     fn hello(&self, era: &'static Era) -> ServerHello;
 
     /// The whole JSON-RPC response to a request, dressed for its era. Introductions (`initialize`, `server/discover`) are
     /// answered by whoever hosts the server, from [`NativeServer::hello`].
     fn answer(&self, call: NativeCall<'_>) -> Answering;
 
-    /// What it makes of a call's arguments, a JSON object, before it acts on them, each a JSON object, too. None where it
+    /// Readings of a call's arguments (a JSON object) on which the server may act, each a JSON object. Empty if it
     /// takes them as they are, or refuses them. What stands for arguments that are left out is not in there.
     fn readings(&self, _tool: &str, _arguments: &[u8]) -> Vec<String> {
         Vec::new()
@@ -38,7 +38,7 @@ pub struct NativeCall<'a> {
     pub request: &'a Frame,
     /// The era in whose words it is put, and the answer is to be.
     pub era: &'static Era,
-    /// What the configuration lets the client's own request carry to this server.
+    /// Values of the client's request that the configuration maps to this server.
     pub mapped: Option<&'a Mapped>,
 }
 
@@ -93,7 +93,7 @@ pub struct Mapped {
 /// A WordPress site and an account there.
 #[derive(Debug, Clone)]
 pub struct SiteLogin {
-    /// Where the site is: `http` or `https`, with its path if it has one.
+    /// The URL of the site: `http` or `https`, with its path if it has one.
     pub url: String,
     /// The account.
     pub username: String,
@@ -109,16 +109,16 @@ pub fn spoken(era: &'static Era) -> &'static Era {
 
 /// A request that is answered with a JSON-RPC error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct NativeRefusal {
     /// The JSON-RPC code.
     pub code: i32,
-    /// What is wrong, and where it helps, what would be right.
+    /// The fault, with a suggestion where one helps.
     pub message: String,
     /// The error's `data` as JSON text.
     pub data: Option<String>,
 }
 
-impl Refusal {
+impl NativeRefusal {
     /// Params that do not fit (-32602).
     pub fn params(message: impl Into<String>) -> Self {
         Self { code: code::INVALID_PARAMS, message: message.into(), data: None }
@@ -126,16 +126,12 @@ impl Refusal {
 
     /// A method that the server does not have in this era (-32601).
     pub fn method(name: &str) -> Self {
-        Self {
-            code: code::METHOD_NOT_FOUND,
-            message: format!("method {name:?} is not known here"),
-            data: None,
-        }
+        Self { code: code::METHOD_NOT_FOUND, message: format!("unknown method {name:?}"), data: None }
     }
 }
 
 /// The response to `request`: a result as JSON text, or a refusal.
-pub fn respond(request: &Frame, outcome: Result<Bytes, Refusal>) -> Bytes {
+pub fn respond(request: &Frame, outcome: Result<Bytes, NativeRefusal>) -> Bytes {
     match (outcome, request.id()) {
         (Ok(result), Some(id)) => result_response(id, &result),
         (Ok(_), None) => error_response(None, code::INVALID_REQUEST, "the message is not a request", None),

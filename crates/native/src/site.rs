@@ -15,38 +15,39 @@ use crate::hints;
 use crate::html;
 use crate::port::{HttpResponse, Verb};
 use crate::rest::{
-    Answers, Doubt, Entry, Known, Limits, Offered, Place, Places, Unread, base_url, is_listed, json,
+    AcceptedCredentials, AnswerStyle, Doubt, EntryCheck, Offered, RequestLimits, RequestTarget,
+    RequestTargets, UnreadableKind, base_url, is_listed, json,
 };
 use crate::server::{Mapped, SiteLogin};
-use crate::tools::{Condition, Effect, Tool, Trouble, Values};
+use crate::tools::{Condition, Effect, ToolRow, Trouble, Values};
 use crate::unknown::UnknownArguments;
 
-/// How the sites behind a server of tools are asked.
+/// Settings of requests to the sites behind a server of tools.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that the configuration names")]
 pub struct SiteSettings {
     /// The site and the account of requests that carry none; `None` when each must.
     pub login: Option<SiteLogin>,
-    /// How a request brings an account, in words for who has forgotten it; empty where none can.
+    /// Instructions for sending an account with a request, for error messages; empty if requests cannot.
     pub brought: &'static str,
-    /// Whether a site that a request carries may have an address that is not public.
+    /// Allows sites named by a request to have private addresses.
     pub private_sites: bool,
-    /// Whether a file that a call names by its URL may have such an address.
+    /// Allows files that a call names by URL to have private addresses.
     pub private_files: bool,
-    /// Whether only tools that read are there.
+    /// Offers only tools that read.
     pub read_only: bool,
-    /// What calls may ask beside what tools are made for.
+    /// The requests that calls may define themselves.
     pub requests: Requests,
     /// For one request; 30 seconds when `None`.
     pub patience: Option<Duration>,
     /// Saves content whatever markup it loses.
     pub allow_markup_loss: bool,
-    /// How answers are shown.
-    pub answers: Answers,
-    /// What becomes of arguments that a tool does not have.
+    /// The presentation of answers.
+    pub answers: AnswerStyle,
+    /// The treatment of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
-    /// Whether failed calls are results with `isError` rather than errors with a condition; each server has its own usual
-    /// way.
+    /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); each server has its own
+    /// usual way.
     pub failures_as_results: Option<bool>,
     /// The key for the host of images, when requests carry none.
     pub image_key: Option<SecretString>,
@@ -54,45 +55,45 @@ pub struct SiteSettings {
     pub image_host: Option<String>,
 }
 
-/// What calls may ask of a site by saying the route themselves.
+/// The requests with a route of the caller's choice that calls may send to a site.
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
     /// The routes, with `*` for anything; all when there are none here.
     pub allow: Vec<String>,
-    /// Whether requests may change something.
+    /// Allows requests that change something.
     pub write: bool,
 }
 
 impl SiteSettings {
-    /// Whether what calls say themselves may only read.
+    /// Returns true if requests defined by calls may only read.
     pub(crate) fn only_reads(&self) -> bool {
         self.read_only || !self.requests.write
     }
 
     /// The tools, as far as these settings let them go.
-    pub(crate) fn fitting(&self, tools: Vec<&'static Tool>) -> Vec<&'static Tool> {
-        let reads = |tool: &&'static Tool| matches!(tool.does(), Effect::Computes | Effect::Reads);
+    pub(crate) fn fitting(&self, tools: Vec<&'static ToolRow>) -> Vec<&'static ToolRow> {
+        let reads = |tool: &&'static ToolRow| matches!(tool.does(), Effect::Computes | Effect::Reads);
         if self.read_only { tools.into_iter().filter(reads).collect() } else { tools }
     }
 
-    /// What requests may cost.
-    pub(crate) fn limits(&self) -> Limits {
-        Limits {
-            patience: self.patience.unwrap_or(Limits::default().patience),
+    /// The limits of requests under these settings.
+    pub(crate) fn limits(&self) -> RequestLimits {
+        RequestLimits {
+            patience: self.patience.unwrap_or(RequestLimits::default().patience),
             private_files: self.private_files,
-            ..Limits::default()
+            ..RequestLimits::default()
         }
     }
 }
 
-/// Where the API of a namespace is, and what it is called.
+/// The name and the path of a namespace's API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Api {
     /// The name that rows have for it.
     pub(crate) base: &'static str,
     /// Its path behind the site's URL.
     pub(crate) path: &'static str,
-    /// What to find out when a route of it is missing.
+    /// The question to ask the site when a route of this API is missing.
     pub(crate) doubt: Option<Doubt>,
     /// Its newer version, which some sites have instead: the namespace and the path.
     pub(crate) newer: Option<(&'static str, &'static str)>,
@@ -102,21 +103,21 @@ pub(crate) struct Api {
 pub(crate) const WORDPRESS: Api = Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None };
 /// The site's index.
 pub(crate) const INDEX: Api = Api { base: "index", path: "/wp-json", doubt: None, newer: None };
-/// Where a site says who asks, which it does only of those whom it knows (WordPress REST API, users).
+/// The route that returns the caller's account, and refuses callers whom the site does not know (WordPress REST API, users).
 const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";
 /// The name of the host of images.
 const IMAGES: &str = "images";
 
 /// A site.
-pub(crate) struct Site {
+pub(crate) struct WordPressSite {
     settings: SiteSettings,
     images: String,
     apis: &'static [Api],
-    known: Known,
+    known: AcceptedCredentials,
     offered: Offered,
 }
 
-impl Site {
+impl WordPressSite {
     /// The sites of these settings, with these APIs.
     ///
     /// # Errors
@@ -131,13 +132,13 @@ impl Site {
             settings: settings.clone(),
             images,
             apis,
-            known: Known::default(),
+            known: AcceptedCredentials::default(),
             offered: Offered::default(),
         })
     }
 
-    /// Whose site is asked, and whether the request chose it. What a request names in part, or with nothing in it, is refused:
-    /// another account in its place would do what was meant for this one.
+    /// The login of the site to ask, and true if the request chose it. A login that a request names only in part, or empty,
+    /// is refused: another account in its place would do what was meant for this one.
     fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
         let none =
             |why: &str| Trouble::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"));
@@ -185,10 +186,10 @@ fn basic(login: &SiteLogin) -> Result<SecretString, Trouble> {
     Ok(SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret()))))
 }
 
-impl Places for Site {
-    fn place(&self, base: &str, _values: &Values, mapped: Option<&Mapped>) -> Result<Place, Trouble> {
+impl RequestTargets for WordPressSite {
+    fn place(&self, base: &str, _values: &Values, mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble> {
         if base == IMAGES {
-            return Ok(Place {
+            return Ok(RequestTarget {
                 url: self.images.clone(),
                 authorization: None,
                 public_only: false,
@@ -200,11 +201,11 @@ impl Places for Site {
             Trouble::new(Condition::BadCredentials, format!("invalid WordPress credentials: {why}"))
         })?;
         let path = self.apis.iter().find(|api| api.base == base).map_or("", |api| api.path);
-        Ok(Place {
+        Ok(RequestTarget {
             url: format!("{url}{path}"),
             authorization: Some(basic(login)?),
             public_only: chosen && !self.settings.private_sites,
-            entry: Some(Entry { url: format!("{url}{WHO_AM_I}"), base: WORDPRESS.base }),
+            entry: Some(EntryCheck { url: format!("{url}{WHO_AM_I}"), base: WORDPRESS.base }),
         })
     }
 
@@ -218,7 +219,7 @@ impl Places for Site {
         })
     }
 
-    fn known(&self) -> Option<&Known> {
+    fn known(&self) -> Option<&AcceptedCredentials> {
         Some(&self.known)
     }
 
@@ -235,10 +236,13 @@ impl Places for Site {
         let no = |words: &str| Err(Trouble::new(Condition::ToolFailed, words.to_owned()));
         let requests = &self.settings.requests;
         if verb != Verb::Get && self.settings.only_reads() {
-            return no("the configuration lets this tool only read");
+            return no("the configuration allows this tool only to read");
         }
         if !is_listed(&requests.allow, route) {
-            return no(&format!("the configuration does not list this route: {}", requests.allow.join(", ")));
+            return no(&format!(
+                "the configuration does not allow this route; it allows {}",
+                requests.allow.join(", ")
+            ));
         }
         Ok(())
     }
@@ -247,8 +251,8 @@ impl Places for Site {
         let body = json(&response.body).unwrap_or_default();
         let status = response.status;
         if base == IMAGES {
-            let words = said(&body).unwrap_or_else(|| format!("it answered HTTP {status} without words"));
-            let words = format!("the host of images refuses this: {}", clipped(&words));
+            let words = said(&body).unwrap_or_else(|| format!("it answered HTTP {status} without a message"));
+            let words = format!("the image host refused the upload: {}", clipped(&words));
             return Trouble::new(Condition::UpstreamError, words).with("status", status);
         }
         let asks = response.header("www-authenticate").is_some_and(hints::is_basic);
@@ -273,7 +277,7 @@ impl Places for Site {
         is_error.then(|| troubled(status, answer.clone(), answer.to_string().len()))
     }
 
-    fn unread(&self, kind: Unread) -> &'static str {
+    fn unread(&self, kind: UnreadableKind) -> &'static str {
         hints::unread(kind)
     }
 
@@ -301,7 +305,7 @@ impl Places for Site {
     }
 }
 
-/// What a site says by an error of this status, whose body is so long.
+/// The trouble for an error answer with this status, whose body has `length` bytes.
 fn troubled(status: u16, body: Value, length: usize) -> Trouble {
     let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
     // What these say is that the account may not, whatever their status.
@@ -333,7 +337,7 @@ fn message(said: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What an error's body says, without markup.
+/// The message in an error's body, without markup.
 fn said(body: &Value) -> Option<String> {
     let said = ["/message", "/error/message"].iter().find_map(|at| body.pointer(at).and_then(message));
     said.map(|said| html::as_text(&said)).filter(|words| !words.is_empty())
@@ -347,7 +351,7 @@ fn clipped(words: &str) -> String {
 fn words(status: u16, body: &Value) -> String {
     let said = said(body);
     let wordless = said.is_none();
-    let mut words = said.unwrap_or_else(|| format!("the site answered HTTP {status} without words"));
+    let mut words = said.unwrap_or_else(|| format!("the site answered HTTP {status} without a message"));
     if let Some(Value::Object(params)) = body.pointer("/data/params") {
         for (name, text) in params {
             let text = text.as_str().map(html::as_text).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::nearest::nearest;
 
-/// What becomes of arguments that a tool does not have.
+/// The treatment of arguments that a tool does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownArguments {
     /// They are refused.
@@ -15,8 +15,8 @@ pub enum UnknownArguments {
     Ignore,
 }
 
-/// Arguments that clients add to those of the model, whatever the tool: n8n's agent puts the call's id and the tool's name into them
-/// (n8n-io/n8n#21500), and a chat what started it.
+/// Arguments that clients add to those of the model, whatever the tool: n8n's agent puts the call's id and the tool's name
+/// into them (n8n-io/n8n#21500), and a chat what started it.
 const INJECTED: &[&str] = &["toolCallId", "tool", "sessionId", "action", "chatInput"];
 
 /// The one of these that no tool has itself, so that it can be told without a schema.
@@ -45,8 +45,8 @@ pub(crate) fn is_injected(name: &str) -> bool {
     INJECTED.contains(&name)
 }
 
-/// The fault of a call with arguments that are none of `known`; none where it has no such arguments, or those alone that clients
-/// add.
+/// The fault of a call with arguments that are none of `known`; none where it has no such arguments, or those alone that
+/// clients add.
 pub(crate) fn fault<'g>(given: impl Iterator<Item = &'g str>, known: &[&str]) -> Option<String> {
     let strange = given.filter(|name| !known.contains(name) && !is_injected(name));
     sentence(strange, known, "argument", "the tool")
@@ -97,7 +97,8 @@ fn capital(words: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The known name that was probably meant: one that looks alike, that has the same words and more or fewer, or that means the same.
+/// The known name that was probably meant: one that looks alike, that has the same words and more or fewer, or that means
+/// the same.
 fn meant<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let has_all = |a: &str, b: &str| a.split('_').all(|word| b.split('_').any(|other| other == word));
     let lower = name.to_lowercase();

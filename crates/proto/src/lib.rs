@@ -1,7 +1,7 @@
 //! The Model Context Protocol on bytes.
 //!
-//! A message is one [`bytes::Bytes`] buffer and the places of its members in it; an edit is a splice. What this crate
-//! does not understand it forwards unchanged, so there is a type for a message only where the gateway acts on it.
+//! A message is one [`bytes::Bytes`] buffer and the places of its members in it; an edit is a splice. Unknown members and
+//! messages are forwarded unchanged, so only messages that the gateway acts on have types.
 //!
 //! Pure: no clock, no randomness, no files, no runtime. Only [`era`] and [`bridge`] know that protocol versions differ.
 //!
@@ -11,8 +11,8 @@
 //! | [`rpc`] | JSON-RPC 2.0 frames, ids, batches, errors |
 //! | [`codec`] | frames on a wire: event streams, lines, mirrored HTTP headers |
 //! | [`mcp`] | the names of the protocol: methods, notifications, reserved `_meta` keys |
-//! | [`era`] | what each protocol version does differently, one row a version |
-//! | [`bridge`] | what is said in one era, said in another |
+//! | [`era`] | the differences between protocol versions, one row for each |
+//! | [`bridge`] | translation between eras |
 
 pub mod bridge;
 pub mod codec;

@@ -70,7 +70,7 @@ async fn messages_in_the_wrong_order_are_refused() {
     assert_eq!(hello["result"]["protocolVersion"], LEGACY);
     let again = client.ask("initialize", &json!({"protocolVersion": LEGACY, "capabilities": {}})).await;
     assert_eq!(error_code(&again), -32600);
-    assert!(error_message(&again).contains("before"), "{again}");
+    assert!(error_message(&again).contains("already"), "{again}");
     assert_eq!(text(&client.call("demo__echo", &json!({"text": "x"})).await), "x");
 }
 

@@ -7,38 +7,24 @@ use support::*;
 
 const CONFIG: &str = "mcpServers: { demo: { native: demo } }\nprofiles: { default: { names: plain } }\n";
 
-/// A client in its session, and what it says in each version.
-struct Client {
-    stdio: Stdio,
-    version: Value,
-}
+/// A client in its session.
+struct Client(Alone);
 
 impl Client {
     async fn open(version: Value) -> Self {
-        let mut stdio = Stdio::start(CONFIG);
+        let start = Start { config: CONFIG, ..Start::default() };
+        let mut client = Alone::start(Over::Stdio, &start, &version, &json!({})).await;
         if version != MODERN {
-            let info = json!({"name": "t", "version": "1"});
-            let hello = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": info});
-            let hello = stdio.ask("initialize", &hello).await;
+            let hello = client.introduce().await;
             assert_eq!(hello["result"]["protocolVersion"], version, "{hello}");
-            stdio.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
         }
-        Self { stdio, version }
-    }
-
-    /// The answer to a request.
-    async fn ask(&mut self, method: &str, params: &Value) -> Value {
-        let mut params = params.clone();
-        if self.version == MODERN {
-            params["_meta"] = meta(&json!({}));
-        }
-        self.stdio.ask(method, &params).await
+        Self(client)
     }
 
     /// The result of a request.
     async fn get(&mut self, method: &str, params: Value) -> Value {
-        let answer = self.ask(method, &params).await;
-        assert!(answer.get("result").is_some(), "{} {method}: {answer}", self.version);
+        let answer = self.0.ask(method, &params).await;
+        assert!(answer.get("result").is_some(), "{} {method}: {answer}", self.0.version);
         answer["result"].clone()
     }
 }
@@ -106,12 +92,12 @@ async fn all_versions() {
         let completed =
             client.get("completion/complete", json!({"ref": reference, "argument": argument})).await;
         assert!(!completed["completion"]["values"].as_array().expect("values").is_empty(), "{completed}");
-        let missing = client.ask("resources/read", &json!({"uri": "demo://nothing"})).await;
+        let missing = client.0.ask("resources/read", &json!({"uri": "demo://nothing"})).await;
         let code = if version == MODERN { -32602 } else { -32002 };
         assert_eq!(error_code(&missing), code, "{version}: {missing}");
-        // A model can mend its call where the version has words for that.
+        // A model can correct its call where the version has words for that.
         let wrong = json!({"name": "add", "arguments": {"a": "x", "b": 3}});
-        let wrong = client.ask("tools/call", &wrong).await;
+        let wrong = client.0.ask("tools/call", &wrong).await;
         let is_result = version == LEGACY || version == MODERN;
         assert_eq!(wrong["result"]["isError"] == true, is_result, "{version}: {wrong}");
         assert_eq!(wrong.get("error").is_some(), !is_result, "{version}: {wrong}");

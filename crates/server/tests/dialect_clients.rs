@@ -43,7 +43,7 @@ impl Rig {
         self.gateway.write(&Self::config(&self.up, more, servers));
         self.gateway.signal(Signal::HUP);
         self.changes += 1;
-        self.gateway.log().has_times("was read again and is in force", self.changes).await;
+        self.gateway.log().has_times("reloaded the configuration", self.changes).await;
     }
 
     /// What the server was sent by this method.

@@ -158,8 +158,14 @@ fn what_the_page_on_managing_shows_works_in_its_order() {
     for Shown { place, command, output } in shown {
         let said = serving.curl(&command);
         for line in output {
-            // The order of members means nothing.
-            let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+            // The order of members means nothing, and no two runs begin at the same time.
+            let read = |text: &str| {
+                let mut read = serde_json::from_str::<serde_json::Value>(text).ok()?;
+                if let Some(since) = read.get_mut("since").filter(|since| since.is_string()) {
+                    *since = "a time".into();
+                }
+                Some(read)
+            };
             let is_said = read(&said).is_some() && read(&said) == read(&line);
             assert!(is_said, "{place}: `{command}` did not say {line:?}, but: {said}");
         }

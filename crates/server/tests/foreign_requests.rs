@@ -32,6 +32,7 @@ async fn the_target_and_host_name_one_server() {
             assert_eq!(status, 400, "{target}{path} {host}");
         }
     }
+    scene.gateway.ready().await;
     for (target, host) in [
         ("", "localhost"),
         ("http://localhost", "LocalHost"),
@@ -50,6 +51,7 @@ async fn the_target_and_host_name_one_server() {
 #[tokio::test]
 async fn the_authority_and_host_name_one_server_over_http2() {
     let scene = Scene::new(&[], "").await;
+    scene.gateway.ready().await;
     let stream = scene.http().connect().await;
     let (mut sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))

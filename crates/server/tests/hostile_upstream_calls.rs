@@ -71,7 +71,7 @@ async fn garbage_instead_of_an_answer() {
     // A child may print what it likes beside its answers, so only their absence tells.
     stage.fails("pipe", "garbage", &json!({}), &["did not answer"]).await;
     stage.fails("net", "garbage", &json!({}), &["not a message"]).await;
-    stage.scene.gateway.log().has("child{server=pipe}: it prints lines on stdout that are no messages").await;
+    stage.scene.gateway.log().has("child{server=pipe}: stdout has lines that are not messages").await;
 }
 
 #[tokio::test]
@@ -261,6 +261,30 @@ async fn a_schema_that_cannot_be_used_is_named_once() {
         assert_eq!(text(&legacy.call("far__other", &json!({})).await), "ok");
     }
     let log = gateway.stop().await.err;
-    let named: Vec<&str> = log.lines().filter(|line| line.contains("unchecked")).collect();
+    let named: Vec<&str> = log.lines().filter(|line| line.contains("without validation")).collect();
     assert!(named.len() == 1 && named[0].contains("far__ok"), "{log}");
+}
+
+#[tokio::test]
+async fn a_tool_has_time_limits_of_its_own() {
+    let puppet = Puppet::start(|_, request| match request.method() {
+        "tools/list" => {
+            let tool = |name| json!({"name": name, "inputSchema": {"type": "object"}});
+            Said::Result(json!({"tools": [tool("ok"), tool("silent"), tool("talking")]}), String::new())
+        }
+        "tools/call" if request.body["params"]["name"] != "ok" => Said::Hold(Vec::new()),
+        _ => Said::Proper,
+    })
+    .await;
+    let rules = "{ silent: { timeout: 300ms }, \"talk*\": { callTimeout: 400ms } }";
+    let config = format!("{{ url: {}, timeout: 1h, toolCalls: {rules} }}", quoted(&puppet.url()));
+    let scene = Scene::new(&[("u", &config)], "").await;
+    let session = scene.witness();
+    for tool in ["u__silent", "u__talking"] {
+        let answer = soon("the deadline", session.call(tool, &json!({}))).await;
+        assert!(error_message(&answer).contains("did not answer"), "{answer}");
+        assert_eq!(answer["error"]["data"]["executed"], "maybe", "{answer}");
+    }
+    assert_eq!(text(&session.call("u__ok", &json!({})).await), "ok");
+    scene.is_well().await;
 }

@@ -86,7 +86,7 @@ async fn a_server_that_refuses_the_handshake() {
 #[tokio::test]
 async fn a_server_that_is_silent_in_the_handshake() {
     let net = OddHttp::start(&["--init", "silent"]).await;
-    is_missing(&net.config(), SHORT, &["did not answer within 3 s", "ask again"]).await;
+    is_missing(&net.config(), SHORT, &["did not answer within 3 s", "retry in a few seconds"]).await;
 }
 
 #[tokio::test]
@@ -101,8 +101,8 @@ async fn children_that_never_shake_hands_hold_up_nobody() {
     }
     assert!(started.elapsed() < QUICK, "{:?}", started.elapsed());
     let answer = scene.witness().call("silent__ok", &json!({})).await;
-    assert_eq!(answer["error"]["data"], json!({"server": "silent", "retry": true}));
-    assert!(error_message(&answer).contains("still starting; it is being tried again"), "{answer}");
+    assert_eq!(answer["error"]["data"], json!({"server": "silent", "retry": true, "executed": "no"}));
+    assert!(error_message(&answer).contains("still starting; the gateway keeps trying"), "{answer}");
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn a_server_that_holds_back_the_end_of_its_answer() {
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {\"jsonrpc\"",
     ] {
         let puppet = Puppet::start(|_, _| Said::Hold(bytes.to_vec())).await;
-        is_missing(&puppet.config(), SHORT, &["did not answer", "ask again"]).await;
+        is_missing(&puppet.config(), SHORT, &["did not answer", "retry in a few seconds"]).await;
     }
 }
 

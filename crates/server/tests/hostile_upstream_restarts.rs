@@ -40,7 +40,7 @@ async fn forgetful(status: u16, body: &'static str) -> (Puppet, Arc<AtomicBool>)
 
 #[tokio::test]
 async fn a_forgotten_session_is_opened_again_without_the_client_noticing() {
-    const ANSWERS: [(u16, &str); 6] = [
+    const ANSWERS: [(u16, &str); 13] = [
         (404, ""),
         (404, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}"#),
         (400, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Unknown session"}}"#),
@@ -50,6 +50,16 @@ async fn a_forgotten_session_is_opened_again_without_the_client_noticing() {
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"No valid session ID provided"}}"#,
         ),
         (400, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Missing session"}}"#),
+        (400, "Invalid or missing session ID"),
+        (401, "who is that?"),
+        (403, r#"{"error":"forbidden"}"#),
+        (404, r#"{"error":"no such session"}"#),
+        (200, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session expired"}}"#),
+        (200, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Server not initialized"}}"#),
+        (
+            400,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Die Sitzung ist abgelaufen"}}"#,
+        ),
     ];
     for (status, body) in ANSWERS {
         let (puppet, forget) = forgetful(status, body).await;
@@ -110,7 +120,11 @@ async fn a_call_whose_answer_is_lost_is_not_sent_again() {
     .await;
     let scene = Scene::new(&[("old", &puppet.config())], "").await;
     let answer = scene.witness().call("old__ok", &json!({})).await;
-    assert_eq!(answer["error"]["data"], json!({"server": "old", "retry": false}), "{answer}");
+    assert_eq!(
+        answer["error"]["data"],
+        json!({"server": "old", "retry": false, "executed": "maybe"}),
+        "{answer}"
+    );
     assert_eq!(puppet.count("tools/call"), 1);
     scene.is_well().await;
 }
@@ -124,7 +138,11 @@ async fn a_server_on_the_same_address_after_a_restart() {
     let address = net.url().trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
     net.stop().await;
     let answer = session.call("net__ok", &json!({})).await;
-    assert_eq!(answer["error"]["data"], json!({"server": "net", "retry": true}), "{answer}");
+    assert_eq!(
+        answer["error"]["data"],
+        json!({"server": "net", "retry": true, "executed": "no"}),
+        "{answer}"
+    );
     assert!(error_message(&answer).contains("refused"), "{answer}");
     scene.is_well().await;
     let _net = OddHttp::start_at(&address, &[]).await;
@@ -157,7 +175,7 @@ async fn a_child_that_is_killed_is_started_again() {
 
 #[tokio::test]
 async fn a_child_that_crashes_in_a_loop_is_left_alone_for_a_while() {
-    let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "").await;
+    let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "limits: { resendWait: 100ms }\n").await;
     let session = scene.witness();
     let mut reasons = Vec::new();
     // Every call ends the child; soon it is not even started any more, and callers are told why at once.

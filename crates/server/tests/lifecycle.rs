@@ -53,7 +53,7 @@ async fn as_many_files_may_be_open_as_the_system_allows_but_not_in_children() {
     let scene = Scene::start_with(&[("pipe", &odd_stdio(&[]))], "", &logged).await;
     let (soft, hard) = files(scene.gateway.pid());
     assert_eq!(soft, hard);
-    scene.gateway.log().has("as many files may be open").await;
+    scene.gateway.log().has("raised the limit of open files").await;
     let children = descendants_of(scene.gateway.pid());
     assert!(!children.is_empty());
     for child in children {
@@ -255,7 +255,11 @@ async fn a_server_that_takes_its_time_over_goodbyes_holds_up_no_other() {
         _ => Said::Proper,
     })
     .await;
-    let config = format!("mcpServers:\n  up: {}\nlimits: {{ sessionIdle: 1s }}\n", puppet.config());
+    // Each session has its own at the server, which ends with it.
+    let server = puppet.config();
+    let server = server.trim_end().trim_end_matches('}');
+    let config =
+        format!("mcpServers:\n  up: {server}, affinity: session }}\nlimits: {{ sessionIdle: 1s }}\n");
     let gateway = Gateway::start(&config).await;
     for _ in 0..6 {
         let session = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &json!({"roots": {}})).await;

@@ -13,6 +13,10 @@ use tokio::process::Command;
 /// sent, as from a program that is still being downloaded.
 const LATE: &str = "read a; read b; { printf '%s\\n%s\\n' \"$a\" \"$b\"; cat; } | exec \"$@\"";
 
+/// A child that is slow to answer the first question, longer than one that may not be known is waited for. The gateway puts a
+/// second one only when the first is refused.
+const SLOW: &str = "read a; sleep 6; { printf '%s\\n' \"$a\"; cat; } | exec \"$@\"";
+
 /// A child of the newest version that is locked in the version of its first request, as servers of the Python SDK 2 are.
 const LOCKED: &str = r#"
 id() { printf '%s' "$1" | sed 's/.*"id":\([0-9]*\).*/\1/'; }
@@ -65,11 +69,8 @@ async fn the_terminal_tells_late_answers_apart() {
 
 #[tokio::test]
 async fn the_gateway_tells_late_answers_apart() {
-    for (words, tool) in ["legacy", "modern", "both"]
-        .map(|eras| (words(LATE, eras), "u__echo"))
-        .into_iter()
-        .chain([(words(LOCKED, ""), "u__only")])
-    {
+    for words in ["legacy", "modern", "both"].map(|eras| words(SLOW, eras)) {
+        let tool = "u__echo";
         let gateway = Gateway::start(&format!(
             "limits: {{ listWait: 30s }}\nmcpServers: {{ u: {} }}\n",
             config(&words, "")
@@ -85,8 +86,7 @@ async fn a_program_that_prints_rubbish_is_told_of_in_time() {
     let rubbish = "printf 'Listening on \\033[1mhttp://localhost:3000\\n'; while read line; do :; done";
     let run = terminal(&["ping", "--timeout", "2"], &words(rubbish, "")).await;
     assert_eq!(run.code, Some(1));
-    for said in ["did not answer within 2s of its start", "no messages", "Listening on", "reached by its URL"]
-    {
+    for said in ["did not answer within 2s of its start", "not messages", "Listening on", "by its URL"] {
         assert!(run.err.contains(said), "{}", run.err);
     }
     assert!(!run.err.contains('\u{1b}'), "{:?}", run.err);
@@ -100,12 +100,12 @@ async fn a_program_that_prints_rubbish_is_told_of_in_time() {
 async fn what_a_program_says_at_its_end_is_not_explained_away() {
     let run = terminal(&["ping"], &words("echo 'npm error 404 no such package' >&2; exit 1", "")).await;
     assert!(
-        run.err.contains("404 no such package") && !run.err.contains("is this the command"),
+        run.err.contains("404 no such package") && !run.err.contains("check that this command"),
         "{}",
         run.err
     );
     let run = terminal(&["ping"], &words("exit 3", "")).await;
-    assert!(run.err.contains("is this the command of an MCP server"), "{}", run.err);
+    assert!(run.err.contains("check that this command starts an MCP server"), "{}", run.err);
 }
 
 /// A gate that opens when the test says so: the server behind it starts then.

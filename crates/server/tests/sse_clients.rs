@@ -4,93 +4,38 @@ mod support;
 
 use serde_json::{Value, json};
 use support::*;
+use testkit::client::{Peer, Wire};
 
 const DEMO: &str = "mcpServers:\n  demo: { native: demo }\n";
 const EVENTS: (&str, &str) = ("Accept", "text/event-stream");
 
-/// A client with its stream.
-struct Client {
-    http: Http,
-    stream: Reply,
-    /// Where its messages go.
-    place: String,
-    next: u64,
+/// A client with its stream, which has said nothing yet.
+async fn opened(http: Http, path: &str, version: &Value) -> Peer {
+    Peer::new(Wire::sse(http, path, "").await, version, &json!({}))
 }
 
-impl Client {
-    async fn open(http: Http) -> Self {
-        Self::open_at(http, "/sse").await
-    }
+async fn introduced(http: Http, version: &str, capabilities: &Value) -> Peer {
+    let mut client = opened(http, "/sse", &json!(version)).await;
+    client.capabilities = capabilities.clone();
+    let hello = client.introduce().await;
+    assert_eq!(hello["result"]["protocolVersion"], version, "{hello}");
+    client
+}
 
-    async fn open_at(http: Http, path: &str) -> Self {
-        let mut stream = http.get(path, &[EVENTS]).await;
-        assert!(stream.status == 200 && stream.is_stream(), "{path}: {}", stream.status);
-        let first = stream.event().await.expect("an event");
-        let place = first.strip_prefix("event: endpoint\ndata: ").expect("the endpoint first").to_owned();
-        Self { http, stream, place, next: 1 }
-    }
+/// Sends a body as it is.
+async fn post(client: &mut Peer, body: &str) -> Reply {
+    client.wire.halves().post(body).await
+}
 
-    async fn introduced(http: Http, version: &str, capabilities: &Value) -> Self {
-        let mut client = Self::open(http).await;
-        let hello = client.introduce(&json!(version), capabilities).await;
-        assert_eq!(hello["result"]["protocolVersion"], version, "{hello}");
-        client
-    }
+/// Sends a message, which must be accepted.
+async fn send(client: &mut Peer, message: &Value) {
+    let mut reply = post(client, &message.to_string()).await;
+    assert_eq!((reply.status, &*reply.text().await), (202, "Accepted"), "{message}");
+}
 
-    async fn introduce(&mut self, version: &Value, capabilities: &Value) -> Value {
-        let info = json!({"name": "test", "version": "1"});
-        let params = json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": info});
-        let hello = self.ask("initialize", &params).await;
-        self.notify("notifications/initialized", &json!({})).await;
-        hello
-    }
-
-    /// Sends a body as it is.
-    async fn post(&self, body: &str) -> Reply {
-        self.http.post(&self.place, &[], body).await
-    }
-
-    /// Sends a message, which must be accepted.
-    async fn send(&self, message: &Value) {
-        let mut reply = self.post(&message.to_string()).await;
-        assert_eq!((reply.status, &*reply.text().await), (202, "Accepted"), "{message}");
-    }
-
-    async fn notify(&self, method: &str, params: &Value) {
-        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params})).await;
-    }
-
-    async fn begin(&mut self, method: &str, params: &Value) -> Value {
-        let id = self.next;
-        self.next += 1;
-        self.send(&request(id, method, params)).await;
-        json!(id)
-    }
-
-    /// The next message of the stream.
-    async fn message(&mut self) -> Value {
-        let mut event = self.stream.event().await.expect("one more event");
-        // A sign of life on a machine that is slow.
-        while event == ":" {
-            event = self.stream.event().await.expect("one more event");
-        }
-        let data = event.strip_prefix("event: message\ndata: ").unwrap_or_else(|| panic!("{event:?}"));
-        serde_json::from_str(data).unwrap_or_else(|e| panic!("{e}: {data}"))
-    }
-
-    async fn ask(&mut self, method: &str, params: &Value) -> Value {
-        let id = self.begin(method, params).await;
-        loop {
-            let message = self.message().await;
-            if message.get("method").is_none() && message["id"] == id {
-                return message;
-            }
-        }
-    }
-
-    async fn call(&mut self, tool: &str, arguments: &Value) -> Value {
-        self.ask("tools/call", &json!({"name": tool, "arguments": arguments})).await
-    }
+/// The next message of the stream.
+async fn message(client: &mut Peer) -> Value {
+    serde_json::from_str(&client.wire.unasked().await).expect("JSON")
 }
 
 /// How many calls the server `good` was told to give up.
@@ -110,8 +55,8 @@ async fn every_version_with_a_handshake_can_be_spoken() {
         json!("2025-06-18"),
         json!(LEGACY),
     ] {
-        let mut client = Client::open(gateway.http()).await;
-        let hello = client.introduce(&version, &json!({})).await;
+        let mut client = opened(gateway.http(), "/sse", &version).await;
+        let hello = client.introduce().await;
         assert_eq!(hello["result"]["protocolVersion"], version, "{hello}");
         let list = client.ask("tools/list", &json!({})).await;
         assert!(tool_names(&list).contains(&"demo__hello".to_owned()), "{version}: {list}");
@@ -119,7 +64,7 @@ async fn every_version_with_a_handshake_can_be_spoken() {
         assert!(answer.contains("Hello, Ada!"), "{version}: {answer}");
     }
     // As over the other transports, an unknown version is answered with the newest one.
-    let hello = Client::open(gateway.http()).await.introduce(&json!("1999-01-01"), &json!({})).await;
+    let hello = opened(gateway.http(), "/sse", &json!("1999-01-01")).await.introduce().await;
     assert_eq!(hello["result"]["protocolVersion"], LEGACY, "{hello}");
 }
 
@@ -137,16 +82,18 @@ async fn each_endpoint_has_a_stream_of_its_profile() {
         ("/mcp/editors", "/mcp/editors?", "more__hello"),
         ("/tools/mcp", "/tools/mcp?", "more__hello"),
     ] {
-        let mut client = Client::open_at(http, path).await;
-        assert!(client.place.starts_with(&format!("{place}sessionId=")), "{path}: {}", client.place);
-        client.introduce(&json!("2024-11-05"), &json!({})).await;
+        let mut client = opened(http, path, &json!("2024-11-05")).await;
+        let posts_to = &client.wire.halves().path;
+        assert!(posts_to.starts_with(&format!("{place}sessionId=")), "{path}: {posts_to}");
+        client.introduce().await;
         let names = tool_names(&client.ask("tools/list", &json!({})).await);
         assert!(names.contains(&tool.to_owned()), "{path}: {names:?}");
     }
     // A session is only found at an endpoint of its own profile.
-    let mut client = Client::open_at(http, "/mcp/editors").await;
-    client.place = client.place.replace("/editors", "");
-    assert_eq!(client.post("{}").await.status, 404);
+    let mut client = opened(http, "/mcp/editors", &json!("2024-11-05")).await;
+    let path = &mut client.wire.halves().path;
+    *path = path.replace("/editors", "");
+    assert_eq!(post(&mut client, "{}").await.status, 404);
     // Elsewhere only who asks for it gets this transport, and whoever speaks a version that has it.
     for (headers, status) in [
         (&[("Accept", "*/*")][..], 400),
@@ -160,8 +107,8 @@ async fn each_endpoint_has_a_stream_of_its_profile() {
         assert_eq!(http.get("/mcp", headers).await.status, status, "{headers:?}");
     }
     // Its sessions are none of the other transport's.
-    let client = Client::introduced(http, "2025-03-26", &json!({})).await;
-    let id = client.place.split_once('=').expect("an id").1;
+    let mut client = introduced(http, "2025-03-26", &json!({})).await;
+    let id = client.wire.halves().path.split_once('=').expect("an id").1;
     let ping = request(1, "ping", &json!({})).to_string();
     assert_eq!(http.post("/mcp", &[("Mcp-Session-Id", id)], &ping).await.status, 404);
     assert_eq!(http.delete("/mcp", &[("Mcp-Session-Id", id)]).await.status, 404);
@@ -173,7 +120,7 @@ async fn each_endpoint_has_a_stream_of_its_profile() {
 async fn what_is_wrong_with_a_request_is_told_at_once() {
     let gateway = Gateway::start(&format!("{DEMO}limits: {{ requestBody: 64KiB }}\n")).await;
     let http = gateway.http();
-    let client = Client::open(http).await;
+    let mut client = opened(http, "/sse", &json!(LEGACY)).await;
     let ping = request(1, "ping", &json!({})).to_string();
     for (path, status, says) in [
         ("/message", 400, "sessionId"),
@@ -189,11 +136,12 @@ async fn what_is_wrong_with_a_request_is_told_at_once() {
     let foreign = ("Origin", "https://evil.example");
     assert_eq!(http.get("/sse", &[EVENTS, foreign]).await.status, 403);
     assert_eq!(http.get("/sse", &[EVENTS, ("Host", "evil.example")]).await.status, 403);
-    assert_eq!(http.post(&client.place, &[foreign], &ping).await.status, 403);
-    assert_eq!(http.post(&client.place, &[("Content-Type", "text/plain")], &ping).await.status, 415);
-    assert_eq!(client.post(&format!("\"{}\"", "x".repeat(64 << 10))).await.status, 413);
+    let path = client.wire.halves().path.clone();
+    assert_eq!(http.post(&path, &[foreign], &ping).await.status, 403);
+    assert_eq!(http.post(&path, &[("Content-Type", "text/plain")], &ping).await.status, 415);
+    assert_eq!(post(&mut client, &format!("\"{}\"", "x".repeat(64 << 10))).await.status, 413);
     for body in ["", "{", "nothing", "\"text\""] {
-        let mut reply = client.post(body).await;
+        let mut reply = post(&mut client, body).await;
         assert_eq!(reply.status, 400, "{body:?}");
         assert!(error_code(&reply.json().await) < 0);
     }
@@ -207,60 +155,60 @@ async fn what_is_wrong_with_a_request_is_told_at_once() {
         assert_eq!((reply.status, reply.header("allow")), (405, allowed), "{method} {path}");
     }
     assert_eq!(http.get("/sse", &[("Accept", "application/json")]).await.status, 406);
-    let page = http.send("OPTIONS", &client.place, &[("Origin", "http://localhost:5173")], b"").await;
+    let page = http.send("OPTIONS", &path, &[("Origin", "http://localhost:5173")], b"").await;
     assert_eq!((page.status, page.header("access-control-allow-origin")), (204, "http://localhost:5173"));
 }
 
 #[tokio::test]
 async fn what_is_wrong_with_a_message_is_told_on_the_stream() {
     let gateway = Gateway::start(DEMO).await;
-    let mut client = Client::open(gateway.http()).await;
+    let mut client = opened(gateway.http(), "/sse", &json!("2024-11-05")).await;
     let refusal = client.ask("tools/list", &json!({})).await;
     assert!(error_code(&refusal) == -32600 && error_message(&refusal).contains("initialize"), "{refusal}");
-    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    send(&mut client, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     let refusal = client.ask("initialize", &json!({"protocolVersion": "2024-11-05"})).await;
     assert_eq!(error_code(&refusal), -32602, "{refusal}");
-    client.introduce(&json!("2024-11-05"), &json!({})).await;
+    client.introduce().await;
     let again = json!({"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
     let refusal = client.ask("initialize", &again).await;
-    assert!(error_code(&refusal) == -32600 && error_message(&refusal).contains("before"), "{refusal}");
+    assert!(error_code(&refusal) == -32600 && error_message(&refusal).contains("already"), "{refusal}");
     let refusal = client.ask("tools/list", &json!({"_meta": meta(&json!({}))})).await;
     assert!(error_message(&refusal).contains("Streamable HTTP"), "{refusal}");
-    client.send(&json!([request(1, "ping", &json!({}))])).await;
-    assert_eq!(error_code(&client.message().await), -32600);
-    client.send(&json!({"jsonrpc": "2.0", "id": "odd", "method": 7})).await;
-    let refusal = client.message().await;
+    send(&mut client, &json!([request(1, "ping", &json!({}))])).await;
+    assert_eq!(error_code(&message(&mut client).await), -32600);
+    send(&mut client, &json!({"jsonrpc": "2.0", "id": "odd", "method": 7})).await;
+    let refusal = message(&mut client).await;
     assert!(refusal["id"] == "odd" && error_code(&refusal) == -32600, "{refusal}");
     assert_eq!(error_code(&client.ask("no/such", &json!({})).await), -32601);
     assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
 
     // In the one version that has them, arrays are answered by arrays.
-    let mut client = Client::introduced(gateway.http(), "2025-03-26", &json!({})).await;
-    client.send(&json!([request("a", "ping", &json!({})), request("b", "ping", &json!({}))])).await;
-    let answers = client.message().await;
+    let mut client = introduced(gateway.http(), "2025-03-26", &json!({})).await;
+    send(&mut client, &json!([request("a", "ping", &json!({})), request("b", "ping", &json!({}))])).await;
+    let answers = message(&mut client).await;
     assert_eq!((&answers[0]["id"], &answers[1]["id"]), (&json!("a"), &json!("b")), "{answers}");
 }
 
 #[tokio::test]
 async fn progress_and_questions_come_on_the_stream() {
     let scene = Scene::new(&[], "").await;
-    let mut client = Client::introduced(scene.http(), "2025-03-26", &json!({"sampling": {}})).await;
+    let mut client = introduced(scene.http(), "2025-03-26", &json!({"sampling": {}})).await;
     let params = json!({"name": "good__test_tool_with_progress", "_meta": {"progressToken": "t"}});
-    let id = client.begin("tools/call", &params).await;
+    let id = client.begin("tools/call", &params).await.id;
     for step in [0, 50, 100] {
-        let notice = client.message().await;
+        let notice = message(&mut client).await;
         let params = json!({"progressToken": "t", "progress": step, "total": 100});
         assert_eq!(notice["params"], params, "{notice}");
     }
-    assert_eq!(client.message().await["id"], id);
+    assert_eq!(message(&mut client).await["id"], id);
 
     let params = json!({"name": "good__test_sampling", "arguments": {"prompt": "?"}});
-    let id = client.begin("tools/call", &params).await;
-    let question = client.message().await;
+    let id = client.begin("tools/call", &params).await.id;
+    let question = message(&mut client).await;
     assert_eq!(question["method"], "sampling/createMessage", "{question}");
     let said = json!({"role": "assistant", "content": {"type": "text", "text": "Paris"}, "model": "m"});
-    client.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": said})).await;
-    let answer = client.message().await;
+    send(&mut client, &json!({"jsonrpc": "2.0", "id": question["id"], "result": said})).await;
+    let answer = message(&mut client).await;
     assert_eq!((&answer["id"], text(&answer)), (&id, "LLM response: Paris"));
     scene.is_well().await;
 }
@@ -268,23 +216,23 @@ async fn progress_and_questions_come_on_the_stream() {
 #[tokio::test]
 async fn calls_are_cancelled_by_their_client_and_by_the_end_of_its_stream() {
     let scene = Scene::new(&[], "").await;
-    let mut client = Client::introduced(scene.http(), LEGACY, &json!({})).await;
+    let mut client = introduced(scene.http(), LEGACY, &json!({})).await;
     let slow = json!({"name": "good__slow", "arguments": {"ms": 600_000}});
     let begun = json!({"a": "the server has taken what came before"});
-    let id = client.begin("tools/call", &slow).await;
+    let id = client.begin("tools/call", &slow).await.id;
     assert_eq!(text(&client.call("good__echo", &begun).await), begun.to_string());
     client.notify("notifications/cancelled", &json!({"requestId": id})).await;
     soon("the first to be given up", async { while given_up(&scene).await != "1" {} }).await;
 
     // Nothing was said of it any more.
     client.begin("tools/call", &slow).await;
-    let echo = client.begin("tools/call", &json!({"name": "good__echo", "arguments": begun})).await;
-    assert_eq!(client.message().await["id"], echo);
-    let Client { http, stream, place, .. } = client;
-    drop(stream);
+    let echo = client.begin("tools/call", &json!({"name": "good__echo", "arguments": begun})).await.id;
+    assert_eq!(message(&mut client).await["id"], echo);
+    let (http, path) = (scene.http(), client.wire.halves().path.clone());
+    drop(client);
     soon("the second to be given up", async { while given_up(&scene).await != "2" {} }).await;
     soon("the session to be unknown", async {
-        while http.post(&place, &[], &request(9, "ping", &json!({})).to_string()).await.status != 404 {}
+        while http.post(&path, &[], &request(9, "ping", &json!({})).to_string()).await.status != 404 {}
     })
     .await;
     scene.is_well().await;
@@ -293,9 +241,9 @@ async fn calls_are_cancelled_by_their_client_and_by_the_end_of_its_stream() {
 #[tokio::test]
 async fn sessions_do_not_hear_each_other() {
     let scene = Scene::new(&[], "").await;
-    let mut one = Client::introduced(scene.http(), LEGACY, &json!({})).await;
-    let mut two = Client::introduced(scene.http(), "2025-03-26", &json!({})).await;
-    assert_ne!(one.place, two.place);
+    let mut one = introduced(scene.http(), LEGACY, &json!({})).await;
+    let mut two = introduced(scene.http(), "2025-03-26", &json!({})).await;
+    assert_ne!(one.wire.halves().path, two.wire.halves().path);
     for round in 0..20 {
         let (a, b) = (json!({"of": "one", "round": round}), json!({"of": "two", "round": round}));
         let (one, two) = tokio::join!(one.call("good__echo", &a), two.call("good__echo", &b));
@@ -307,14 +255,15 @@ async fn sessions_do_not_hear_each_other() {
 async fn who_does_not_read_is_cut_off() {
     let start = Start { config: DEMO, env: &[("DRAGOMAN_LOG", "info")], ..Start::default() };
     let gateway = Gateway::start_with(&start).await;
-    let mut client = Client::introduced(gateway.http(), LEGACY, &json!({})).await;
+    let mut client = introduced(gateway.http(), LEGACY, &json!({})).await;
     let long = json!({"name": "demo__echo", "arguments": {"text": "x".repeat(1 << 20)}});
     let ping = json!({});
     soon("the end of the session", async {
         for round in 0.. {
             let (method, params) = if round < 24 { ("tools/call", &long) } else { ("ping", &ping) };
             client.next += 1;
-            let reply = client.post(&request(client.next, method, params).to_string()).await;
+            let body = request(client.next, method, params).to_string();
+            let reply = post(&mut client, &body).await;
             if reply.status == 404 {
                 break;
             }
@@ -322,8 +271,8 @@ async fn who_does_not_read_is_cut_off() {
         }
     })
     .await;
-    gateway.log().has("cut off").await;
-    let mut other = Client::introduced(gateway.http(), LEGACY, &json!({})).await;
+    gateway.log().has("disconnected a client").await;
+    let mut other = introduced(gateway.http(), LEGACY, &json!({})).await;
     assert!(other.call("demo__hello", &json!({})).await.to_string().contains("Hello"));
 }
 
@@ -331,14 +280,14 @@ async fn who_does_not_read_is_cut_off() {
 async fn open_streams_count_as_sessions_and_end_when_the_gateway_stops() {
     let gateway = Gateway::start(&format!("{DEMO}limits: {{ sessions: 2 }}\n")).await;
     let http = gateway.http();
-    let first = Client::open(http).await;
-    let mut second = Client::introduced(http, LEGACY, &json!({})).await;
+    let first = opened(http, "/sse", &json!(LEGACY)).await;
+    let mut second = introduced(http, LEGACY, &json!({})).await;
     assert_eq!(http.get("/sse", &[EVENTS]).await.status, 503);
     assert_eq!(Legacy::initialize(http, "/mcp", LEGACY, &json!({})).await.status, 503);
     drop(first);
     soon("a place", async { while http.get("/sse", &[EVENTS]).await.status != 200 {} }).await;
     gateway.signal(rustix::process::Signal::TERM);
-    while second.stream.event().await.is_some() {}
+    while second.wire.halves().events.event().await.is_some() {}
     assert_eq!(gateway.ended().await.code, Some(0));
 }
 
@@ -346,9 +295,9 @@ async fn open_streams_count_as_sessions_and_end_when_the_gateway_stops() {
 async fn session_ids_are_not_logged() {
     let start = Start { config: DEMO, env: &[("DRAGOMAN_LOG", "trace")], ..Start::default() };
     let gateway = Gateway::start_with(&start).await;
-    let mut client = Client::introduced(gateway.http(), LEGACY, &json!({})).await;
+    let mut client = introduced(gateway.http(), LEGACY, &json!({})).await;
     client.call("demo__hello", &json!({})).await;
-    let id = client.place.split_once('=').expect("an id").1.to_owned();
+    let id = client.wire.halves().path.split_once('=').expect("an id").1.to_owned();
     assert!(id.len() >= 32, "{id}");
     drop(client);
     let ended = gateway.stop().await;

@@ -1,5 +1,5 @@
-//! What was changed while serving, in a file of its own: one text, of which only the newest is kept. It may hold secrets, such as
-//! keys for servers, so it is sealed as the vault is. It must not know what the text says.
+//! Changes made while serving, in a file of their own: one text, of which only the newest is kept. It may hold
+//! secrets, such as keys for servers, so it is sealed like the vault. It must not know what the text means.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension as _, params};
 
 use crate::Error;
 use crate::database::{Database, Purpose, kept};
-use crate::vault::Key;
+use crate::vault::VaultKey;
 
 /// The file's name in its folder.
 const FILE: &str = "changes.db";
@@ -21,7 +21,7 @@ const FIRST: &str = "
         changed_ms INTEGER NOT NULL
     ) STRICT;
 ";
-/// A text in the first table is sealed and removed when the file is opened: only then is the key there.
+/// A text in the first table is sealed and removed when the file is opened, because the key is available only then.
 const SEALED: &str = "
     CREATE TABLE sealed_changes (
         id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -35,40 +35,42 @@ const PURPOSE: Purpose =
 
 /// The file of changes, sealed under the key of its folder's vault.
 #[derive(Debug)]
-pub struct Changes {
+pub struct StoredChanges {
     file: Database,
-    key: Key,
+    key: VaultKey,
 }
 
-/// Random bytes for opening the file: a key, should the folder have none, and a nonce, should a text lie there unsealed.
+/// Random bytes for opening the file: a key, in case the folder has none, and a nonce, in case the file holds an
+/// unsealed text.
 #[expect(missing_debug_implementations, reason = "one of them becomes a key")]
 pub struct FreshBytes {
-    /// Becomes the folder's key where there is none.
+    /// Becomes the folder's key if there is none.
     pub key: [u8; 32],
     /// Used at most once.
     pub nonce: [u8; 12],
 }
 
-impl Changes {
-    /// Opens the file in this folder, which is made where it is not there. A text that an earlier version left unsealed is sealed.
+impl StoredChanges {
+    /// Opens the file in this folder, and creates it if it is missing. A text that an earlier version left unsealed
+    /// is sealed.
     ///
     /// # Errors
-    /// When the file or the key cannot be used.
+    /// If the file or the key cannot be used.
     pub fn open(folder: &Path, fresh: &FreshBytes) -> Result<Self, Error> {
         Self::of(Database::open(&folder.join(FILE), &PURPOSE)?, folder, fresh)
     }
 
-    /// Opens the file if it is there.
+    /// Opens the file, if it exists.
     ///
     /// # Errors
-    /// As [`Changes::open`].
+    /// As [`StoredChanges::open`].
     pub fn open_existing(folder: &Path, fresh: &FreshBytes) -> Result<Option<Self>, Error> {
         let file = Database::open_existing(&folder.join(FILE), &PURPOSE)?;
         file.map(|file| Self::of(file, folder, fresh)).transpose()
     }
 
     fn of(file: Database, folder: &Path, fresh: &FreshBytes) -> Result<Self, Error> {
-        let mut changes = Self { file, key: Key::of(folder, &fresh.key)? };
+        let mut changes = Self { file, key: VaultKey::of(folder, &fresh.key)? };
         changes.seal_what_is_clear(fresh.nonce)?;
         Ok(changes)
     }
@@ -107,23 +109,23 @@ impl Changes {
     /// The newest text, if there is one.
     ///
     /// # Errors
-    /// When the file cannot be read, or the text was sealed under another key.
+    /// If the file cannot be read, or the text was sealed under another key.
     pub fn text(&self) -> Result<Option<String>, Error> {
         let sealed: Option<Vec<u8>> = self.file.read(|file| {
             file.query_row("SELECT sealed FROM sealed_changes", [], |row| row.get(0)).optional()
         })?;
         let Some(sealed) = sealed else { return Ok(None) };
         let plain = self.key.open(NAME, &sealed).and_then(|plain| String::from_utf8(plain).ok());
-        let why = "it is sealed under another key than the vault.key beside it";
+        let why = "it is sealed under a key other than the vault.key in the same folder";
         plain
             .map(Some)
             .ok_or_else(|| Error::Corrupt { path: self.file.path().to_path_buf(), why: why.to_owned() })
     }
 
-    /// Keeps a text in the place of the one before. It survives a power cut. `nonce` are random bytes, new for each call.
+    /// Replaces the text. The new text survives a power cut. `nonce` is random, new for each call.
     ///
     /// # Errors
-    /// When the file cannot be written; the text before is kept then.
+    /// If the file cannot be written; the previous text is then kept.
     pub fn keep(&mut self, text: &str, now_ms: u64, nonce: [u8; 12]) -> Result<(), Error> {
         let sealed = self.seal(text, nonce)?;
         self.file.write(|transaction| {
@@ -153,7 +155,7 @@ mod tests {
         nonce
     }
 
-    /// The files of the folder that hold these bytes.
+    /// The files of the folder that contain these bytes.
     fn holding(folder: &Folder, text: &[u8]) -> Vec<String> {
         let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
         let holds =
@@ -164,29 +166,29 @@ mod tests {
     #[test]
     fn the_newest_text_is_kept() {
         let folder = Folder::new();
-        assert!(Changes::open_existing(folder.path(), &fresh()).unwrap().is_none());
-        let mut changes = Changes::open(folder.path(), &fresh()).unwrap();
+        assert!(StoredChanges::open_existing(folder.path(), &fresh()).unwrap().is_none());
+        let mut changes = StoredChanges::open(folder.path(), &fresh()).unwrap();
         assert_eq!(changes.text().unwrap(), None);
         changes.keep("one", 1, nonce()).unwrap();
         changes.keep("two", 2, nonce()).unwrap();
         assert_eq!(changes.text().unwrap().as_deref(), Some("two"));
         drop(changes);
-        let again = Changes::open_existing(folder.path(), &fresh()).unwrap().unwrap();
+        let again = StoredChanges::open_existing(folder.path(), &fresh()).unwrap().unwrap();
         assert_eq!(again.text().unwrap().as_deref(), Some("two"));
     }
 
     #[test]
     fn no_file_says_what_was_kept_without_the_key() {
         let folder = Folder::new();
-        let mut changes = Changes::open(folder.path(), &fresh()).unwrap();
+        let mut changes = StoredChanges::open(folder.path(), &fresh()).unwrap();
         changes.keep("{\"key\":\"to-ken-of-ann\"}", 1, nonce()).unwrap();
         assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
         drop(changes);
         assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
         // Under another key it is no empty text, but a fault.
         fs::write(folder.path().join("vault.key"), [1; 32]).unwrap();
-        let error = Changes::open(folder.path(), &fresh()).unwrap().text().unwrap_err();
-        assert!(error.to_string().contains("another key"), "{error}");
+        let error = StoredChanges::open(folder.path(), &fresh()).unwrap().text().unwrap_err();
+        assert!(error.to_string().contains("a key other than"), "{error}");
     }
 
     #[test]
@@ -201,11 +203,11 @@ mod tests {
         }
         assert_ne!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
         drop(old);
-        let changes = Changes::open_existing(folder.path(), &fresh()).unwrap().unwrap();
+        let changes = StoredChanges::open_existing(folder.path(), &fresh()).unwrap().unwrap();
         assert_eq!(changes.text().unwrap().as_deref(), Some("now to-ken-of-ann"));
         assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
         drop(changes);
-        let again = Changes::open(folder.path(), &fresh()).unwrap();
+        let again = StoredChanges::open(folder.path(), &fresh()).unwrap();
         assert_eq!(again.text().unwrap().as_deref(), Some("now to-ken-of-ann"));
         assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
     }

@@ -1,9 +1,9 @@
-//! One file of `SQLite`: made for its owner alone, opened by several processes at once, brought to the schema that this
-//! program knows. It must not know what is in it.
+//! One `SQLite` file: created for its owner alone, opened by several processes at once, and migrated to the current
+//! schema. It must not know what is in it.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -12,21 +12,22 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::Error;
 
-/// The time for which to wait for another process that writes.
+/// The time to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many bytes the header of a database has (SQLite's file format, section 1.3).
+/// The size of a database's header in bytes (SQLite's file format, section 1.3).
 const HEADER: u64 = 100;
 
-/// What a file is for: how it is told from others, and how its schema grew.
+/// The purpose of a file: how to recognize it, and the history of its schema.
 pub(crate) struct Purpose {
-    /// `PRAGMA application_id`: marks our files, each purpose its own.
+    /// `PRAGMA application_id`, which identifies our files, with a different value for each purpose.
     pub(crate) mark: i64,
-    /// The statements that lead from schema number N to N+1, from an empty file on. Published ones never change.
+    /// The statements that migrate from schema number N to N+1, starting with an empty file. Published ones never
+    /// change.
     pub(crate) steps: &'static [&'static str],
-    /// True if a write must survive a power cut (else only a crash of the process).
+    /// True if a write must survive a power cut, and not only a crash of the process.
     pub(crate) durable: bool,
-    /// True if the whole file is examined when it is opened; for small ones.
+    /// True if the whole file is checked when it is opened; for small files.
     pub(crate) examined: bool,
 }
 
@@ -35,10 +36,17 @@ pub(crate) struct Purpose {
 pub(crate) struct Database {
     connection: Connection,
     path: PathBuf,
+    /// The file that was opened: its device and its number there. `None` once it is gone.
+    opened: Option<(u64, u64)>,
+}
+
+/// The file at a path: its device and its number there.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 impl Database {
-    /// Opens the file, which is made with its folders where it is not there.
+    /// Opens the file, and creates it and its folders if they are missing.
     pub(crate) fn open(path: &Path, purpose: &Purpose) -> Result<Self, Error> {
         // Closing a file lets go of all locks that this process has on it, also those of `SQLite` (fcntl(2)). A file
         // that is being made has none yet, as long as nobody else here opens it meanwhile.
@@ -49,7 +57,7 @@ impl Database {
         Self::of_file(path, purpose)
     }
 
-    /// Opens the file if it is there.
+    /// Opens the file, if it exists.
     pub(crate) fn open_existing(path: &Path, purpose: &Purpose) -> Result<Option<Self>, Error> {
         match path.try_exists() {
             Ok(false) => Ok(None),
@@ -57,6 +65,23 @@ impl Database {
             // Whether it is there cannot be seen.
             Err(source) => Err(Error::Unwritable { path: path.to_path_buf(), why: source.to_string() }),
         }
+    }
+
+    /// Opens the file like [`Database::open`]. One that is damaged is moved aside, for what can be had again; returns the path
+    /// to which it was moved.
+    pub(crate) fn open_or_replace(path: &Path, purpose: &Purpose) -> Result<(Self, Option<PathBuf>), Error> {
+        match Self::open(path, purpose) {
+            Err(Error::Corrupt { .. }) => {}
+            file => return Ok((file?, None)),
+        }
+        let aside = path.with_extension("db.damaged");
+        let failed = |e: io::Error| Error::Unwritable { path: path.to_path_buf(), why: e.to_string() };
+        fs::rename(path, &aside).map_err(failed)?;
+        for side in ["db-wal", "db-shm"] {
+            // They belong to the file that was moved, and need not be there.
+            let _ = fs::remove_file(path.with_extension(side));
+        }
+        Ok((Self::open(path, purpose)?, Some(aside)))
     }
 
     fn of_file(path: PathBuf, purpose: &Purpose) -> Result<Self, Error> {
@@ -68,9 +93,10 @@ impl Database {
         });
         let (connection, read_only) = opened.map_err(|e| Error::of(&path, &e))?;
         if read_only {
-            return Err(Error::Unwritable { path, why: "it may only be read".to_owned() });
+            return Err(Error::Unwritable { path, why: "it is read-only".to_owned() });
         }
-        let mut database = Self { connection, path };
+        let opened = identity(&path);
+        let mut database = Self { connection, path, opened };
         // A file that is not ours, or too new, is left as it is.
         let is_new = database.judge(purpose)? == 0;
         database.configure(purpose, is_new)?;
@@ -79,6 +105,19 @@ impl Database {
             database.examine()?;
         }
         Ok(database)
+    }
+
+    /// Opens a new file if the one that was opened is no longer at its path. Returns true if so.
+    pub(crate) fn replace_if_gone(&mut self, purpose: &Purpose) -> Result<bool, Error> {
+        if self.opened.is_some() && identity(&self.path) == self.opened {
+            return Ok(false);
+        }
+        // Closed before the new one is opened: at the end `SQLite` deletes its side files by their names. Until that works
+        // there is a file without tables, which refuses every write.
+        let nothing = Connection::open_in_memory().map_err(|e| self.error(&e))?;
+        (self.connection, self.opened) = (nothing, None);
+        *self = Self::open(&self.path, purpose)?;
+        Ok(true)
     }
 
     /// The file's schema number; 0 for an empty file.
@@ -140,7 +179,7 @@ impl Database {
         if found == "ok" { Ok(()) } else { Err(Error::Corrupt { path: self.path.clone(), why: found }) }
     }
 
-    /// Does `work` as one transaction, which waits for its turn among all processes at its beginning.
+    /// Runs `work` as one transaction, which first waits for its turn among all processes.
     pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -155,17 +194,17 @@ impl Database {
         done.map_err(|e| self.error(&e))
     }
 
-    /// Looks something up.
+    /// Runs a read-only query.
     pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
         work(&self.connection).map_err(|e| self.error(&e))
     }
 
-    /// The one number that a query gives.
+    /// The single number that a query returns.
     pub(crate) fn number(&self, query: &str) -> Result<i64, Error> {
         self.read(|connection| connection.query_row(query, [], |row| row.get(0)))
     }
 
-    /// The file.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -175,7 +214,7 @@ impl Database {
     }
 }
 
-/// Makes the file, for its owner alone, where it is not there; takes others' rights away where it is.
+/// Creates the file for its owner alone if it is missing; otherwise removes the access rights of others.
 fn make(path: &Path) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -186,11 +225,11 @@ fn make(path: &Path) -> Result<(), Error> {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
             let kind = fs::metadata(path).map_err(unwritable)?;
             if !kind.is_file() {
-                return Err(unwritable(io::Error::other("it is no file")));
+                return Err(unwritable(io::Error::other("it is not a file")));
             }
             // What is shorter than its header SQLite would take for an empty file, and write over.
             if (1..HEADER).contains(&kind.len()) {
-                let why = format!("{} bytes are no database", kind.len());
+                let why = format!("{} bytes are not a database", kind.len());
                 return Err(Error::Corrupt { path: path.to_path_buf(), why });
             }
             let rights = kind.permissions().mode() & 0o777;
@@ -208,12 +247,12 @@ fn folder_error(path: &Path, source: io::Error) -> Error {
     Error::Folder { path: path.to_path_buf(), source }
 }
 
-/// A count as the file keeps it. What is larger than that is not met in earnest.
+/// Converts a count to the file's integer type. Larger values do not occur in practice.
 pub(crate) fn kept(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A count as it was before [`kept`].
+/// Converts a count back from the file's integer type; see [`kept`].
 pub(crate) fn counted(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

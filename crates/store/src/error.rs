@@ -1,31 +1,31 @@
-//! What can go wrong with a file, and what a person does about it.
+//! Errors of the files, and their remedies.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
-/// What went wrong with kept state; the message names the file. [`Error::mend`] says what to do.
+/// An error of the stored state; the message names the file. [`Error::help`] suggests what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The folder is not there and cannot be made.
+    /// The folder does not exist and cannot be created.
     #[error("the folder {} cannot be used: {source}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file, or its folder, cannot be written.
+    /// The file or its folder is not writable.
     #[error("{} cannot be opened for writing: {why}", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         why: String,
     },
     /// The file was written by a later version of the program.
-    #[error("{} was written by a newer version of this program: its schema is {found}, known is {known}", path.display())]
+    #[error("{} was written by a newer version of this program: its schema number is {found}, this program knows up to {known}", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -34,85 +34,104 @@ pub enum Error {
         /// The newest schema number that this program knows.
         known: i64,
     },
-    /// The file is a sound database, but of another program or for another purpose.
-    #[error("{} is a database of something else", path.display())]
+    /// The file is a valid database, but of another program or for another purpose.
+    #[error("{} is a database of another program, or for another purpose", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
     },
-    /// The file is damaged, or no database at all.
+    /// The file is damaged, or is not a database.
     #[error("{} is damaged: {why}", path.display())]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The damage that was found.
+        why: String,
+    },
+    /// The file of the key ring cannot be read.
+    #[error("{} cannot be read: {why}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        why: String,
+    },
+    /// The file is not a key ring.
+    #[error("{} is not a key ring: {why}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The damage that was found.
         why: String,
     },
     /// Another process holds the file for longer than the deadline.
-    #[error("{} is held by another process", path.display())]
+    #[error("{} is locked by another process", path.display())]
     Busy {
         /// The file.
         path: PathBuf,
     },
-    /// The disk has no room.
-    #[error("there is no room on the disk for {}", path.display())]
+    /// The disk is full.
+    #[error("the disk is full; {} cannot be written", path.display())]
     Full {
         /// The file.
         path: PathBuf,
     },
-    /// Anything else that the database says.
+    /// Any other error of the database.
     #[error("{}: {why}", path.display())]
     Database {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// Its message.
         why: String,
     },
     /// A key of this name is in use.
-    #[error("there is a key {0:?} already")]
+    #[error("a key named {0:?} already exists")]
     NameTaken(String),
-    /// The text cannot be a key's name.
-    #[error("{name:?} cannot be the name of a key: {why}")]
+    /// The text is not a valid name for a key.
+    #[error("{name:?} is not a valid key name: {why}")]
     Name {
         /// The text.
         name: String,
-        /// The reason why not.
+        /// The reason.
         why: &'static str,
     },
-    /// The text cannot be the name of a profile.
-    #[error("{0:?} cannot be the name of a profile")]
+    /// The text is not a valid profile name.
+    #[error("{0:?} is not a valid profile name")]
     Profile(String),
-    /// A new key is the same as one that is kept: the random numbers are not random.
-    #[error("the new key is like one that is kept: the system's random numbers repeat")]
+    /// A new key equals an existing one: the random numbers are not random.
+    #[error("the new key equals an existing one: the system's random numbers repeat")]
     Repeated,
 }
 
 impl Error {
-    /// What a person can do about it.
-    pub fn mend(&self) -> &'static str {
+    /// A suggestion for the person who runs the program.
+    pub fn help(&self) -> &'static str {
         match self {
             Self::Folder { .. } | Self::Unwritable { .. } => {
-                "let this user write there, or choose another folder"
+                "give this user write access, or choose another folder"
             }
             Self::Newer { .. } => {
-                "use the newer version, or move the file away to begin with an empty one (what it holds is then not known)"
+                "use the newer version, or move the file away to start with an empty one (its contents are then lost to Dragoman)"
             }
             Self::Foreign { .. } => "choose another folder, or move the file away",
             Self::Corrupt { .. } => {
-                "put a backup in its place, or save what can be read with `sqlite3 FILE .recover`, or move it away to begin \
-                 with an empty one; its -wal and -shm go with it"
+                "restore a backup, or recover the readable part with `sqlite3 FILE .recover`, or move the file away (with its -wal and -shm files) to start with an empty one"
             }
-            Self::Busy { .. } => "try again; if it stays so, find out who holds it: fuser FILE",
-            Self::Full { .. } => "make room on the disk",
-            Self::Database { .. } => "if it stays so, move the file away to begin with an empty one",
+            Self::Unreadable { .. } => "give this user read access, or name another file",
+            Self::Damaged { .. } => {
+                "restore a backup, or move the file away to start with new keys (clients then begin new sessions)"
+            }
+            Self::Busy { .. } => "try again; if that does not help, find the process with `fuser FILE`",
+            Self::Full { .. } => "free space on the disk",
+            Self::Database { .. } => "if it happens again, move the file away to start with an empty one",
             Self::NameTaken(_) => "choose another name, or revoke the old key first",
-            Self::Name { .. } => "choose a short name, as of a person or a machine",
-            Self::Profile(_) => "write a profile's name as in the configuration",
-            Self::Repeated => "try again; if it stays so, the system's random numbers cannot be trusted",
+            Self::Name { .. } => "choose a short name, for example of a person or a machine",
+            Self::Profile(_) => "use a profile's name from the configuration",
+            Self::Repeated => "try again; if it happens again, do not trust the system's random numbers",
         }
     }
 
-    /// What the database says of the file at `path`.
+    /// Converts an error of the database about the file at `path`.
     pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.to_path_buf();
         let why = match error {

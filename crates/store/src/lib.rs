@@ -1,22 +1,29 @@
-//! The port to kept state: API keys, the record of calls, secrets and changes, in embedded `SQLite`, one file each.
+//! The port to stored state: API keys, the audit log, secrets, changes and catalogues, in embedded `SQLite`, one file each; and the
+//! key ring, a file of text.
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`keys`] | API keys: their text, and the file that knows their digests |
-//! | [`audit`] | the record of calls: appended to, asked, pruned |
-//! | [`changes`] | what was changed while serving |
+//! | [`keys`] | API keys: their text, and the file of their digests |
+//! | [`audit`] | the audit log: appended, queried, pruned |
+//! | [`catalogues`] | what servers offered when they were last asked |
+//! | [`changes`] | changes made while serving |
+//! | [`keyring`] | keys that seal what clients carry for the gateway |
+//! | [`sessions`] | what clients have said in their sessions, and which sessions have ended |
 //! | [`vault`] | secrets for other servers, sealed |
-//! | [`Error`] | what can go wrong with a file, and what a person does about it |
+//! | [`Error`] | errors of the files, and their remedies |
 //!
-//! Everything here blocks: a server calls it from a thread that may wait. Several processes may have a file open at
+//! Everything here blocks: a server calls it from a thread that may wait. Several processes may open a file at
 //! once. Times are milliseconds since 1970 (UTC) and come from the caller; so does randomness. It must not know what a
 //! call is about, nor how anything is configured.
 
 pub mod audit;
+pub mod catalogues;
 pub mod changes;
 mod database;
 mod error;
+pub mod keyring;
 pub mod keys;
+pub mod sessions;
 pub mod vault;
 
 pub use error::Error;

@@ -1,6 +1,9 @@
-//! Peers for tests and measurements: fixture upstreams, odd upstreams, a fake site, load.
+//! Peers for tests and measurements: fixture upstreams, odd upstreams, awkward processes, a fake site, load; and a client.
 
+#[cfg(target_os = "linux")]
+pub mod awkward;
 pub mod bench;
+pub mod client;
 pub mod fixture;
 pub mod odd;
 mod program;

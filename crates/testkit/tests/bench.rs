@@ -87,6 +87,17 @@ fn an_upstream_of_one_era_serves_that_era() {
 }
 
 #[test]
+fn clients_of_any_version_can_be_askable() {
+    let (_upstream, url) = upstream(&["--era", "both"]);
+    for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+        assert_all_right(&url, &["--version", version, "--askable"]);
+    }
+    let (_upstream, url) = upstream(&["--handshake", "2025-11-25"]);
+    assert_all_right(&url, &["--version", "2025-11-25"]);
+    assert!(!load(&url, &["--version", "2025-06-18"]).child.wait().unwrap().success());
+}
+
+#[test]
 fn wrong_answers_are_seen() {
     let (_upstream, url) = upstream(&[]);
     for args in [

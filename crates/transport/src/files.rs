@@ -1,6 +1,6 @@
-//! How many files this process may have open: each connection is one, and the soft limit of many systems (1024) is for
-//! programs that know no better. Children begin with the limit that this process was started with, as some of them do not
-//! work with a high one. It must not know what the files are for.
+//! The limit of open files for this process: each connection is one, and the soft limit of many systems (1024) is
+//! meant for programs that do not raise it. Children start with the limit that this process started with, because
+//! some of them do not work with a high one. It must not know what the files are for.
 
 use std::io;
 use std::sync::OnceLock;
@@ -10,19 +10,19 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// The limit before it was raised.
 static STARTED_WITH: OnceLock<Rlimit> = OnceLock::new();
 
-/// The number of files that may be open; `None` for as many as anybody likes.
+/// The limit of open files; `None` means unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Raised {
-    /// Before.
+    /// The limit before.
     pub from: Option<u64>,
-    /// Now.
+    /// The limit now.
     pub to: Option<u64>,
 }
 
 /// Raises the soft limit to the hard one.
 ///
 /// # Errors
-/// Why the system refuses that; the limit then is as it was.
+/// The system's error; the limit is then unchanged.
 pub fn raise() -> io::Result<Raised> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
@@ -33,7 +33,7 @@ pub fn raise() -> io::Result<Raised> {
     Ok(Raised { from: limit.current, to: limit.maximum })
 }
 
-/// The limit that children are to have, where it is another one than this process has.
+/// The limit for children, if it differs from the one of this process.
 pub(crate) fn started_with() -> Option<Rlimit> {
     STARTED_WITH.get().copied()
 }

@@ -1,5 +1,6 @@
-//! Moves frames: Streamable HTTP, HTTP+SSE and stdio, in both directions.
+//! Transports that move frames: Streamable HTTP, HTTP+SSE and stdio, in both directions.
 
+pub mod budget;
 pub mod child;
 pub mod files;
 pub mod memory;

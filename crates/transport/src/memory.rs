@@ -1,15 +1,16 @@
-//! What this process holds in memory stays there: secrets of the configuration, tokens, messages. It writes no core dump, and no
-//! other process of the same user can attach to it or read its memory. Children are what they always are: a new program is
-//! dumpable again, only the limit of core dumps stays. It must not know what is held.
+//! Protects the memory of this process, which holds secrets of the configuration, tokens and messages. The process
+//! writes no core dump, and no other process of the same user can attach to it or read its memory. Children are not
+//! affected, because a new program is dumpable again; they inherit only the limit of core dumps. It must not know
+//! what the memory holds.
 
 use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Keeps the memory of this process to itself from now on.
+/// Protects the memory of this process from now on.
 ///
 /// # Errors
-/// Why the system refuses that; the process then is as it was, or one of the two holds.
+/// The system's error; then none or only one of the two protections is active.
 pub fn protect() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;

@@ -1,22 +1,25 @@
-//! Changes of lists that a link tells of: looked into one after the other, beside the link's stream, on which other things
-//! follow. It must not know what a list holds.
+//! Announced changes of lists, handled one after the other outside of the link's stream, which goes on. It must not know
+//! what a list holds.
+
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use proto::mcp::Notice;
 
-/// What has to be looked into.
+/// Announced changes that are not handled yet.
 #[derive(Default)]
 pub struct Changes(Mutex<Told>);
 
 #[derive(Default)]
 struct Told {
     lists: Vec<Notice>,
-    /// True if somebody looks into it.
+    /// True if a task is handling them.
     is_seen_to: bool,
 }
 
 impl Changes {
-    /// Notes that a list has changed; `true` when the caller has to look into it. Any number of notices of one kind is one.
+    /// Notes that a list has changed. Returns `true` if the caller has to handle it. Repeated notices of one kind count
+    /// as one.
     pub fn note(&self, list: Notice) -> bool {
         let mut told = self.0.lock();
         if !told.lists.contains(&list) {
@@ -25,11 +28,50 @@ impl Changes {
         !std::mem::replace(&mut told.is_seen_to, true)
     }
 
-    /// What changed since this was last asked. Whoever is given nothing need not look any more.
+    /// Takes the changes since the last call. If there are none, the caller is done.
     pub fn take(&self) -> Vec<Notice> {
         let mut told = self.0.lock();
         told.is_seen_to = !told.lists.is_empty();
         std::mem::take(&mut told.lists)
+    }
+}
+
+/// The time within which the same announcement on another link is an echo: a server with several links announces on each.
+/// On a link that was opened since, it tells of another change.
+const ECHO: Duration = Duration::from_secs(1);
+
+/// The link on which an announcement was heard.
+#[derive(Clone, Copy)]
+pub struct HeardOn {
+    /// Its number.
+    pub id: u64,
+    /// The time at which it was opened.
+    pub opened: Instant,
+}
+
+/// The announcements of one server that were passed on, by list: on which link, and when.
+#[derive(Default)]
+pub struct Announced(Mutex<Vec<(Notice, u64, Instant)>>);
+
+impl Announced {
+    /// The lists whose announcement on this link is none that was passed on from another link a moment ago; they are noted as
+    /// passed on.
+    pub fn news(&self, lists: &[Notice], link: HeardOn, now: Instant) -> Vec<Notice> {
+        let news = self.no_echoes(lists, link, now);
+        let mut announced = self.0.lock();
+        announced.retain(|(list, ..)| !news.contains(list));
+        announced.extend(news.iter().map(|list| (*list, link.id, now)));
+        news
+    }
+
+    /// The same, without a note.
+    pub fn no_echoes(&self, lists: &[Notice], link: HeardOn, now: Instant) -> Vec<Notice> {
+        let mut announced = self.0.lock();
+        announced.retain(|(.., at)| now.saturating_duration_since(*at) < ECHO);
+        let is_echo = |list: &Notice| {
+            announced.iter().any(|(other, on, at)| other == list && *on != link.id && link.opened <= *at)
+        };
+        lists.iter().filter(|list| !is_echo(list)).copied().collect()
     }
 }
 
@@ -47,5 +89,25 @@ mod tests {
         assert_eq!(changes.take(), [Notice::ToolsChanged]);
         assert_eq!(changes.take(), []);
         assert!(changes.note(Notice::ToolsChanged), "nobody does any more");
+    }
+
+    #[test]
+    fn what_is_announced_on_several_links_is_news_once() {
+        let (announced, opened) = (Announced::default(), Instant::now());
+        let (now, on) = (opened + ECHO, |id| HeardOn { id, opened });
+        let (tools, prompts) = (Notice::ToolsChanged, Notice::PromptsChanged);
+        assert_eq!(announced.news(&[tools], on(1), now), [tools]);
+        assert_eq!(announced.news(&[tools, prompts], on(2), now), [prompts]);
+        assert_eq!(announced.news(&[tools], on(1), now), [tools], "the same link tells of another change");
+        assert_eq!(announced.news(&[tools], on(2), now + ECHO), [tools]);
+    }
+
+    #[test]
+    fn a_link_that_was_opened_since_tells_of_another_change() {
+        let (announced, now) = (Announced::default(), Instant::now());
+        let tools = Notice::ToolsChanged;
+        assert_eq!(announced.news(&[tools], HeardOn { id: 1, opened: now }, now), [tools]);
+        let opened = now + ECHO / 4;
+        assert_eq!(announced.news(&[tools], HeardOn { id: 2, opened }, now + ECHO / 2), [tools]);
     }
 }

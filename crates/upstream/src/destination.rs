@@ -1,4 +1,4 @@
-//! Where an upstream is: at an address, in a child, in this process. It must not know what is asked of it.
+//! The address of an upstream: a URL, a child, or this process. It must not know the requests.
 
 use std::sync::Arc;
 
@@ -13,27 +13,38 @@ use transport::up::{HttpLimits, HttpTarget};
 use crate::embedded;
 use crate::oauth::{Consents, Grant, Whose};
 
-/// Where an upstream is.
+/// The caps on what a server over HTTP may send.
+fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
+    let limits = &snapshot.limits;
+    HttpLimits {
+        result: limits.result,
+        event: limits.result,
+        patience: limits.connect_timeout * 3,
+        body: spec.calls.longest(),
+        frame: engine::snapshot::frame_limits(limits),
+    }
+}
+
+/// The address or command of an upstream.
 pub enum Destination {
-    /// At an address.
+    /// A URL.
     Http(Arc<HttpTarget>),
-    /// In a child.
+    /// A child.
     Child(Spec),
-    /// In this process.
+    /// This process.
     Native(Arc<dyn NativeServer>),
 }
 
 impl Destination {
-    /// The place that the configuration names, and the consent of its users where a credential comes from that.
+    /// The configured destination, and the consent of its users if its credential comes from that.
     ///
     /// # Errors
-    /// What of it cannot be, for a person.
+    /// Returns which setting is invalid, for people.
     pub fn of(
         spec: &UpstreamSpec,
         snapshot: &Snapshot,
         consents: &Consents,
     ) -> Result<(Self, Option<Arc<Grant>>), String> {
-        let limits = &snapshot.limits;
         let mut grant = None;
         let place = match &spec.link {
             LinkConfig::Native(native) => {
@@ -43,18 +54,12 @@ impl Destination {
             LinkConfig::Http(http) => {
                 let uri: Uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
                 let headers = headers(&spec.name, http)?;
-                if !headers.contains_key(AUTHORIZATION) && !spec.apart {
+                if !headers.contains_key(AUTHORIZATION) && !spec.own_consent {
                     let client = http.oauth.clone().unwrap_or_default();
                     grant = Some(consents.enter(&spec.name, None, uri.clone(), client));
                 }
                 let credential = grant.as_ref().map(|grant| grant.credential()).unwrap_or_default();
-                let limits = HttpLimits {
-                    result: limits.result,
-                    event: limits.result,
-                    patience: limits.connect_timeout * 3,
-                    body: spec.timeouts.overall,
-                    frame: engine::snapshot::frame_limits(limits),
-                };
+                let limits = http_limits(spec, snapshot).into();
                 Self::Http(Arc::new(HttpTarget { uri, headers, credential, limits }))
             }
             LinkConfig::Stdio(link) => Self::Child(child(link)),
@@ -62,7 +67,15 @@ impl Destination {
         Ok((place, grant))
     }
 
-    /// The same place for one caller alone, and its own consent.
+    /// Takes over the limits of another snapshot, in which the server is `spec`, for every request from now on.
+    pub fn follow(&self, spec: &UpstreamSpec, snapshot: &Snapshot) {
+        if let Self::Http(target) = self {
+            target.limits.set(http_limits(spec, snapshot));
+        }
+    }
+
+    /// The same destination for one caller only, with the caller's own consent where each gives one. `None` for the consent
+    /// that counts for all.
     pub fn owned(
         &self,
         spec: &UpstreamSpec,
@@ -70,13 +83,17 @@ impl Destination {
         consents: &Consents,
     ) -> (Self, Option<Arc<Grant>>) {
         match (self, &spec.link) {
-            (Self::Http(target), LinkConfig::Http(http)) => {
+            (Self::Http(target), LinkConfig::Http(http)) if spec.own_consent => {
                 let client = http.oauth.clone().unwrap_or_default();
                 let whose = Some(whose.clone()).filter(Whose::is_known);
                 let grant = consents.enter(&spec.name, whose, target.uri.clone(), client);
                 let (uri, headers) = (target.uri.clone(), target.headers.clone());
-                let target =
-                    HttpTarget { uri, headers, credential: grant.credential(), limits: target.limits };
+                let target = HttpTarget {
+                    uri,
+                    headers,
+                    credential: grant.credential(),
+                    limits: target.limits.clone(),
+                };
                 (Self::Http(Arc::new(target)), Some(grant))
             }
             // Nobody's consent is asked for there.
@@ -101,7 +118,7 @@ pub fn child(link: &StdioLink) -> Spec {
 /// The configured headers of requests to it.
 ///
 /// # Errors
-/// Which of them cannot be.
+/// Returns which header is invalid.
 pub fn headers(server: &str, http: &HttpConfig) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in &http.headers {

@@ -1,43 +1,62 @@
-//! What a thread needs to reach servers: its own connections, the configuration that it began with, and what all threads
+//! The means by which a thread reaches servers: its own connections, the configuration that it began with, and what all threads
 //! share. It must not know what is asked of servers, or by whom.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
 
 use engine::Snapshot;
+use parking_lot::Mutex;
 use proto::mcp::Notice;
 use proto::rpc::FrameLimits;
 use transport::child::Supervisor;
 use transport::net::Stop;
 use transport::net::client::Client;
 
-use crate::server::{Kind, Server};
+use crate::server::Server;
+use crate::starts::Starts;
 
 /// Those who see what servers offer.
 pub trait Audience: Send + Sync {
-    /// What a server offers to clients of this kind is another now.
-    fn offer_changed(&self, snapshot: &Snapshot, server: &Server, kind: &Kind);
+    /// A server's catalogue has changed.
+    fn catalogue_changed(&self, snapshot: &Snapshot, server: &Server);
 
     /// A server has announced that lists have changed, and they are about to be fetched. What is returned tells, once they
     /// are, those who were not told by the difference.
-    fn before_change(&self, server: &Arc<Server>, kinds: &[Kind]) -> Announcement;
+    fn before_change(&self, server: &Arc<Server>) -> Announcement;
 
-    /// Returns true if somebody of these kinds is told of changes of this server's lists on a stream of notices or, if
-    /// `sessions` count, in a session.
-    fn listens(&self, server: &Server, kinds: &[Kind], sessions: bool) -> bool;
+    /// Returns true if somebody is told of changes of this server's lists on a stream of notices or, if `sessions` count, in a
+    /// session.
+    fn listens(&self, server: &Server, sessions: bool) -> bool;
 }
 
-/// What is left to do once lists have been fetched that had changed.
+/// The notification to send once changed lists have been fetched.
 pub type Announcement = Box<dyn FnOnce(&[Notice]) + Send>;
 
-/// What all threads share.
+/// The time that the end of a killed process may take.
+const REAPING: Duration = Duration::from_secs(1);
+
+/// The connections of one server of which some can be given up, to make room for a process of another server.
+pub trait SpareLinks: Send + Sync {
+    /// The time of the last use of the one that goes first, and true if it has an owner.
+    fn spare(&self) -> Option<(bool, Instant)>;
+
+    /// Closes it, unless it is needed by now.
+    fn close_spare(&self, egress: &Egress) -> bool;
+}
+
+/// The state that all threads share.
 pub struct EgressProcess {
     /// Starts and ends children.
     pub supervisor: Supervisor,
     /// Raised when the process ends.
     pub stop: Stop,
     keys: AtomicU64,
+    /// The links that are being opened.
+    starts: Starts,
+    /// The servers whose links can make room.
+    spare: Mutex<Vec<Weak<dyn SpareLinks>>>,
     audience: OnceLock<Weak<dyn Audience>>,
 }
 
@@ -49,6 +68,8 @@ impl EgressProcess {
             stop,
             // Keys are also progress tokens, which some servers take for missing when they are 0.
             keys: AtomicU64::new(1),
+            starts: Starts::default(),
+            spare: Mutex::default(),
             audience: OnceLock::new(),
         })
     }
@@ -56,6 +77,13 @@ impl EgressProcess {
     /// Sets who sees what servers offer; once.
     pub fn set_audience(&self, audience: Weak<dyn Audience>) {
         let _ = self.audience.set(audience);
+    }
+
+    /// Adds a server whose links can make room for others.
+    pub fn add_spare(&self, links: Weak<dyn SpareLinks>) {
+        let mut spare = self.spare.lock();
+        spare.retain(|links| links.strong_count() > 0);
+        spare.push(links);
     }
 
     /// A number for a request that no other request has.
@@ -68,7 +96,7 @@ impl EgressProcess {
 #[derive(Clone)]
 pub struct Egress(Arc<EgressState>);
 
-/// What [`Egress`] is made of.
+/// The parts of an [`Egress`].
 pub struct EgressState {
     /// The thread's own connections.
     pub client: Client,
@@ -92,13 +120,44 @@ impl Egress {
     }
 }
 
+impl Egress {
+    /// Closes the link of any server that was not used for longest, and waits until another process may be started; `false` if
+    /// there is none. Links with owners go only if `also_owned`.
+    pub async fn make_room(&self, also_owned: bool) -> bool {
+        let mut spare: Vec<((bool, Instant), Arc<dyn SpareLinks>)> = {
+            let links = self.0.process.spare.lock();
+            links.iter().filter_map(Weak::upgrade).filter_map(|links| Some((links.spare()?, links))).collect()
+        };
+        in_turn(&mut spare, also_owned);
+        let is_closed = spare.iter().any(|(_, links)| links.close_spare(self));
+        // A process has two graces before it is killed.
+        is_closed && self.supervisor().room(self.snapshot.limits.child_stop_timeout * 2 + REAPING).await
+    }
+}
+
+/// The order in which links go: first those without an owner, the one that was not used for longest first.
+fn in_turn<T>(spare: &mut Vec<((bool, Instant), T)>, also_owned: bool) {
+    spare.retain(|((is_owned, _), _)| also_owned || !is_owned);
+    spare.sort_by_key(|(which, _)| *which);
+}
+
 impl EgressState {
     /// A number for a request that no other request has.
     pub fn next_key(&self) -> u64 {
         self.process.next_key()
     }
 
-    /// What starts and ends children.
+    /// The links that are being opened in the whole process.
+    pub fn starts(&self) -> &Starts {
+        &self.process.starts
+    }
+
+    /// Adds a server whose links can make room for others.
+    pub fn add_spare(&self, links: Weak<dyn SpareLinks>) {
+        self.process.add_spare(links);
+    }
+
+    /// The supervisor that starts and ends children.
     pub fn supervisor(&self) -> &Supervisor {
         &self.process.supervisor
     }
@@ -108,7 +167,7 @@ impl EgressState {
         &self.process.stop
     }
 
-    /// How a message is read.
+    /// The limits for reading a message.
     pub fn frame_limits(&self) -> FrameLimits {
         engine::snapshot::frame_limits(&self.snapshot.limits)
     }
@@ -116,5 +175,24 @@ impl EgressState {
     /// Those who see what servers offer, while there are any.
     pub fn audience(&self) -> Option<Arc<dyn Audience>> {
         self.process.audience.get().and_then(Weak::upgrade)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_owns_goes_first_and_what_somebody_owns_only_for_a_first_link() {
+        let now = Instant::now();
+        let at = |seconds| now + Duration::from_secs(seconds);
+        let all = || vec![((true, at(1)), "owned, old"), ((false, at(3)), "new"), ((false, at(2)), "old")];
+        let order = |also_owned| {
+            let mut spare = all();
+            in_turn(&mut spare, also_owned);
+            spare.iter().map(|(_, name)| *name).collect::<Vec<_>>()
+        };
+        assert_eq!(order(true), ["old", "new", "owned, old"]);
+        assert_eq!(order(false), ["old", "new"]);
     }
 }

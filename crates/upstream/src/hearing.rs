@@ -1,37 +1,59 @@
-//! What upstreams say unasked: changes, log messages, questions.
+//! Unsolicited messages of upstreams: changes, log messages, questions. Each link that opens is listened to here.
+
+mod attempts;
+mod lists;
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use proto::bridge::input::Askable;
 use proto::era::{Lifecycle, own_meta};
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, Kind as FrameKind, result_response};
+use proto::rpc::{Frame, FrameKind, result_response};
 use transport::up::{EventStream, LinkError, Owner, StreamItem, UnaskedMessage, messages};
 
+use self::attempts::Attempt;
 use crate::changes::Changes;
 use crate::egress::Egress;
 use crate::link::reply::Item;
 use crate::link::{LinkUser, OpenLink, Wire};
-use crate::pool::LinkCell;
-use crate::server::Kind;
+use crate::pool::dispatch::Binding;
+use crate::pool::link_cell::OpenedLink;
+use crate::pool::{LinkCell, LinkListener};
 use crate::upstream::Upstream;
 
 /// The first wait before a lost stream is opened again, and the longest.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
+impl LinkListener for Upstream {
+    fn opened(self: Arc<Self>, egress: &Egress, opened: OpenedLink<'_>) {
+        let OpenedLink { link, cell, asked, askable, was_gone, users } = opened;
+        self.catalogue.introduced(egress, asked, &link.hello);
+        start(egress, &self, link, askable, cell);
+        for user in users {
+            user.rejoin(egress, self.server.spec.id);
+        }
+        // A server that was gone may have come back with other lists, or as another.
+        if was_gone && askable.is_nothing() {
+            let (catalogue, egress) = (self.catalogue.clone(), egress.clone());
+            tokio::spawn(async move { catalogue.refresh(&egress).await });
+        }
+    }
+}
+
 /// Starts to listen to an open link. The tasks end with the link, or with its cell when the link is to be opened again.
-pub fn start(
+fn start(
     egress: &Egress,
     upstream: &Arc<Upstream>,
     link: &Arc<OpenLink>,
-    kind: &Kind,
+    askable: Askable,
     cell: &Arc<LinkCell>,
 ) {
     let ear = Ear {
         egress: egress.clone(),
         upstream: Arc::downgrade(upstream),
         link: Arc::downgrade(link),
-        kind: kind.clone(),
+        askable,
         cell: Arc::downgrade(cell),
         changes: Arc::default(),
     };
@@ -42,7 +64,8 @@ pub fn start(
                 let Some(link) = ear.link.upgrade() else { return };
                 ear.hear(&link, frame, owner);
             }
-            // A child starts again when somebody needs it; a stream that broke is missed at once.
+            ear.note_end();
+            // A stream that broke is missed at once.
             if is_stream {
                 ear.revive().await;
             }
@@ -77,7 +100,8 @@ struct Ear {
     egress: Egress,
     upstream: Weak<Upstream>,
     link: Weak<OpenLink>,
-    kind: Kind,
+    /// The questions that the server was told it may put there.
+    askable: Askable,
     cell: Weak<LinkCell>,
     changes: Arc<Changes>,
 }
@@ -88,20 +112,22 @@ enum Listening {
 }
 
 impl Ear {
-    /// Keeps a stream open as long as the link lives, and sees to it that a link that is gone is opened again.
+    /// Keeps a stream open as long as the link lives, and has a lost link opened again.
     async fn keep_open(&self, what: Listening) {
         let mut wait = WAIT.0;
-        let mut again = false;
+        let mut attempt = Attempt::default();
         loop {
             let Some(link) = self.link.upgrade() else { return };
             if !link.is_alive() {
                 break;
             }
             let opened = Instant::now();
+            let again = attempt.again;
             let outcome = match &what {
-                Listening::Standing => self.stand(&link, again).await,
-                Listening::Subscription(filter) => self.subscribe(&link, filter, again).await,
+                Listening::Standing => self.stand(&link, &mut attempt).await,
+                Listening::Subscription(filter) => self.subscribe(&link, filter, &mut attempt).await,
             };
+            attempt.ended(&link, outcome.as_ref().err());
             match outcome {
                 // The session has only just been opened: what is not found is the stream.
                 Ok(false) | Err(LinkError::SessionGone) if !again => return,
@@ -109,17 +135,18 @@ impl Ear {
                 // It had a stream. Whether it is the same server that now has none shows when its lists are asked for.
                 Ok(false) if link.is_alive() => {
                     let Some(upstream) = self.upstream.upgrade() else { return };
-                    if upstream.offer(&self.kind).refresh(&self.egress, &link).await {
+                    if upstream.catalogue.refresh(&self.egress).await {
                         return;
                     }
                 }
+                // Somebody looks whether it is there.
+                Err(e) if e.passing().is_some() => link.server.note_lost_stream(&e),
                 Ok(_) | Err(_) => {}
             }
             if !link.is_alive() {
                 break;
             }
             drop(link);
-            again = true;
             if opened.elapsed() > WAIT.1 {
                 wait = WAIT.0;
             }
@@ -131,7 +158,7 @@ impl Ear {
         self.revive().await;
     }
 
-    /// `false` when the gateway stops meanwhile.
+    /// Waits; returns `false` if the gateway stops meanwhile.
     async fn pause(&self, wait: Duration) -> bool {
         let stopped = self.egress.stop().clone();
         tokio::select! {
@@ -140,11 +167,23 @@ impl Ear {
         }
     }
 
-    /// Opens the link again: as long as somebody may use it, somebody has to hear what changes.
+    /// Notes that a link which all share has ended, if nobody closed it.
+    fn note_end(&self) {
+        if let (Some(link), Some(cell)) = (self.link.upgrade(), self.cell.upgrade())
+            && !self.egress.stop().is_stopped()
+        {
+            cell.note_end(&link);
+        }
+    }
+
+    /// Opens the link again: while it has users, changes must be heard.
     async fn revive(&self) {
         let mut wait = WAIT.0;
         while self.pause(wait).await {
-            let Some(cell) = self.cell.upgrade().filter(|cell| cell.is_wanted()) else { return };
+            let Some(cell) = self.cell.upgrade().filter(|cell| cell.is_wanted() && !cell.has_another())
+            else {
+                return;
+            };
             match cell.get(&self.egress).await {
                 Ok(_) => return,
                 Err(_) => wait = (wait * 2).min(WAIT.1),
@@ -152,15 +191,15 @@ impl Ear {
         }
     }
 
-    /// What changed while nobody listened was told to nobody.
-    fn catch_up(&self, link: &Arc<OpenLink>) {
+    /// Fetches the lists again: nobody heard what changed while nobody listened.
+    fn catch_up(&self) {
         let Some(upstream) = self.upstream.upgrade() else { return };
-        let (offer, egress, link) = (upstream.offer(&self.kind), self.egress.clone(), link.clone());
-        tokio::spawn(async move { offer.refresh(&egress, &link).await });
+        let (catalogue, egress) = (upstream.catalogue.clone(), self.egress.clone());
+        tokio::spawn(async move { catalogue.refresh(&egress).await });
     }
 
-    /// Listens on the standing stream until it ends; `false` when the upstream has none.
-    async fn stand(&self, link: &Arc<OpenLink>, again: bool) -> Result<bool, LinkError> {
+    /// Listens on the standing stream until it ends; returns `false` if the upstream has none.
+    async fn stand(&self, link: &Arc<OpenLink>, attempt: &mut Attempt) -> Result<bool, LinkError> {
         let Wire::Http(http) = &link.wire else { return Ok(false) };
         // Proxies may hold the head back until the first event, so there is no deadline but the link's own end.
         let opened = tokio::select! {
@@ -169,8 +208,8 @@ impl Ear {
             () = link.dead.stopped() => return Ok(false),
         };
         let Some(stream) = opened else { return Ok(false) };
-        if again {
-            self.catch_up(link);
+        if attempt.opened(link) {
+            self.catch_up();
         }
         self.drain(link, stream).await.map(|()| true)
     }
@@ -185,7 +224,7 @@ impl Ear {
             };
             match item {
                 StreamItem::Paused { .. } => {}
-                StreamItem::Message(text) => match messages(text, link.era, limits) {
+                StreamItem::Message(text) => match messages(text, link.era.batches, limits) {
                     Ok(frames) => {
                         for frame in frames {
                             // Calls have streams of their own here, so what is said on this one names none.
@@ -193,14 +232,19 @@ impl Ear {
                             self.hear(link, frame, owner);
                         }
                     }
-                    Err(e) => tracing::debug!(server = %link.server.name(), "{}", link.server.told(&e)),
+                    Err(e) => tracing::debug!(server = %link.server.name(), "{}", link.server.describe(&e)),
                 },
             }
         }
     }
 
-    /// Listens to announced changes until the stream ends; `false` when the upstream refuses.
-    async fn subscribe(&self, link: &Arc<OpenLink>, filter: &str, again: bool) -> Result<bool, LinkError> {
+    /// Listens to announced changes until the stream ends; returns `false` if the upstream refuses.
+    async fn subscribe(
+        &self,
+        link: &Arc<OpenLink>,
+        filter: &str,
+        attempt: &mut Attempt,
+    ) -> Result<bool, LinkError> {
         let key = self.egress.next_key();
         let meta = own_meta(link.era, "{}", crate::CLIENT_INFO);
         let method = Method::Listen.name();
@@ -211,8 +255,8 @@ impl Ear {
         let limits = self.egress.frame_limits();
         let opened = link.open_stream(&self.egress.client, request, limits).await?;
         let Some(mut source) = opened else { return Ok(false) };
-        if again {
-            self.catch_up(link);
+        if attempt.opened(link) {
+            self.catch_up();
         }
         loop {
             let item = tokio::select! {
@@ -231,7 +275,7 @@ impl Ear {
         }
     }
 
-    /// `owner` is the one whose it must be if it is a log message.
+    /// Handles one message; `owner` receives it if it is a log message.
     fn hear(&self, link: &Arc<OpenLink>, frame: Frame, owner: Option<Owner>) {
         match frame.kind() {
             FrameKind::Request => self.question(link, frame),
@@ -245,6 +289,12 @@ impl Ear {
             && let Some(id) = frame.id()
         {
             return link.say(&self.egress, result_response(id, b"{}"));
+        }
+        if frame.method() == Method::RootsList.name()
+            && let Some(upstream) = self.upstream.upgrade()
+        {
+            // The server takes its client's folders for those of the link.
+            upstream.links.dedicated.bind(link, Binding::Owner);
         }
         let Some(frame) = link.deliver(frame) else { return };
         let server = link.server.spec.id;
@@ -287,7 +337,8 @@ impl Ear {
                 if let Some(user) = link.session_of(owner) {
                     pass_to(&self.egress, &user, link, &frame);
                 } else {
-                    tracing::debug!(server = %link.server.name(), "a log message is nobody's");
+                    tracing::debug!(server = %link.server.name(), "dropped a log message that belongs to \
+                        no client");
                 }
             }
             _ => {
@@ -298,7 +349,7 @@ impl Ear {
         }
     }
 
-    /// Tells whoever listens to a resource that it has changed.
+    /// Notifies the listeners of a resource that it has changed.
     fn updated(&self, link: &Arc<OpenLink>, frame: Frame) {
         let Some(upstream) = self.upstream.upgrade() else { return };
         // Each link to a child is a process, and only that in which something was changed may know of it.
@@ -312,31 +363,9 @@ impl Ear {
             }
         }
         drop(uri);
-        // Who listens without a session shares the link of all such clients.
-        if is_for_all || !self.kind.era.has_sessions() {
+        // Who listens without a session is told of what is heard on all links that are no session's own.
+        if is_for_all || !is_own {
             upstream.topics.publish(link.era, &Arc::from(frame));
-        }
-    }
-
-    /// Looks into what changed until nothing more has.
-    async fn look(&self, link: &Arc<OpenLink>) {
-        loop {
-            let lists = self.changes.take();
-            if lists.is_empty() {
-                return;
-            }
-            self.changed(link, &lists).await;
-        }
-    }
-
-    /// Fetches what changed, and only then tells clients: who asks at once must not get the old list.
-    async fn changed(&self, link: &Arc<OpenLink>, lists: &[Notice]) {
-        let Some(upstream) = self.upstream.upgrade() else { return };
-        let kinds = upstream.offers.kinds_beside(&self.kind);
-        let announcement = self.egress.audience().map(|all| all.before_change(&link.server, &kinds));
-        upstream.offer(&self.kind).refresh(&self.egress, link).await;
-        if let Some(announce) = announcement {
-            announce(lists);
         }
     }
 }
@@ -348,7 +377,7 @@ fn pass_on(egress: &Egress, link: &OpenLink, frame: &Frame) {
     }
 }
 
-/// Passes a notification to one session, if that wants it.
+/// Passes a notification to one session, if that session wants it.
 fn pass_to(egress: &Egress, user: &Arc<dyn LinkUser>, link: &OpenLink, frame: &Frame) {
     if (link.own || user.wants(frame)) && user.may_use(link.server.spec.id) {
         user.receive(egress, link, frame);

@@ -1,12 +1,13 @@
-//! What faces MCP servers: how each is spoken to, the links to it, what it offers, what it is listened to for, and whose
-//! consent it wants. It must not know clients' transports, sessions or profiles: what must go up goes through
-//! [`LinkUser`](link::LinkUser) and [`Audience`].
+//! The side of the gateway that faces MCP servers: how each is spoken to, the links to it, what it offers, what it is
+//! listened to for, and whose consent it wants. It must not know clients' transports, sessions or profiles: what must go up
+//! goes through [`LinkUser`](link::LinkUser) and [`Audience`].
 //!
 //! | room | is for |
 //! |---|---|
 //! | [`negotiation`] | in which version and over which transport a server is spoken to |
 //! | [`oauth`] | this gateway as an OAuth client of servers, on behalf of their users |
 //! | [`embedded`] | servers that live in the binary |
+//! | [`health`] | the state of a server, since when, and why |
 //! | [`server`], [`destination`], [`bulletin`] | one configured server: what is known of it, where it is, what the log says of it |
 //! | [`egress`] | what a thread needs to reach servers |
 //! | [`link`] | one open link: requests over it, and what it is told |
@@ -15,7 +16,7 @@
 //! | [`subscriptions`] | resources that anybody listens to: the server is told once |
 //! | [`hearing`], [`changes`] | what servers say unasked |
 //! | [`upstream`], [`upstreams`], [`per_caller`] | all of that for one server; all servers; servers that callers have for themselves |
-//! | [`quota`], [`quiet`], [`parting`], [`web`], [`mask`] | shares of what is scarce; waiting for an end; goodbyes; documents of other servers; secrets that nobody may see |
+//! | [`quota`], [`quiet`], [`parting`], [`web`], [`mask`], [`starts`] | shares of what is scarce; waiting for an end; goodbyes; documents of other servers; secrets that nobody may see; how many links are opened at a time |
 //!
 //! Each may use what stands above it.
 
@@ -28,8 +29,10 @@ pub mod changes;
 pub mod destination;
 pub mod egress;
 pub mod embedded;
+pub mod health;
 pub mod hearing;
 pub mod link;
+pub mod link_key;
 pub mod mask;
 pub mod negotiation;
 pub mod oauth;
@@ -39,19 +42,21 @@ pub mod pool;
 pub mod quiet;
 pub mod quota;
 pub mod server;
+pub mod starts;
 pub mod subscriptions;
 pub mod upstream;
 pub mod upstreams;
 pub mod web;
 
 pub use egress::{Audience, Egress, EgressProcess};
-pub use server::{Kind, Server};
+pub use link_key::LinkKey;
+pub use server::Server;
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;
 
-/// Who the gateway is towards servers.
+/// The gateway's introduction to servers.
 pub const CLIENT_INFO: &str =
     concat!("{\"name\":\"dragoman\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
 
-/// What is said where the operating system's random number generator fails.
-pub const NO_RANDOM: &str = "the operating system gives no random numbers";
+/// The message for a failure of the operating system's random number generator.
+pub const NO_RANDOM: &str = "the operating system's random number generator failed";

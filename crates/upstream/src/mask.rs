@@ -1,21 +1,21 @@
-//! Words of the configuration that nobody may see, also when a server says them: some throw a token back that they
-//! refuse, others print their environment before they end. What is passed on of a server's own messages is not
-//! touched; this is for what the gateway says of servers.
+//! Secrets of the configuration, masked even if a server repeats them: some return a token that they refuse, others print
+//! their environment before they exit. A server's own messages to clients are not touched; this is for the gateway's
+//! messages about servers.
 
 use std::fmt::{self, Display};
 
 use engine::config::{Link, Text};
 
-/// Shorter words are no secrets, and would be found everywhere.
+/// The length below which a text is no secret, and would occur everywhere.
 const LEAST: usize = 6;
 
-/// The words of one server.
+/// The secrets of one server.
 #[derive(Clone, Default)]
 pub struct Mask(Vec<Box<str>>);
 
 impl Mask {
-    /// The values of headers and of variables, the values in a URL's query, and whatever `${…}` filled in, in arguments,
-    /// URLs and folders too.
+    /// The values of headers and of variables, the values in a URL's query, and the texts that `${…}` was replaced by,
+    /// also in arguments, URLs and folders.
     pub fn of(link: &Link) -> Self {
         let mut words: Vec<Box<str>> = filled(link).map(Into::into).collect();
         let mut add = |text: &str| {
@@ -44,7 +44,7 @@ impl Mask {
         Self(words)
     }
 
-    /// Shows something without them.
+    /// The text of something, with the secrets masked.
     pub fn show(&self, what: &dyn Display) -> String {
         let text = what.to_string();
         self.0
@@ -59,7 +59,7 @@ impl fmt::Debug for Mask {
     }
 }
 
-/// What `${…}` filled in.
+/// The texts that `${…}` was replaced by.
 fn filled(link: &Link) -> impl Iterator<Item = &str> {
     let texts: Vec<&Text> = match link {
         Link::Http(http) => http.headers.values().chain([&http.url]).collect(),

@@ -1,6 +1,6 @@
-//! Servers that keep their callers apart, because each gives a consent of its own: a caller's links there, what it is offered
-//! over them and what it listens to are in an [`Upstream`] of its own, of which others see nothing. Until such a server wants
-//! consent its callers share what needs none. It must not know how consent is given.
+//! Servers that keep their callers apart, because each gives a consent of its own, or because the configuration wants it: a
+//! caller's links there, what it is offered over them and what it listens to are in an [`Upstream`] of its own, of which others
+//! see nothing. Until a server wants consent its callers share what needs none. It must not know how consent is given.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct PerCaller {
     own: Mutex<HashMap<Arc<str>, Own>>,
 }
 
-/// What one caller has.
+/// One caller's own upstream.
 struct Own {
     upstream: Arc<Upstream>,
     used: Instant,
@@ -46,10 +46,15 @@ impl PerCaller {
             return own.upstream.clone();
         }
         // Whoever ends a server raises this before it looks whose it is.
-        if self.common.server.leaving.is_stopped() || all.len() >= MOST {
+        let is_full = all.len() >= MOST;
+        if self.common.server.leaving.is_stopped() || (is_full && !self.common.server.spec.own_links) {
             return self.common.clone();
         }
         let upstream = Upstream::new(self.common.server.owned(whose, consents));
+        if is_full {
+            // Callers who share no connection get one for this request alone.
+            return upstream;
+        }
         all.insert(whose.id.clone(), Own { upstream: upstream.clone(), used: Instant::now() });
         upstream
     }
@@ -60,7 +65,7 @@ impl PerCaller {
         std::iter::once(self.common.clone()).chain(own).collect()
     }
 
-    /// What callers have had for themselves and not used for so long, with the caller's name.
+    /// The upstreams that their callers have not used for `after`, with the callers' names.
     pub fn idle(&self, after: Duration) -> Vec<(Arc<str>, Arc<Upstream>)> {
         let is_busy =
             |cell: &Arc<LinkCell>| cell.is_needed() || cell.current().is_some_and(|link| link.is_used());

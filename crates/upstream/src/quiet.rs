@@ -1,5 +1,4 @@
-//! Waiting until nothing runs any more: whoever ends something says so, and whoever waits looks again. It must not know what
-//! runs.
+//! Waiting until nothing runs any more: tasks signal their end, and the waiter checks again. It must not know what runs.
 
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;
@@ -7,10 +6,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// For how long nothing must run: a call that has just begun is not counted yet.
+/// The time for which nothing must run: a call that has just begun is not counted yet.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// What runs somewhere, as seen by one who waits for its end.
+/// A running activity, as seen by a task that waits for its end.
 #[derive(Debug, Default)]
 pub struct Quiet {
     awaited: AtomicBool,
@@ -18,7 +17,7 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    /// Something has ended, and perhaps it was the last.
+    /// Signals an end, which may have been the last.
     pub fn note(&self) {
         // With the fence below: either this is seen to be awaited, or who waits sees that it has ended.
         fence(Ordering::SeqCst);
@@ -27,8 +26,7 @@ impl Quiet {
         }
     }
 
-    /// Returns when nothing `runs` any more, and at that instant in any case. What runs is looked at as often as something
-    /// ends.
+    /// Returns when nothing `runs` any more, or at `until` at the latest. Checks again at each signal.
     pub async fn reached(&self, until: Instant, runs: impl Fn() -> bool) {
         self.awaited.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -56,10 +54,10 @@ mod tests {
 
     use super::*;
 
-    /// Nothing here waits for so long, unless it is broken.
+    /// A time that no test waits for, unless the code is broken.
     const LONG: Duration = Duration::from_mins(1);
 
-    /// One who waits while looks find what `found` says, from the last to the first; each look is told.
+    /// A waiter whose checks return the items of `found`, from the last to the first; each check is signalled.
     fn waiting(
         quiet: &Arc<Quiet>,
         found: &[bool],

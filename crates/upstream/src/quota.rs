@@ -1,5 +1,5 @@
-//! Quotas: how much of something that all callers share one of them may hold, so that nobody takes it from the others. They
-//! must not know what is shared.
+//! Quotas: the part of a common resource that one caller may hold, so that it cannot take all. They must not know the
+//! resource.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -15,26 +15,26 @@ use parking_lot::Mutex;
 /// One holder's share: a quarter of the whole.
 const SHARE: usize = 4;
 
-/// How many bits of an IPv6 address tell callers apart: whoever has one address has usually such a network.
+/// The number of bits of an IPv6 address that identify a caller: a host usually has a whole network of this size.
 const IPV6_BITS: u8 = 64;
 
 /// The time between two searches for room in a full table.
 const SEARCH_EVERY: Duration = Duration::from_secs(1);
 
-/// Who holds permits.
+/// The holder of permits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// A caller whose credentials were checked.
+    /// An authenticated caller.
     Principal(Arc<str>),
-    /// A client that nobody asked for credentials: its IPv4 address, or its IPv6 network.
+    /// An unauthenticated client: its IPv4 address, or its IPv6 network.
     Address(IpAddr),
-    /// Everybody of whom no address is known: this machine, pipes, and proxies that name no client. They have no share, as
-    /// many callers may stand behind them.
+    /// All callers without a known address: this machine, pipes, and proxies that name no client. They have no share,
+    /// because they may be many callers.
     Unknown,
 }
 
 impl Holder {
-    /// The holder that a caller counts as.
+    /// The holder for a caller.
     pub fn of(principal: &Principal, client: Option<&ClientAddress>) -> Self {
         if principal.scheme != Scheme::Anyone {
             return Self::Principal(principal.id.clone());
@@ -52,14 +52,14 @@ impl Holder {
     }
 }
 
-/// A number of permits, and who holds them.
+/// A number of permits, and their holders.
 pub struct Quota {
     max: AtomicUsize,
-    held: Mutex<Held>,
+    held: Mutex<HeldPermits>,
 }
 
 #[derive(Default)]
-struct Held {
+struct HeldPermits {
     all: usize,
     by: HashMap<Holder, usize>,
 }
@@ -68,15 +68,15 @@ struct Held {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuotaError {
     #[error("too many")]
-    /// All are taken: this many.
+    /// All permits are taken: this many.
     Whole(usize),
     #[error("too many of your")]
-    /// The holder has its share: this many.
+    /// The holder has all of its share: this many.
     Own(Holder, usize),
 }
 
 impl QuotaError {
-    /// A sentence for the caller: whose limit is used up, and which key of the configuration raises it.
+    /// A sentence for the caller: the exceeded limit, and the configuration key that raises it.
     pub fn describe(&self, what: &str, key: &str) -> String {
         match self {
             Self::Whole(max) => {
@@ -96,26 +96,26 @@ impl QuotaError {
     }
 }
 
-/// A part of a quota, held until this is dropped.
+/// A permit, held until this is dropped.
 pub struct Permit {
     quota: Arc<Quota>,
     holder: Holder,
 }
 
 impl Permit {
-    /// Who holds it.
+    /// The holder of the permit.
     pub fn holder(&self) -> &Holder {
         &self.holder
     }
 }
 
 impl Quota {
-    /// So many permits.
+    /// Creates a quota of `max` permits.
     pub fn new(max: usize) -> Arc<Self> {
         Arc::new(Self { max: AtomicUsize::new(max), held: Mutex::default() })
     }
 
-    /// Changes how many permits there are. Those that are held stay.
+    /// Changes the number of permits. Permits that are held stay.
     pub fn resize(&self, max: usize) {
         self.max.store(max, Ordering::Relaxed);
     }
@@ -162,12 +162,12 @@ impl Drop for Permit {
     }
 }
 
-/// Lets something that looks at a whole table happen now and then only, however often it is asked for.
+/// Limits how often something may run that looks at a whole table.
 #[derive(Default)]
 pub struct Throttle(Mutex<Option<Instant>>);
 
 impl Throttle {
-    /// Returns true if it may happen now.
+    /// Returns true if it may run now.
     pub fn pass(&self) -> bool {
         let (mut last, now) = (self.0.lock(), Instant::now());
         let is_due = last.is_none_or(|last| now.duration_since(last) >= SEARCH_EVERY);

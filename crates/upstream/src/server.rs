@@ -1,22 +1,25 @@
 //! One configured server: what is known of it, and what was done about it. It must not know links, or what it offers.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::Snapshot;
-use engine::config::{Affinity, Link as LinkConfig};
-use engine::exchange::{Mirror, Outbound};
+use engine::config::{Link as LinkConfig, QuestionPolicy};
+use engine::exchange::{Execution, Mirror, Outbound};
 use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
-use proto::era::{Era, newest_stateless};
+use proto::era::{Era, newest_handshake, newest_stateless};
 use proto::mcp::Method;
+use transport::child::ChildError;
 use transport::net::Stop;
-use transport::up::{LinkError, Refusal};
+use transport::net::client::ClientError;
+use transport::up::{CredentialRefusal, LinkError, MuxFault};
 
 use crate::bulletin::Bulletin;
 use crate::destination::Destination;
+use crate::health::{Failure, HealthCause, HealthEvent, ServerHealth};
 use crate::mask::Mask;
 use crate::negotiation::ladder::{Ladder, Reach};
 use crate::oauth::{Consents, Grant, Whose};
@@ -25,36 +28,14 @@ use crate::quiet::Quiet;
 /// For how long nobody waits for a server after a client has done so in vain.
 const UNRESPONSIVE: Duration = Duration::from_secs(30);
 
-/// What kind of client a link or an offer is for.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Kind {
-    /// The era.
-    pub era: &'static Era,
-    /// The client's capabilities as it wrote them, where they are fixed for a session; else `{}`.
-    pub capabilities: Bytes,
-}
+/// The time for which a server that does not answer may be starting again. Afterwards its requests fail at once.
+const RESTART: Duration = Duration::from_mins(1);
 
-impl Kind {
-    /// Clients of this era of whom nothing can be asked.
-    pub fn plain(era: &'static Era) -> Self {
-        Self { era, capabilities: Bytes::from_static(b"{}") }
-    }
+/// The number of characters of a server's last words that are shown.
+const LAST_WORDS: usize = 300;
 
-    /// Returns true if its clients can be asked nothing.
-    pub fn is_plain(&self) -> bool {
-        self.capabilities.as_ref() == b"{}"
-    }
-
-    /// The gateway's own params of `initialize` on a link that several clients share.
-    pub fn own_hello(&self) -> Bytes {
-        let capabilities = String::from_utf8_lossy(&self.capabilities);
-        let version = proto::json::quote(self.era.version);
-        let client = crate::CLIENT_INFO;
-        Bytes::from(format!(
-            "{{\"protocolVersion\":{version},\"capabilities\":{capabilities},\"clientInfo\":{client}}}"
-        ))
-    }
-}
+/// The time from which points in time are counted.
+static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Says whether callers have a server for themselves, because each gives a consent of its own.
 #[derive(Default)]
@@ -67,20 +48,26 @@ pub struct Parting {
 
 /// One configured server.
 pub struct Server {
-    /// What is configured.
+    /// Its configuration.
     pub spec: UpstreamSpec,
     pub(crate) mask: Mask,
-    /// Where it is.
+    /// Its address or command.
     pub destination: Destination,
-    /// Which transports may be tried.
+    /// The transports that may be tried.
     pub reach: Reach,
-    /// What it is known to speak.
+    /// The ways that it is known to accept.
     pub ladder: Ladder,
     pub(crate) bulletin: Bulletin,
+    /// The state that it is in, and why.
+    pub health: ServerHealth,
     /// The consent that its links show: one caller's, or all callers'. None where callers are apart and this is nobody's.
     pub grant: Option<Arc<Grant>>,
     parting: Option<Parting>,
-    mints: AtomicU64,
+    next_id: AtomicU64,
+    /// The time of the first failure since it last answered, in milliseconds since [`EPOCH`]; 0 while it answers.
+    down_since: AtomicU64,
+    /// True if a request has failed a short time ago, so that good ones are news.
+    is_watched: AtomicBool,
     /// The time when a client last waited for it in vain, unless it has answered since.
     unresponsive_since: Mutex<Option<Instant>>,
     /// Raised when it is no longer configured: what runs may end, and nothing listens to it any more.
@@ -98,15 +85,18 @@ impl Server {
     /// What of it cannot be, for a person.
     pub fn new(spec: UpstreamSpec, snapshot: &Snapshot, consents: &Consents) -> Result<Self, String> {
         let at = Destination::of(&spec, snapshot, consents)?;
-        let wants = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
-        let parting = spec.apart.then(|| Parting { wants: AtomicBool::new(wants), ..Parting::default() });
+        let asks_consent = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
+        let wants = spec.own_links || (spec.own_consent && asks_consent);
+        let parting =
+            spec.per_caller().then(|| Parting { wants: AtomicBool::new(wants), ..Parting::default() });
         Ok(Self::at(spec, at, parting, Arc::default()))
     }
 
-    /// The same for one caller alone, with a consent of its own.
+    /// The same for one caller alone, with a consent of its own where each gives one.
     pub(crate) fn owned(&self, whose: &Whose, consents: &Consents) -> Self {
-        let at = self.destination.owned(&self.spec, whose, consents);
-        Self::at(self.spec.clone(), at, None, self.quiet.clone())
+        let (destination, grant) = self.destination.owned(&self.spec, whose, consents);
+        let grant = grant.or_else(|| self.grant.clone());
+        Self::at(self.spec.clone(), (destination, grant), None, self.quiet.clone())
     }
 
     fn at(
@@ -119,8 +109,10 @@ impl Server {
             LinkConfig::Http(http) => Reach::of(http.transport),
             LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
         };
+        let health = ServerHealth::new(spec.name.clone(), matches!(spec.link, LinkConfig::Stdio(_)));
         Self {
             mask: Mask::of(&spec.link),
+            health,
             spec,
             destination,
             reach,
@@ -128,7 +120,9 @@ impl Server {
             bulletin: Bulletin::default(),
             grant,
             parting,
-            mints: AtomicU64::new(1),
+            next_id: AtomicU64::new(1),
+            down_since: AtomicU64::new(0),
+            is_watched: AtomicBool::new(false),
             unresponsive_since: Mutex::default(),
             leaving: Stop::new(),
             quiet,
@@ -141,22 +135,31 @@ impl Server {
         &self.spec.name
     }
 
-    /// What went wrong with it, without the secrets that it was given.
-    pub fn told(&self, what: &LinkError) -> String {
-        let said = self.mask.show(what);
+    /// The message for an error of this server, without the secrets that it was given.
+    pub fn describe(&self, what: &LinkError) -> String {
+        let (said, what) = (self.mask.show(what), what.cause());
         match (&self.grant, what) {
-            (Some(grant), LinkError::Unauthorized(refusal)) => grant.told(refusal, &said),
+            (Some(grant), LinkError::Unauthorized(refusal)) => grant.describe(refusal, &said),
             (Some(grant), _) => grant.concealed(said),
-            (None, LinkError::Unauthorized(_)) if self.parting.is_some() => format!(
-                "{said} (it wants the consent of its user, which each caller gives for itself: who asks here has not said who \
-                 it is, or too many do at once)"
+            (None, LinkError::Unauthorized(_)) if self.parting.is_some() && self.spec.own_consent => format!(
+                "{said} (it requires the consent of each caller, but this caller is not authenticated, or \
+                 too many callers use it at once)"
             ),
             (None, _) => said,
         }
     }
 
+    /// A text of the server's without the secrets that it was given.
+    pub fn concealed(&self, text: &str) -> String {
+        let said = self.mask.show(&text);
+        match &self.grant {
+            Some(grant) => grant.concealed(said),
+            None => said,
+        }
+    }
+
     /// Does about a refusal what can be done without a user; `true` when the request may be sent again.
-    pub async fn is_let_in(&self, refusal: &Refusal) -> bool {
+    pub async fn is_let_in(&self, refusal: &CredentialRefusal) -> bool {
         if let Some(grant) = &self.grant {
             return grant.answer(refusal).await;
         }
@@ -194,27 +197,23 @@ impl Server {
     }
 
     /// Returns true if it may ask its clients something by requests, so that each of those needs a link of its own.
-    pub fn may_ask_by_requests(&self) -> bool {
-        !self.is_native() && !self.ladder.is_stateless_only()
+    pub fn may_ask(&self) -> bool {
+        self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.ladder.is_stateless_only()
     }
 
-    /// Returns true if sessions of clients of this kind may share one there.
-    pub fn is_shared_by(&self, kind: &Kind) -> bool {
-        match self.spec.affinity {
-            Affinity::Shared => true,
-            Affinity::Session => false,
-            Affinity::Auto => kind.is_plain(),
-        }
-    }
-
-    /// The kind of the link that clients of a kind share.
-    pub fn link_kind(&self, kind: &Kind) -> Kind {
-        match self.is_native() {
-            // What lives in this process does not care what a client can do.
-            true => Kind::plain(kind.era),
-            // Where each request says who asks, all can share.
-            false if self.ladder.is_stateless_only() => Kind::plain(newest_stateless()),
-            false => kind.clone(),
+    /// The version in which links for clients of a version are opened. Over HTTP it is the client's own where the server may
+    /// take it, so that nothing has to be translated. A pipe is a process, so that all who open sessions share one, and all who do
+    /// not share another where the server serves those, too.
+    pub fn link_era(&self, client: &'static Era) -> &'static Era {
+        match &self.destination {
+            Destination::Native(_) => client,
+            _ if self.ladder.is_stateless_only() => newest_stateless(),
+            Destination::Child(_) if !client.has_sessions() && self.ladder.is_stateless_too() => client,
+            Destination::Child(_) => newest_handshake(),
+            Destination::Http(_) if self.ladder.is_handshake_only() && !client.has_sessions() => {
+                newest_handshake()
+            }
+            Destination::Http(_) => client,
         }
     }
 
@@ -228,15 +227,124 @@ impl Server {
         self.unresponsive_since.lock().is_some_and(|at| at.elapsed() < UNRESPONSIVE)
     }
 
+    /// Notes that it has answered.
+    pub fn note_up(&self) {
+        if self.is_watched.load(Ordering::Relaxed) {
+            self.is_watched.store(false, Ordering::Relaxed);
+            self.down_since.store(0, Ordering::Relaxed);
+            if !self.health.note_good() {
+                self.is_watched.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Notes that it could not be reached, or went away before it answered.
+    pub fn note_down(&self) {
+        let now = u64::try_from(EPOCH.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+        let _ = self.down_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        self.is_watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a client's request failed in a way that may pass: it may have gone.
+    pub fn note_failed(&self, why: &LinkError) {
+        self.note_down();
+        self.health.note(HealthEvent::ExchangeFailed(self.failure(why)));
+    }
+
+    /// The same for a stream of the gateway's own.
+    pub fn note_lost_stream(&self, why: &LinkError) {
+        self.note_down();
+        self.health.note(HealthEvent::StreamFailed(self.failure(why)));
+    }
+
+    /// The meaning of a failure for its health.
+    pub fn failure(&self, why: &LinkError) -> Failure {
+        let cause = HealthCause::of(why, self.describe(why));
+        match why.cause() {
+            LinkError::Http(ClientError::Busy { .. })
+            | LinkError::Resting { .. }
+            | LinkError::TooMany(_)
+            | LinkError::Busy(_)
+            | LinkError::HeldBack(_) => Failure::Nothing,
+            // The end of a process that ran is noted by whoever reads its output.
+            LinkError::Child(e) if e.is_final() => Failure::Nothing,
+            LinkError::Unauthorized(_) | LinkError::Status { status: 401, .. } => {
+                Failure::Unauthorized(cause)
+            }
+            LinkError::Late(_)
+            | LinkError::Http(ClientError::Timeout { .. } | ClientError::ConnectTimeout { .. }) => {
+                Failure::Doubtful(cause)
+            }
+            _ => match why.passing() {
+                Some(Execution::NotExecuted) => Failure::Unreachable(cause),
+                Some(Execution::Unknown) => Failure::Doubtful(cause),
+                None => Failure::Unwell(cause),
+            },
+        }
+    }
+
+    /// Returns true if it answered a moment ago, so that it may be starting again.
+    pub fn may_be_restarting(&self) -> bool {
+        if self.has_ended() {
+            return false;
+        }
+        let since = self.down_since.load(Ordering::Relaxed);
+        since == 0 || EPOCH.elapsed() < Duration::from_millis(since) + RESTART
+    }
+
+    /// The same for a failure to open a link.
+    pub fn failure_to_open(&self, why: &LinkError) -> Failure {
+        match why.cause() {
+            LinkError::Child(e) => Failure::Unwell(self.ending(e)),
+            LinkError::Closed if self.has_ended() => Failure::Nothing,
+            _ => self.failure(why),
+        }
+    }
+
+    /// The end of a process: how, and its last words.
+    fn ending(&self, why: &ChildError) -> HealthCause {
+        let brief = why.in_brief();
+        let detail = match why.last_line() {
+            // Half a secret would not be recognized.
+            Some(line) => format!("{brief}: {}", clipped(&self.mask.show(&line))),
+            None => brief.clone(),
+        };
+        HealthCause { brief, detail }
+    }
+
+    /// The reason for the end of a wire that ended on its own; `None` for one that was closed.
+    pub fn own_end(&self, why: &MuxFault) -> Option<HealthCause> {
+        match why {
+            MuxFault::Child(e) => e.is_own_end().then(|| self.ending(e)),
+            MuxFault::Ended | MuxFault::Broken(_) => {
+                let brief = "it closed its event stream".to_owned();
+                Some(HealthCause { brief, detail: self.mask.show(why) })
+            }
+            MuxFault::TooLong(_) | MuxFault::OutOfMemory(_) | MuxFault::Stopped => None,
+        }
+    }
+
+    /// It is no longer configured: what runs may end, and nothing listens to it any more.
+    pub fn leave(&self) {
+        self.leaving.stop();
+        self.health.note(HealthEvent::Leaving);
+    }
+
     /// A number for an id that a question needs.
-    pub fn next_mint(&self) -> u64 {
-        self.mints.fetch_add(1, Ordering::Relaxed)
+    pub fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// No link to it is opened, and nobody is told.
+    pub fn shut(&self) {
+        self.leaving.stop();
+        self.ended.store(true, Ordering::SeqCst);
     }
 
     /// From now on no link to it is opened.
     pub fn end(&self) {
-        self.leaving.stop();
-        self.ended.store(true, Ordering::SeqCst);
+        self.leave();
+        self.shut();
     }
 
     /// Returns true if no link to it is opened any more.
@@ -247,6 +355,14 @@ impl Server {
     /// A request of the gateway's own to it.
     pub fn own_request(&self, era: &'static Era, key: u64, body: Bytes, method: Method) -> Outbound {
         Outbound { upstream: self.spec.id, era, key, body, mirror: mirror(era, method) }
+    }
+}
+
+/// A line that is short enough for a reason.
+fn clipped(line: &str) -> std::borrow::Cow<'_, str> {
+    match line.char_indices().nth(LAST_WORDS) {
+        Some((end, _)) => format!("{}…", &line[..end]).into(),
+        None => line.into(),
     }
 }
 

@@ -9,6 +9,7 @@ use engine::catalogue::UpstreamId;
 use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
 
+use crate::catalogue::CatalogueStore;
 use crate::oauth::{Consents, Whose};
 use crate::per_caller::PerCaller;
 use crate::server::Server;
@@ -19,9 +20,9 @@ pub struct Upstreams {
     /// In the order of their ids.
     all: ArcSwap<Vec<Arc<PerCaller>>>,
     changing: Mutex<()>,
-    /// Where they enter that may want the consent of their users.
+    /// The registry of upstreams that may need their users' consent.
     consents: Arc<Consents>,
-    /// What stands for one that is gone.
+    /// The placeholder for one that is gone.
     gone: Arc<PerCaller>,
 }
 
@@ -36,7 +37,7 @@ impl Upstreams {
     /// Which of them cannot be, and why.
     pub fn new(snapshot: &Snapshot, consents: Arc<Consents>) -> Result<Self, String> {
         let gone = Upstream::new(Server::new(UpstreamSpec::nobody(), snapshot, &consents)?);
-        gone.server.end();
+        gone.server.shut();
         let (all, gone) = (ArcSwap::default(), PerCaller::new(gone));
         let upstreams = Self { all, changing: Mutex::default(), consents, gone };
         upstreams.add(upstreams.missing(snapshot)?);
@@ -54,12 +55,29 @@ impl Upstreams {
         new.map(|spec| Server::new(spec.clone(), snapshot, &self.consents).map(Upstream::new)).collect()
     }
 
+    /// Shows what was kept of all of them, and keeps what they offer from now on.
+    pub fn restore(&self, store: &Arc<dyn CatalogueStore>) {
+        for one in self.all.load().iter() {
+            one.common.catalogue.restore(store);
+        }
+    }
+
     /// Adds servers.
     pub fn add(&self, new: Vec<Arc<Upstream>>) {
         self.change(|all| {
             all.extend(new.into_iter().map(PerCaller::new));
             all.sort_by_key(id);
         });
+    }
+
+    /// Takes over the limits of another snapshot, for what begins from now on. Links and children stay.
+    pub fn follow(&self, snapshot: &Snapshot) {
+        for one in self.all.load().iter() {
+            let server = &one.common.server;
+            if let Some(spec) = snapshot.upstream(server.spec.id) {
+                server.destination.follow(spec, snapshot);
+            }
+        }
     }
 
     /// Forgets a server.

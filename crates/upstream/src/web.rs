@@ -1,5 +1,5 @@
-//! The port to other servers: identity providers, and sites that know their users. One request, a cap, a deadline, no
-//! redirects. It must not know what is asked.
+//! The port to identity providers, and to sites that know their users: one request, a size cap, a deadline, no redirects.
+//! It must not know the requests.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -8,43 +8,44 @@ use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{Request, Response, StatusCode, Uri};
 use tokio::time::Instant;
+use transport::budget::Part;
 use transport::net::{Client, ResponseBody, collect};
 
-/// What is asked.
+/// A request.
 #[derive(Clone)]
 pub struct Get<'a> {
     /// An absolute URL.
     pub url: &'a Uri,
     /// The value of `Authorization`, marked as sensitive.
     pub authorization: Option<HeaderValue>,
-    /// The longest body that is taken, in bytes.
+    /// The longest accepted body, in bytes.
     pub cap: usize,
-    /// The time for all of it.
+    /// The time for the whole request.
     pub within: Duration,
 }
 
-/// What was answered.
+/// An answer.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The status.
     pub status: StatusCode,
-    /// `Retry-After` in seconds, if it was said so.
+    /// `Retry-After`, if it was given in seconds.
     pub retry_after: Option<Duration>,
     /// The whole body.
     pub body: Bytes,
 }
 
-/// The reason why there is no answer: for a person, with the host and, where there is one, a mend.
+/// The reason why there is no answer: for a person, with the host and, if there is one, a suggested fix.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct WebError(pub String);
 
-/// An answer to come.
+/// A pending answer.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, WebError>> + Send + 'a>>;
 
-/// Who asks other servers.
+/// A client for requests to other servers.
 pub trait Web: Send + Sync {
-    /// Sends a GET; dropping the future gives it up.
+    /// Sends a GET; dropping the future cancels it.
     fn get<'a>(&'a self, get: Get<'a>) -> Answering<'a>;
 }
 
@@ -53,7 +54,7 @@ impl Web for Client {
         Box::pin(async move {
             let deadline = Instant::now() + get.within;
             let request = request(&get).map_err(|error| WebError(error.to_string()))?;
-            let late = || WebError(format!("{} has not answered in time", host(get.url)));
+            let late = || WebError(format!("{} did not answer in time", host(get.url)));
             let answer = tokio::time::timeout_at(deadline, self.request(request)).await;
             let answer = answer.map_err(|_| late())?.map_err(|error| WebError(error.to_string()))?;
             taken(answer, &get, deadline).await
@@ -74,7 +75,7 @@ fn request(get: &Get<'_>) -> Result<Request<Bytes>, http::Error> {
 async fn taken(answer: Response<ResponseBody>, get: &Get<'_>, deadline: Instant) -> Result<Answer, WebError> {
     let (head, body) = answer.into_parts();
     let said = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-    let body = collect(body, get.cap, deadline).await;
+    let body = collect(body, Part::Answers, get.cap, deadline).await;
     let body = body.map_err(|error| WebError(format!("{}: {error}", host(get.url))))?;
     Ok(Answer { status: head.status, retry_after: said.map(Duration::from_secs), body })
 }
@@ -83,7 +84,7 @@ fn host(url: &Uri) -> &str {
     url.authority().map_or("the server", http::uri::Authority::as_str)
 }
 
-/// Returns true if `url` may be asked for something that decides who comes in: through TLS, or on this machine.
+/// Returns true if `url` may be asked for something that decides about access: over TLS, or on this machine.
 pub fn is_safe(url: &Uri) -> bool {
     let Some(host) = url.host().filter(|_| !has_user(url)) else { return false };
     match url.scheme_str() {
@@ -107,7 +108,7 @@ fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
-/// The places of an issuer's metadata, in the order in which they are tried (MCP, authorization: authorization server
+/// The addresses of an issuer's metadata, in the order in which they are tried (MCP, authorization: authorization server
 /// metadata discovery).
 pub fn issuer_places(issuer: &Uri) -> Vec<String> {
     let origin = format!(

@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | first-contact | peers | auth | sites | community | bench | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | first-contact | peers | auth | sites | community | bench | chaos | soak | routes`.
 //!
 //! Knows the repository and how to run its tools; knows nothing of the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 mod auth;
 mod bench;
+mod chaos;
 mod community;
 mod conformance;
 mod first_contact;
@@ -16,6 +17,7 @@ mod routes;
 mod run;
 mod scripts;
 mod sites;
+mod soak;
 mod stage;
 mod tally;
 mod test;
@@ -30,6 +32,8 @@ cargo xtask COMMAND
   tidy circles         every import circle: files, lines, and the imports that close it
   conformance          the official MCP suite through Dragoman (--help for more)
   bench                what a call costs, beside nginx (--help for more)
+  chaos                upstreams that fail in every known way, under clients of all versions (--help for more)
+  soak                 an hour of sessions that come and go, and the gateway's memory meanwhile (--help for more)
   peers                real SDKs, clients and servers of others through Dragoman
   first-contact        real npx and uvx servers out of empty caches, and the first client of each era
   auth                 a real identity provider, and clients with its tokens
@@ -47,12 +51,14 @@ fn main() -> ExitCode {
     let passed = match command.as_str() {
         "auth" => auth::AUTH.run(rest),
         "bench" => bench::run(rest),
+        "chaos" => chaos::run(rest),
         "community" => community::run(rest),
         "conformance" => conformance::run(rest),
         "first-contact" => first_contact::run(rest),
         "peers" => peers::run(rest),
         "sites" => sites::SITES.run(rest),
         "routes" => routes::run(rest),
+        "soak" => soak::run(rest),
         "test" => test::run(rest),
         "tidy" => tidy::run(rest),
         "help" | "--help" | "-h" => {

@@ -3,8 +3,8 @@
 
 pub mod challenge;
 pub mod counted;
-pub mod effort;
 pub mod redaction;
+pub mod schema_cost;
 pub mod template;
 
 /// Takes a text off the front of the fuzzer's bytes, up to a line's end.

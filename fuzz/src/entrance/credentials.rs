@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
-use engine::credential::authorization::{self, Shown};
+use engine::credential::authorization::{self, ShownCredential};
 use engine::credential::claims::{self, Expected};
 use engine::credential::{Carried, Token};
 use http::{HeaderMap, HeaderValue};
@@ -45,8 +45,8 @@ pub fn value(value: &[u8]) {
             assert!(scheme.eq_ignore_ascii_case(&name), "{scheme} is not {name}");
             assert!(credential.bytes().all(|byte| byte.is_ascii_graphic()));
             match shown {
-                Shown::Bearer(token) => assert_eq!(token, credential),
-                Shown::Basic(basic) => {
+                ShownCredential::Bearer(token) => assert_eq!(token, credential),
+                ShownCredential::Basic(basic) => {
                     let password = basic.password.expose_secret();
                     let pair = format!("{}:{password}", basic.user);
                     assert_eq!(BASE64_STANDARD.encode(&pair), credential);
@@ -70,11 +70,11 @@ pub fn pair(user: &str, password: &str) {
     let header = format!("Basic {encoded}");
     let odd = |text: &str| text.chars().any(char::is_control);
     match authorization::read(header.as_bytes()) {
-        Ok(Shown::Basic(basic)) if !user.contains(':') => {
+        Ok(ShownCredential::Basic(basic)) if !user.contains(':') => {
             assert_eq!((basic.user.as_str(), basic.password.expose_secret()), (user, password));
         }
-        Ok(Shown::Basic(basic)) => assert!(user.starts_with(&format!("{}:", basic.user))),
-        Ok(Shown::Bearer(_)) => panic!("a pair was read as a token"),
+        Ok(ShownCredential::Basic(basic)) => assert!(user.starts_with(&format!("{}:", basic.user))),
+        Ok(ShownCredential::Bearer(_)) => panic!("a pair was read as a token"),
         Err(_) => {
             let begins = user.is_empty() || user.starts_with(':');
             assert!(begins || odd(user) || odd(password) || encoded.len() > 2048);

@@ -7,7 +7,8 @@ use engine::Condition;
 use engine::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
 use engine::config::{Naming, Profile};
 use engine::dialect::{
-    Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble, begin, finish, gather, read, refuse,
+    Begun, Dialect, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, Trouble, begin, finish,
+    gather, read, refuse,
 };
 use proto::era::{ServerHello, newest_handshake};
 use proto::rpc::{Frame, FrameLimits};
@@ -55,7 +56,7 @@ pub fn message(row: &Dialect, text: &[u8], facts: u8) {
         Reading::Batch(all) => {
             let document = document.expect("an array is JSON");
             assert_eq!(document.as_array().map(Vec::len), Some(all.len()));
-            let replies: Vec<Reply> =
+            let replies: Vec<DialectReply> =
                 all.into_iter().filter_map(|one| reading(row, one, None, facts)).collect();
             answer(&gather(row, replies));
         }
@@ -71,7 +72,7 @@ pub fn message(row: &Dialect, text: &[u8], facts: u8) {
 }
 
 /// What a reading comes to; `said` is the message by another reader.
-fn reading(row: &Dialect, one: Reading, said: Option<&Value>, facts: u8) -> Option<Reply> {
+fn reading(row: &Dialect, one: Reading, said: Option<&Value>, facts: u8) -> Option<DialectReply> {
     match one {
         Reading::Done(reply) => Some(reply),
         Reading::Notified(reply, ask) => {
@@ -93,7 +94,7 @@ fn reading(row: &Dialect, one: Reading, said: Option<&Value>, facts: u8) -> Opti
 }
 
 /// The request in the gateway's own form asks for what the message asks for.
-fn normal(ask: &Ask, said: Option<&Value>) {
+fn normal(ask: &DialectRequest, said: Option<&Value>) {
     let own: Value = serde_json::from_slice(ask.frame().text()).expect("a frame is JSON");
     assert_eq!(own["jsonrpc"], "2.0");
     assert!(own["id"].is_string() || own["id"].is_number(), "{own}");
@@ -110,7 +111,7 @@ fn normal(ask: &Ask, said: Option<&Value>) {
     }
 }
 
-fn answered(row: &Dialect, ask: &Ask, facts: u8) -> Option<Reply> {
+fn answered(row: &Dialect, ask: &DialectRequest, facts: u8) -> Option<DialectReply> {
     let known = Facts {
         initialized: facts & 1 == 0,
         view: (facts & 2 == 0).then(view),
@@ -128,12 +129,16 @@ fn answered(row: &Dialect, ask: &Ask, facts: u8) -> Option<Reply> {
             let sent: Value = serde_json::from_slice(frame.text()).expect("a frame is JSON");
             assert!(sent["method"].is_string());
             let outcome = match facts >> 2 & 3 {
-                0 => Outcome::Result(Bytes::from_static(br#"{"content":[{"type":"text","text":"hi"}]}"#)),
-                1 => Outcome::Result(Bytes::from_static(
+                0 => DialectOutcome::Result(Bytes::from_static(
+                    br#"{"content":[{"type":"text","text":"hi"}]}"#,
+                )),
+                1 => DialectOutcome::Result(Bytes::from_static(
                     br#"{"content":[],"isError":true,"structuredContent":{}}"#,
                 )),
-                2 => Outcome::Trouble(Trouble::new(Condition::UpstreamDown, "gone").of("own")),
-                _ => Outcome::Trouble(Trouble::new(Condition::UnknownTool, "none").about(ask.method())),
+                2 => DialectOutcome::Trouble(Trouble::new(Condition::UpstreamDown, "gone").of("own")),
+                _ => {
+                    DialectOutcome::Trouble(Trouble::new(Condition::UnknownTool, "none").about(ask.method()))
+                }
             };
             Some(finish(row, ask, outcome))
         }
@@ -141,7 +146,7 @@ fn answered(row: &Dialect, ask: &Ask, facts: u8) -> Option<Reply> {
 }
 
 /// A status, and JSON where there is a body.
-fn answer(reply: &Reply) {
+fn answer(reply: &DialectReply) {
     assert!((200..600).contains(&reply.status), "{reply:?}");
     assert!(reply.body.is_empty() || serde_json::from_slice::<Value>(&reply.body).is_ok(), "{reply:?}");
     for (name, value) in &reply.headers {
@@ -150,7 +155,7 @@ fn answer(reply: &Reply) {
 }
 
 /// An answer bears the id of what it answers, as it was written.
-fn echoes(row: &Dialect, ask: &Ask, reply: &Reply) {
+fn echoes(row: &Dialect, ask: &DialectRequest, reply: &DialectReply) {
     answer(reply);
     let start = [b"{\"jsonrpc\":\"2.0\",\"id\":", ask.id(), b","].concat();
     let own = reply.body.starts_with(b"{\"jsonrpc\"");
@@ -188,6 +193,7 @@ fn view() -> &'static View {
             schema_bytes: 4096,
             guard: None,
             separate: false,
+            personal: false,
         };
         View::build(spec, vec![offer])
     })

@@ -43,7 +43,8 @@ fn reference(stream: &[u8], limit: usize) -> Vec<Line> {
         .filter(|line| !line.is_empty())
         .map(|line| {
             if line.len() > limit {
-                Err(LineError::TooLong { limit })
+                let beginning = Bytes::copy_from_slice(&line[..limit.min(128)]);
+                Err(LineError::TooLong { limit, beginning })
             } else {
                 Ok(Bytes::copy_from_slice(line))
             }

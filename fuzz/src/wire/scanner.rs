@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use proto::json::{Elements, JsonError, MAX_DEPTH, Members, Problem, Scanner, Span, quote, unquote};
-use proto::rpc::{Frame, FrameError, FrameFault, FrameLimits, Kind, Message};
+use proto::rpc::{Frame, FrameError, FrameFault, FrameKind, FrameLimits, Message};
 use serde_json::value::RawValue;
 
 use super::reference::{self, Object};
@@ -139,7 +139,7 @@ fn shown(frame: &Frame, object: &Object<'_>) {
 }
 
 /// What kind of message an object is; `None` when it is none.
-fn expected(object: &Object<'_>) -> Option<Kind> {
+fn expected(object: &Object<'_>) -> Option<FrameKind> {
     let keys = ["jsonrpc", "id", "method", "params", "result", "error"];
     let [version, id, method, params, result, error] = keys.map(|key| object.all(key));
     let unique = [&version, &id, &method, &result, &error].iter().all(|values| values.len() < 2);
@@ -147,15 +147,15 @@ fn expected(object: &Object<'_>) -> Option<Kind> {
         return None;
     }
     let kind = match (method.len(), result.len(), error.len()) {
-        (1, 0, 0) if id.is_empty() => Kind::Notification,
-        (1, 0, 0) => Kind::Request,
-        (0, 1, 0) => Kind::Response,
-        (0, 0, 1) => Kind::Error,
+        (1, 0, 0) if id.is_empty() => FrameKind::Notification,
+        (1, 0, 0) => FrameKind::Request,
+        (0, 1, 0) => FrameKind::Response,
+        (0, 0, 1) => FrameKind::Error,
         _ => return None,
     };
     let id_fits = match id.first() {
-        None => kind != Kind::Response,
-        Some(&"null") => kind == Kind::Error,
+        None => kind != FrameKind::Response,
+        Some(&"null") => kind == FrameKind::Error,
         Some(id) => id.len() <= 1024 && (id.starts_with('"') || is_integer(id)),
     };
     let method_fits = method.iter().all(|method| method.starts_with('"'));

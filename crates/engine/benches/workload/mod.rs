@@ -8,7 +8,7 @@ use bytes::Bytes;
 use dragoman_engine::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
 use dragoman_engine::config::Profile;
 use dragoman_engine::exchange::{
-    Answer, Binding, Dispatch, Event, Exchange, Headers, Sealer, Start, Step, Timeouts, dispatch,
+    Binding, Dispatch, Event, Exchange, ExchangeAnswer, Headers, Sealer, Start, Step, Timeouts, dispatch,
 };
 use dragoman_engine::tasks::TaskIds;
 use proto::era::{Era, Mirrored, ServerHello, Spoken, V2025_11_25, V2026_07_28, detect, read_envelope};
@@ -74,7 +74,7 @@ impl Call {
     }
 
     /// Steps 3 to 7 and 9 of a call's way: frame, era, name, arguments, splice; then the answer back.
-    pub(crate) fn make(self) -> Answer {
+    pub(crate) fn make(self) -> ExchangeAnswer {
         let era = self.view.era();
         let limits = FrameLimits::default();
         let Ok(Message::Single(frame)) = Message::parse(self.request, limits) else { panic!("no message") };
@@ -141,6 +141,10 @@ impl Sealer for NoSeal {
     fn fresh_key(&self) -> u64 {
         panic!("nothing is sent twice")
     }
+
+    fn epoch(&self) -> u64 {
+        1
+    }
 }
 
 /// A request without `Mcp-Param-*` headers.
@@ -184,6 +188,7 @@ pub(crate) fn view(era: &'static Era, tools: usize) -> View {
         schema_bytes: 256 * 1024,
         guard: None,
         separate: false,
+        personal: false,
     };
     View::build(spec, vec![upstream])
 }
@@ -207,12 +212,12 @@ impl List {
     }
 
     /// The whole answer, in the pieces that it is written in.
-    pub(crate) fn answer(self) -> [Bytes; 3] {
+    pub(crate) fn answer(self) -> Vec<Bytes> {
         let frame = Frame::parse(self.request, FrameLimits::default()).expect("a request");
-        let Ok(Dispatch::Local(result)) = dispatch(&frame, self.view, SERVER_INFO, ids(self.view)) else {
+        let Ok(Dispatch::Listed(result)) = dispatch(&frame, self.view, SERVER_INFO, ids(self.view)) else {
             panic!("not answered")
         };
-        proto::rpc::result_pieces(frame.id().expect("an id"), result)
+        proto::rpc::result_pieces(frame.id().expect("an id"), result.pieces(|| 60_000))
     }
 }
 

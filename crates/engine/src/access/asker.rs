@@ -1,4 +1,4 @@
-//! Who asks, held against who is meant by a rule.
+//! The asker of a request, matched against the `who` of a rule.
 
 use std::net::IpAddr;
 
@@ -7,23 +7,23 @@ use serde_json::Value;
 use super::{Principal, Scheme};
 use crate::config::{Glob, ValuePath, Who};
 
-/// Who asks, and from where.
+/// The principal of a request and the address that it comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker<'a> {
-    /// Who it is.
+    /// The principal.
     pub principal: &'a Principal,
-    /// Where the request comes from; `None` for standard input, which is in no range.
+    /// The address of the client; `None` for standard input, which is in no range.
     pub address: Option<IpAddr>,
 }
 
 impl Asker<'_> {
-    /// Is the asker among these? Of one kind of mark any counts; marks of several kinds must all be there.
+    /// Returns true if the asker matches `who`. Any value of an attribute counts; all given attributes must match.
     pub fn is_among(&self, who: &Who) -> bool {
         is_among(self, who)
     }
 }
 
-/// Is the asker among these? Of one kind of mark any counts; marks of several kinds must all be there.
+/// Returns true if the asker matches `who`. Any value of an attribute counts; all given attributes must match.
 pub(super) fn is_among(asker: &Asker<'_>, who: &Who) -> bool {
     let Asker { principal, address } = asker;
     let Who { key, user, scope, claim, ip, scheme } = who;
@@ -39,14 +39,15 @@ fn any(globs: &[Glob], text: &str) -> bool {
     globs.iter().any(|glob| glob.matches(text))
 }
 
-/// A key has a prefix, which is its id, and a name.
+/// Returns true if the principal is a key with a matching id (its prefix) or name.
 fn is_key(principal: &Principal, globs: &[Glob]) -> bool {
     principal.scheme == Scheme::Key
         && (principal.id.strip_prefix("key:").is_some_and(|prefix| any(globs, prefix))
             || principal.user.as_ref().is_some_and(|name| any(globs, name)))
 }
 
-/// Names in tokens are their issuers' own, and could be the same as a user's here.
+/// Returns true if the principal is a user with a matching name. Names in tokens do not count: their issuers choose
+/// them, and they could equal the name of a user here.
 fn is_user(principal: &Principal, globs: &[Glob]) -> bool {
     matches!(principal.scheme, Scheme::Basic | Scheme::Site)
         && principal.user.as_ref().is_some_and(|name| any(globs, name))
@@ -56,7 +57,7 @@ fn claims(principal: &Principal, path: &ValuePath, globs: &[Glob]) -> bool {
     principal.claims.as_ref().is_some_and(|claims| claim_is(claims, path.steps(), globs))
 }
 
-/// Of lists one item is enough.
+/// Returns true if a claim matches; of a list, one item is enough.
 fn claim_is(value: &Value, steps: &[Box<str>], globs: &[Glob]) -> bool {
     match (value, steps) {
         (Value::Array(items), steps) => items.iter().any(|item| claim_is(item, steps, globs)),

@@ -1,48 +1,48 @@
-//! The rules as one class of askers meets them at one profile: what a view is made by, and what its calls are held against.
-//! It must not know who the askers are.
+//! The rules as they apply to one class of askers at one profile: a view is built with them, and its calls are
+//! checked against them. It must not know who the askers are.
 
 use std::sync::Arc;
 
 use super::rules::{Class, Rules};
-use super::target::Target;
+use super::target::AccessTarget;
 use crate::config::Glob;
 use crate::list_kind::ListKind;
 
-/// What a class of askers may use of a profile.
+/// The access of a class of askers to a profile.
 #[derive(Debug, Clone)]
 pub struct Guard {
     /// The rules.
     pub rules: Arc<Rules>,
-    /// The askers.
+    /// The class of the askers.
     pub class: Class,
-    /// The profile's name.
+    /// The name of the profile.
     pub profile: Arc<str>,
 }
 
 impl Guard {
-    /// A thing of a server, under the name that clients see, as it is listed.
-    pub fn target<'a>(&'a self, server: &'a str, kind: ListKind, name: &'a str) -> Target<'a> {
-        Target::listed(&self.profile, server, kind, name)
+    /// An item of a server, under the name that clients see, as it is listed.
+    pub fn target<'a>(&'a self, server: &'a str, kind: ListKind, name: &'a str) -> AccessTarget<'a> {
+        AccessTarget::listed(&self.profile, server, kind, name)
     }
 
-    /// Returns true if anything of a server may be used whose name, or whose URI, can be `like` this; `true` is not
-    /// certain.
+    /// Returns true if the askers may use anything of a server whose name or URI can match `like`. `false` is
+    /// certain, `true` is not.
     pub fn opens(&self, server: &str, like: &Glob) -> bool {
         self.rules.opens_server(&self.class, (&self.profile, server), like)
     }
 
-    /// Returns true if anything of a server can be kept from the askers.
+    /// Returns true if a rule can deny the askers anything of a server.
     pub fn bounds(&self, server: &str) -> bool {
         self.rules.bound(&self.class, (&self.profile, server))
     }
 
-    /// Returns true if a resource of a server can be kept from the askers whose URI is `like` this.
+    /// Returns true if a rule can deny the askers a resource of a server whose URI matches `like`.
     pub fn bounds_resources(&self, server: &str, like: &Glob) -> bool {
         self.rules.bound_resources(&self.class, (&self.profile, server), like)
     }
 
-    /// Returns true if it may be used.
-    pub fn admits(&self, target: &Target<'_>) -> bool {
+    /// Returns true if the askers may use it.
+    pub fn admits(&self, target: &AccessTarget<'_>) -> bool {
         self.rules.decide_as(&self.class, target).is_allowed()
     }
 }

@@ -1,25 +1,26 @@
-//! By which names this server may be addressed, and from which web pages (MCP transports, security: DNS rebinding). It must
-//! not know requests.
+//! The names by which this server may be addressed, and the web pages that may call it (MCP transports, security: DNS
+//! rebinding). It must not know requests.
 
 use std::net::IpAddr;
 
-/// Who may be addressed, and from which web pages.
+/// The names by which this server may be addressed, and the origins of web pages that may call it.
 #[derive(Debug)]
 pub struct Hosts {
-    /// True if only this machine can connect, so that any other name is a trick.
+    /// True if only this machine can connect, so that any other name is an attack.
     loopback: bool,
     names: Vec<String>,
     origins: Vec<String>,
 }
 
 impl Hosts {
-    /// `loopback` when all listeners are on loopback addresses; the lists are the configured ones.
+    /// Creates the check. `loopback` is true if all listeners are on loopback addresses; the lists are the configured
+    /// ones.
     pub fn new(loopback: bool, hosts: &[String], origins: &[String]) -> Self {
         let lower = |list: &[String]| list.iter().map(|item| item.to_ascii_lowercase()).collect();
         Self { loopback, names: lower(hosts), origins: lower(origins) }
     }
 
-    /// Returns true if a request to this host, in lower case, is meant for this server; the port does not matter.
+    /// Returns true if a request to this host (in lower case) is meant for this server; the port does not matter.
     pub fn knows(&self, host: &str) -> bool {
         let name = without_port(host);
         // What most say is found before names are taken apart.
@@ -32,8 +33,7 @@ impl Hosts {
         literal(name).is_some_and(|address| address.is_loopback() || !self.loopback)
     }
 
-    /// Returns true if pages of this origin may call this server, which they call by the name `host`; both in lower
-    /// case.
+    /// Returns true if pages of this origin may call this server under the name `host`; both in lower case.
     pub fn knows_origin(&self, origin: &str, host: &str) -> bool {
         if self.origins.iter().any(|known| known == origin) {
             return true;
@@ -59,7 +59,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// The address that a host name is written as.
+/// Parses a host name that is an IP address.
 fn literal(name: &str) -> Option<IpAddr> {
     let inner = name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(name);
     inner.parse().ok()

@@ -1,15 +1,15 @@
-//! Who may use what: the asker, the rules, and the one decision that lists and calls share.
+//! Access rules: the asker, the rules, and the one decision that lists and calls share.
 //!
 //! Pure. It must not know transports, sessions, or how a credential is checked.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `target` | what is asked for |
+//! | `target` | the item asked for |
 //! | `values` | a call's arguments against a rule's conditions |
-//! | `reach` | whether any arguments could be allowed |
+//! | `reach` | the question if any arguments could be allowed |
 //! | `rules` | the decision |
 //! | `guard` | the rules for one class of askers at one profile |
-//! | `hosts` | by which names, and from which web pages, this server may be addressed |
+//! | `hosts` | the names by which this server may be addressed, and the web pages that may call it |
 
 mod asker;
 mod guard;
@@ -28,4 +28,4 @@ pub use asker::Asker;
 pub use guard::Guard;
 pub use hosts::Hosts;
 pub use rules::{Class, Decision, Rules, Why};
-pub use target::{Annotations, Arguments, Target};
+pub use target::{AccessTarget, Annotations, CallArguments};

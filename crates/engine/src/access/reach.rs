@@ -1,22 +1,23 @@
-//! Could any arguments be allowed, where one rule allows some and others deny some?
+//! Decides if any arguments could be allowed, given a rule that allows some and rules that deny others.
 //!
-//! A list shows a tool when some call of it may be allowed. Where conditions of both kinds speak of the same arguments that
-//! is the question whether a text exists that fits some patterns and not others: it is answered by walking through all
-//! patterns at once, one character after the other. The walk has an end that no configuration reaches by accident; beyond
-//! it the answer is yes, so that nothing is hidden that may be used.
+//! A list shows a tool if some call of it may be allowed. If both kinds of conditions concern the same arguments, the
+//! question is whether a text exists that matches some patterns and not others. The answer comes from walking through
+//! all patterns at once, one character after the other. The walk has a limit that no configuration reaches by
+//! accident; beyond it the answer is yes, so that no usable tool is hidden.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use super::values::{Conditions, fits_all};
 use crate::config::{Glob, ValuePath};
 
-/// The most states of a walk, and the most combinations of values.
+/// The maximum number of states of a walk, and of combinations of values.
 const MOST_STATES: usize = 10_000;
 
-/// Which of the rules that deny a value fits, by their numbers.
+/// The numbers of the denying rules that a value matches.
 type Fitting = BTreeSet<usize>;
 
-/// Are there arguments that fit all conditions of `allowed`, and of each of `denied` leave one out?
+/// Returns true if there are arguments that match all conditions of `allowed`, and fail at least one condition of
+/// each of `denied`.
 pub(super) fn is_reachable(allowed: &Conditions, denied: &[&Conditions]) -> bool {
     let Some(left) = denied.iter().map(|denied| unavoidable(allowed, denied)).collect::<Option<Vec<_>>>()
     else {
@@ -49,8 +50,8 @@ pub(super) fn is_reachable(allowed: &Conditions, denied: &[&Conditions]) -> bool
     combine(&choices, &places, &mut Vec::new(), &mut steps)
 }
 
-/// What of a rule that denies can hold beside `allowed`: conditions by the place that they share with it. None at all
-/// when arguments can always be chosen so that the rule does not hold; `None` when it always holds.
+/// The conditions of a denying rule that can match together with `allowed`, by the place that both share. Returns an
+/// empty list if arguments can always be chosen so that the rule does not match, and `None` if it always matches.
 fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(usize, &'c [Glob])>> {
     let mut shared = Vec::new();
     for (path, globs) in denied {
@@ -70,7 +71,7 @@ fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(
     (!shared.is_empty()).then_some(shared)
 }
 
-/// Chooses a value for each place so that no rule that denies fits in all of its places.
+/// Chooses a value for each place so that no denying rule matches in all of its places.
 fn combine(
     choices: &[Vec<Fitting>],
     places: &[BTreeSet<usize>],
@@ -96,8 +97,8 @@ fn combine(
     false
 }
 
-/// All ways in which a text that fits one of `allowed` can fit the patterns of the rules; `None` when there are too many to
-/// tell.
+/// All combinations of denying rules that a text which matches one of `allowed` can match; `None` if there are too
+/// many to enumerate.
 fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
     let walk = Walk::new(allowed, denying);
     let mut found: Vec<Fitting> = Vec::new();
@@ -125,12 +126,12 @@ fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
     Some(found)
 }
 
-/// Where one is in all patterns at once: pairs of a pattern and a character in it.
-type State = BTreeSet<(usize, usize)>;
+/// The position in all patterns at once: pairs of a pattern and a character in it.
+type WalkState = BTreeSet<(usize, usize)>;
 
 struct Walk {
     patterns: Vec<Vec<char>>,
-    /// Which rule each pattern is of; `None` for the one that allows.
+    /// The rule of each pattern; `None` for the allowing rule.
     owners: Vec<Option<usize>>,
     alphabet: Vec<char>,
 }
@@ -153,9 +154,9 @@ impl Walk {
         Self { patterns, owners: all.into_iter().map(|(owner, _)| owner).collect(), alphabet }
     }
 
-    /// A `*` may stand for nothing.
-    fn closed(&self, places: impl Iterator<Item = (usize, usize)>) -> State {
-        let mut state = State::new();
+    /// Adds the positions behind each `*`, which can match an empty text.
+    fn closed(&self, places: impl Iterator<Item = (usize, usize)>) -> WalkState {
+        let mut state = WalkState::new();
         for (pattern, mut at) in places {
             while state.insert((pattern, at)) && self.patterns[pattern].get(at) == Some(&'*') {
                 at += 1;
@@ -164,7 +165,7 @@ impl Walk {
         state
     }
 
-    fn step(&self, state: &State, char: char) -> State {
+    fn step(&self, state: &WalkState, char: char) -> WalkState {
         let moved = state.iter().filter_map(|&(pattern, at)| match self.patterns[pattern].get(at)? {
             '*' => Some((pattern, at)),
             '?' => Some((pattern, at + 1)),
@@ -174,13 +175,13 @@ impl Walk {
         self.closed(moved)
     }
 
-    /// Can what is allowed still be reached?
-    fn may_fit(&self, state: &State) -> bool {
+    /// Returns true if the allowed text can still be completed.
+    fn may_fit(&self, state: &WalkState) -> bool {
         state.iter().any(|(pattern, _)| self.owners[*pattern].is_none())
     }
 
-    /// If the text ends here: is it allowed, and which rules does it fit?
-    fn outcome(&self, state: &State) -> (bool, Fitting) {
+    /// The outcome if the text ends here: is it allowed, and which denying rules does it match?
+    fn outcome(&self, state: &WalkState) -> (bool, Fitting) {
         let ended = state.iter().filter(|(pattern, at)| *at == self.patterns[*pattern].len());
         let owners: Vec<Option<usize>> = ended.map(|(pattern, _)| self.owners[*pattern]).collect();
         (owners.contains(&None), owners.into_iter().flatten().collect())

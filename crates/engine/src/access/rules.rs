@@ -1,4 +1,4 @@
-//! The rules, compiled, and the one decision that lists and calls share.
+//! The compiled rules, and the one decision that lists and calls share.
 
 use std::sync::Arc;
 
@@ -6,54 +6,54 @@ use smallvec::SmallVec;
 
 use super::asker::{Asker, is_among};
 use super::reach::is_reachable;
-use super::target::{Arguments, Target};
+use super::target::{AccessTarget, CallArguments};
 use super::values::{Conditions, fits_all, hold};
 use crate::config::{AccessRule, Effect, Glob};
 use crate::list_kind::ListKind;
 
-/// Who may use what.
+/// The compiled access rules.
 ///
-/// A rule that denies always counts. As soon as there is one rule that allows, only what some such rule allows may be used;
-/// without one, all that is not denied. A list shows what a call with some arguments may be allowed to reach, so lists and
-/// calls cannot disagree.
+/// A denying rule always wins. If there is at least one allowing rule, only items that such a rule allows may be
+/// used; without any, everything that is not denied. A list shows an item if a call with some arguments may be
+/// allowed, so lists and calls cannot disagree.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     rules: Box<[AccessRule]>,
-    /// Is there a rule that allows, so that the rest is closed?
+    /// True if there is an allowing rule, so that everything else is closed.
     closed: bool,
 }
 
-/// What is decided.
+/// The decision about a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// It may be used.
+    /// The asker may use it.
     Allowed,
-    /// It may not, and looks as if it were not there.
+    /// The asker may not use it; it looks as if it did not exist.
     Denied(Why),
 }
 
 impl Decision {
-    /// Returns true if it may be used.
+    /// Returns true if the asker may use it.
     pub fn is_allowed(self) -> bool {
         self == Self::Allowed
     }
 }
 
-/// The reason why something may not be used; for the log, not for clients.
+/// The reason for a denial; for the log, not for clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// The credential is not good for the profile.
+    /// The credentials are not valid for the profile.
     Profile,
     /// The rule with this number, from 0, denies it.
     Rule(usize),
-    /// There are rules that allow, and none of them allows this.
+    /// There are allowing rules, and none of them allows this.
     NotAllowed,
 }
 
-/// Askers for whom the same rules count: they see the same lists.
+/// A class of askers to which the same rules apply: they see the same lists.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Class {
-    /// A bit for each rule that is about such askers.
+    /// One bit for each rule that applies to such askers.
     about: SmallVec<[u64; 2]>,
     profiles: Option<Arc<[Box<str>]>>,
 }
@@ -61,6 +61,24 @@ pub struct Class {
 impl Class {
     fn is_under(&self, rule: usize) -> bool {
         self.about.get(rule / 64).is_some_and(|bits| bits & (1 << (rule % 64)) != 0)
+    }
+
+    /// A text that is the same for the same class under the same rules, in any process. Rules that are about others have no part
+    /// in it.
+    pub fn text(&self) -> Vec<u8> {
+        let mut text = Vec::new();
+        for (word, bits) in self.about.iter().enumerate() {
+            let rules = (0..64).filter(|bit| bits & (1 << bit) != 0);
+            rules.for_each(|bit| text.extend_from_slice(format!("{},", word * 64 + bit).as_bytes()));
+        }
+        for profile in self.profiles.iter().flat_map(|only| only.iter()) {
+            text.push(b'/');
+            text.extend_from_slice(profile.as_bytes());
+        }
+        if self.profiles.is_some() {
+            text.push(b'.');
+        }
+        text
     }
 
     fn may_enter(&self, profile: &str) -> bool {
@@ -71,21 +89,21 @@ impl Class {
 impl Rules {
     /// Compiles the rules of a configuration.
     pub fn compile(rules: &[AccessRule]) -> Self {
-        let closed = rules.iter().any(|rule| rule.effect == Effect::Allow);
+        let closed = rules.iter().any(|rule| rule.effect() == Effect::Allow);
         Self { rules: rules.into(), closed }
     }
 
-    /// Are there no rules?
+    /// Returns true if there are no rules.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Does any rule look at arguments?
+    /// Returns true if any rule has conditions on arguments.
     pub fn look_at_arguments(&self) -> bool {
         self.rules.iter().any(|rule| !rule.when.arguments.is_empty())
     }
 
-    /// The class of an asker. It holds for the asker as it is now: an address belongs to it where rules ask for one.
+    /// The class of an asker at this moment. If a rule has conditions on addresses, the class depends on the address.
     pub fn class(&self, asker: &Asker<'_>) -> Class {
         let mut about = SmallVec::from_elem(0, self.rules.len().div_ceil(64));
         for (number, rule) in self.rules.iter().enumerate() {
@@ -96,38 +114,41 @@ impl Rules {
         Class { about, profiles: asker.principal.profiles.clone() }
     }
 
-    /// Do askers of this class find anything in a profile? Where they do not, it looks as if it were not there.
+    /// Returns true if askers of this class find anything in a profile. If not, the profile looks as if it did not
+    /// exist.
     pub fn opens(&self, class: &Class, profile: &str) -> bool {
         class.may_enter(profile)
             && !self.about(class, Effect::Deny, profile).any(|rule| is_whole(rule) && rule.servers.is_none())
             && (!self.closed || self.about(class, Effect::Allow, profile).next().is_some())
     }
 
-    /// May askers of this class use anything of a server whose name, or whose URI, can be `like` this? What the server has
-    /// nobody knows here: `false` is certain, `true` is not.
+    /// Returns true if askers of this class may use anything of a server whose name or URI can match `like`. The
+    /// items of the server are unknown here: `false` is certain, `true` is not.
     pub fn opens_server(&self, class: &Class, (profile, server): (&str, &str), like: &Glob) -> bool {
         let there = |effect| {
             self.about(class, effect, profile).filter(|rule| matches(rule.servers.as_deref(), server))
         };
         let denies =
-            |rule: &AccessRule| rule.when.is_empty() && rule.what.iter().any(|glob| glob.covers(like));
+            |rule: &AccessRule| rule.when.is_empty() && rule.what().iter().any(|glob| glob.covers(like));
         class.may_enter(profile)
             && !there(Effect::Deny).any(denies)
             && (!self.closed
-                || there(Effect::Allow).any(|rule| rule.what.iter().any(|glob| glob.meets(like))))
+                || there(Effect::Allow).any(|rule| rule.what().iter().any(|glob| glob.meets(like))))
     }
 
-    /// Can anything of a server be kept from askers of this class?
+    /// Returns true if a rule can deny askers of this class anything of a server.
     pub fn bound(&self, class: &Class, (profile, server): (&str, &str)) -> bool {
         self.keeps(class, (profile, server), |_| true)
     }
 
-    /// Can a resource of a server be kept from askers of this class whose URI is `like` this?
+    /// Returns true if a rule can deny askers of this class a resource of a server whose URI matches `like`.
     pub fn bound_resources(&self, class: &Class, place: (&str, &str), like: &Glob) -> bool {
-        self.keeps(class, place, |rule| rule.when.is_empty() && rule.what.iter().any(|glob| glob.meets(like)))
+        self.keeps(class, place, |rule| {
+            rule.when.is_empty() && rule.what().iter().any(|glob| glob.meets(like))
+        })
     }
 
-    /// Does a rule that denies keep something of a server back, or is not all of it allowed?
+    /// Returns true if a denying rule withholds something of a server, or if not all of it is allowed.
     fn keeps(
         &self,
         class: &Class,
@@ -142,53 +163,53 @@ impl Rules {
             || (self.closed && !there(Effect::Allow).any(is_whole))
     }
 
-    /// The rules of one kind that are about askers of this class in a profile.
+    /// The rules with one effect that apply to askers of this class in a profile.
     fn about(&self, class: &Class, effect: Effect, profile: &str) -> impl Iterator<Item = &AccessRule> {
         let all = self.rules.iter().enumerate();
         let is_one = move |number: usize, rule: &AccessRule| {
-            rule.effect == effect && class.is_under(number) && matches(rule.profiles.as_deref(), profile)
+            rule.effect() == effect && class.is_under(number) && matches(rule.profiles.as_deref(), profile)
         };
         all.filter(move |(number, rule)| is_one(*number, rule)).map(|(_, rule)| rule)
     }
 
-    /// May this asker use this? The same as [`Rules::decide_as`] with the asker's class, which lists are made by.
-    pub fn decide(&self, asker: &Asker<'_>, target: &Target<'_>) -> Decision {
+    /// Decides for one asker. Equals [`Rules::decide_as`] with the asker's class, with which lists are made.
+    pub fn decide(&self, asker: &Asker<'_>, target: &AccessTarget<'_>) -> Decision {
         if !asker.principal.may_enter(target.profile) {
             return Decision::Denied(Why::Profile);
         }
         self.judge(target, |number| is_about(&self.rules[number], asker))
     }
 
-    /// May askers of this class use this?
-    pub fn decide_as(&self, class: &Class, target: &Target<'_>) -> Decision {
+    /// Decides for askers of a class.
+    pub fn decide_as(&self, class: &Class, target: &AccessTarget<'_>) -> Decision {
         if !class.may_enter(target.profile) {
             return Decision::Denied(Why::Profile);
         }
         self.judge(target, |number| class.is_under(number))
     }
 
-    fn judge(&self, target: &Target<'_>, about: impl Fn(usize) -> bool) -> Decision {
+    fn judge(&self, target: &AccessTarget<'_>, about: impl Fn(usize) -> bool) -> Decision {
         let speaking = |effect: Effect| {
             let all = self.rules.iter().enumerate();
-            all.filter(move |(_, rule)| rule.effect == effect && speaks_of(rule, target))
+            all.filter(move |(_, rule)| rule.effect() == effect && speaks_of(rule, target))
         };
         let mut denying: SmallVec<[&Conditions; 4]> = SmallVec::new();
         for (number, rule) in speaking(Effect::Deny).filter(|(number, _)| about(*number)) {
             let conditions = &rule.when.arguments;
             match target.arguments {
                 _ if conditions.is_empty() => return Decision::Denied(Why::Rule(number)),
-                Arguments::Any => denying.push(conditions),
-                Arguments::These(these) if hold(conditions, these, Effect::Deny) => {
+                CallArguments::Any => denying.push(conditions),
+                CallArguments::These(these) if hold(conditions, these, Effect::Deny) => {
                     return Decision::Denied(Why::Rule(number));
                 }
-                Arguments::These(_) => {}
+                CallArguments::These(_) => {}
             }
         }
         let allows = |rule: &AccessRule| match target.arguments {
             // Without any arguments no condition holds, so that none denies.
             _ if rule.when.arguments.is_empty() => true,
-            Arguments::Any => is_reachable(&rule.when.arguments, &denying),
-            Arguments::These(these) => hold(&rule.when.arguments, these, Effect::Allow),
+            CallArguments::Any => is_reachable(&rule.when.arguments, &denying),
+            CallArguments::These(these) => hold(&rule.when.arguments, these, Effect::Allow),
         };
         if !self.closed || speaking(Effect::Allow).any(|(number, rule)| about(number) && allows(rule)) {
             return Decision::Allowed;
@@ -202,16 +223,17 @@ fn is_about(rule: &AccessRule, asker: &Asker<'_>) -> bool {
         && !rule.unless.as_ref().is_some_and(|who| is_among(asker, who))
 }
 
-/// Is the rule about everything, with whatever arguments, as far as it goes?
+/// Returns true if the rule has no conditions on arguments within its scope.
 fn is_whole(rule: &AccessRule) -> bool {
-    fits_all(&rule.what) && rule.when.is_empty()
+    fits_all(rule.what()) && rule.when.is_empty()
 }
 
-/// Is the rule about this thing, whoever asks? Conditions are on tools, so that a rule with some is about tools alone.
-fn speaks_of(rule: &AccessRule, target: &Target<'_>) -> bool {
+/// Returns true if the rule concerns this target, whoever asks. Conditions on arguments concern tools, so a rule with
+/// conditions is about tools only.
+fn speaks_of(rule: &AccessRule, target: &AccessTarget<'_>) -> bool {
     matches(rule.profiles.as_deref(), target.profile)
         && matches(rule.servers.as_deref(), target.server)
-        && matches(Some(&rule.what), target.name)
+        && matches(Some(rule.what()), target.name)
         && (rule.when.is_empty() || target.kind == ListKind::Tools)
         && rule.when.annotations.iter().all(|(hint, wanted)| target.annotations.says(*hint) == *wanted)
 }

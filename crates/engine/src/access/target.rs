@@ -1,58 +1,58 @@
-//! What is asked for: a tool, a prompt or a resource, and with which arguments.
+//! The target of a decision: a tool, a prompt or a resource, and its arguments.
 
 use proto::json::{Members, Span};
 
 use crate::config::AnnotationHint;
 use crate::list_kind::ListKind;
 
-/// What somebody wants to see or use.
+/// The item that somebody wants to see or use.
 #[derive(Debug, Clone, Copy)]
-pub struct Target<'a> {
-    /// The profile in which.
+pub struct AccessTarget<'a> {
+    /// The profile.
     pub profile: &'a str,
-    /// The server whose it is.
+    /// The server that it belongs to.
     pub server: &'a str,
-    /// Of which kind it is.
+    /// The kind of item.
     pub kind: ListKind,
-    /// Its name as clients see it there; the URI of a resource, the URI template of a template.
+    /// Its name as clients see it there; the URI of a resource, or the URI template of a template.
     pub name: &'a str,
-    /// What its server says of it; of tools only.
+    /// The server's annotations; for tools only.
     pub annotations: Annotations,
-    /// With which arguments.
-    pub arguments: Arguments<'a>,
+    /// The arguments.
+    pub arguments: CallArguments<'a>,
 }
 
-impl<'a> Target<'a> {
-    /// A thing as it is listed: whatever arguments may come.
+impl<'a> AccessTarget<'a> {
+    /// An item as it is listed: with any arguments.
     pub fn listed(profile: &'a str, server: &'a str, kind: ListKind, name: &'a str) -> Self {
-        let (annotations, arguments) = (Annotations::default(), Arguments::Any);
+        let (annotations, arguments) = (Annotations::default(), CallArguments::Any);
         Self { profile, server, kind, name, annotations, arguments }
     }
 
-    /// The same with what its server says of it.
+    /// Adds the server's annotations.
     #[must_use]
     pub fn annotated(self, annotations: Annotations) -> Self {
         Self { annotations, ..self }
     }
 
-    /// The same with a call's arguments, JSON text; `None` where there are none.
+    /// Sets a call's arguments, JSON text; `None` if there are none.
     #[must_use]
     pub fn called(self, arguments: Option<&'a [u8]>) -> Self {
-        Self { arguments: Arguments::These(arguments), ..self }
+        Self { arguments: CallArguments::These(arguments), ..self }
     }
 }
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arguments<'a> {
-    /// Some that nobody knows yet: may any call be allowed?
+pub enum CallArguments<'a> {
+    /// Arguments that are not known yet: is any call allowed?
     Any,
-    /// These, JSON text; `None` where there are none.
+    /// These arguments, JSON text; `None` if there are none.
     These(Option<&'a [u8]>),
 }
 
-/// What a server says of a tool, with the specification's defaults for what it does not say (MCP 2025-06-18, schema,
-/// `ToolAnnotations`). Servers may say what they like: it is a hint.
+/// A server's annotations of a tool, with the specification's defaults for missing ones (MCP 2025-06-18, schema,
+/// `ToolAnnotations`). Servers may claim anything: these are hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the protocol's four hints")]
 pub struct Annotations {
@@ -73,8 +73,9 @@ impl Default for Annotations {
 }
 
 impl Annotations {
-    /// Those of a tool as its server listed it, a JSON object. Of a tool that changes nothing the two hints that the
-    /// specification gives a meaning for others only are taken for what follows from that, unless its server says them.
+    /// Reads the annotations of a listed tool, a JSON object. For a read-only tool, the specification defines no
+    /// meaning for two of the hints; unless the server sets them, they get the values that follow from being
+    /// read-only.
     pub fn of_tool(tool: &[u8]) -> Self {
         let whole = |text: &[u8]| Members::of_value(text, Span::new(0, text.len()));
         let Some(written) = whole(tool).and_then(|members| members.get(tool, "annotations")) else {

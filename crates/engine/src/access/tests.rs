@@ -28,11 +28,11 @@ fn asker(principal: &Principal) -> Asker<'_> {
     Asker { principal, address: None }
 }
 
-fn tool<'a>(server: &'a str, name: &'a str) -> Target<'a> {
-    Target::listed("default", server, ListKind::Tools, name)
+fn tool<'a>(server: &'a str, name: &'a str) -> AccessTarget<'a> {
+    AccessTarget::listed("default", server, ListKind::Tools, name)
 }
 
-fn may(rules: &Rules, principal: &Principal, target: &Target<'_>) -> bool {
+fn may(rules: &Rules, principal: &Principal, target: &AccessTarget<'_>) -> bool {
     let asker = asker(principal);
     let decision = rules.decide(&asker, target);
     assert_eq!(decision, rules.decide_as(&rules.class(&asker), target));
@@ -55,7 +55,7 @@ fn what_is_denied_stays_denied_and_the_rest_is_open() {
     assert!(
         may(&rules, &ann, &tool("blog", "blog__read")) && !may(&rules, &bob, &tool("blog", "blog__read"))
     );
-    let page = Target::listed("default", "blog", ListKind::Resources, "blog://1");
+    let page = AccessTarget::listed("default", "blog", ListKind::Resources, "blog://1");
     assert!(may(&rules, &ann, &page) && !may(&rules, &bob, &page));
     assert_eq!(rules.decide(&asker(&ann), &tool("docs", "docs__delete")), Decision::Denied(Why::Rule(0)));
 }
@@ -79,7 +79,7 @@ fn a_credential_may_be_good_for_some_profiles_only() {
     let rules = rules("  - { deny: '*', profiles: editors, unless: { user: ann } }");
     let ann = Principal { profiles: Some(Arc::new(["editors".into()])), ..named(Scheme::Basic, "ann") };
     let bob = named(Scheme::Basic, "bob");
-    let editors = Target { profile: "editors", ..tool("docs", "docs__read") };
+    let editors = AccessTarget { profile: "editors", ..tool("docs", "docs__read") };
     assert!(may(&rules, &ann, &editors) && !may(&rules, &bob, &editors));
     assert!(
         !may(&rules, &ann, &tool("docs", "docs__read")) && may(&rules, &bob, &tool("docs", "docs__read"))
@@ -144,7 +144,7 @@ fn conditions_on_what_servers_say_are_about_tools_alone() {
     assert!(!with("{}"));
     assert!(with(r#"{"annotations":{"readOnlyHint":true}}"#));
     assert!(with(r#"{"annotations":{"destructiveHint":false}}"#));
-    assert!(may(&rules, &anyone, &Target::listed("default", "docs", ListKind::Prompts, "x")));
+    assert!(may(&rules, &anyone, &AccessTarget::listed("default", "docs", ListKind::Prompts, "x")));
 }
 
 #[test]
@@ -201,6 +201,13 @@ fn who() -> impl Strategy<Value = Option<Who>> {
     proptest::option::of(prop_oneof![user, scope])
 }
 
+fn rule_on(effect: Effect, what: Vec<Glob>) -> AccessRule {
+    match effect {
+        Effect::Allow => AccessRule { allow: Some(what), ..AccessRule::default() },
+        Effect::Deny => AccessRule { deny: Some(what), ..AccessRule::default() },
+    }
+}
+
 prop_compose! {
     fn rule()(
         allow in any::<bool>(),
@@ -212,7 +219,7 @@ prop_compose! {
         when in conditions(),
     ) -> AccessRule {
         let effect = if allow { Effect::Allow } else { Effect::Deny };
-        AccessRule { effect, what, profiles, servers, who, unless, when }
+        AccessRule { profiles, servers, who, unless, when, ..rule_on(effect, what) }
     }
 }
 
@@ -221,7 +228,7 @@ prop_compose! {
     fn conditional(effect: Effect)(mut when in conditions()) -> AccessRule {
         when.annotations.clear();
         let what = vec![Glob::parse("*").unwrap()];
-        AccessRule { effect, what, profiles: None, servers: None, who: None, unless: None, when }
+        AccessRule { when, ..rule_on(effect, what) }
     }
 }
 
@@ -237,16 +244,19 @@ prop_compose! {
 }
 
 /// Every target that the rules of these tests can tell apart, as a list has it.
-fn targets() -> Vec<Target<'static>> {
+fn targets() -> Vec<AccessTarget<'static>> {
     let mut all = Vec::new();
     for profile in ["p", "q"] {
         for server in ["m", "n"] {
             for name in ["t", "w"] {
                 for read_only in [false, true] {
                     let annotations = Annotations { read_only, ..Annotations::default() };
-                    all.push(Target { profile, ..tool(server, name) }.annotated(annotations));
+                    all.push(AccessTarget { profile, ..tool(server, name) }.annotated(annotations));
                 }
-                all.push(Target { profile, ..Target::listed(profile, server, ListKind::Prompts, name) });
+                all.push(AccessTarget {
+                    profile,
+                    ..AccessTarget::listed(profile, server, ListKind::Prompts, name)
+                });
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Arguments of a call, held against the conditions of a rule.
+//! Arguments of a call, matched against the conditions of a rule.
 //!
-//! Servers read JSON in different ways: some take the last of two members with the same name, some the first, some do
-//! not tell upper from lower case. What could be read in two ways therefore counts against the caller.
+//! Servers read JSON in different ways: some take the last of two members with the same name, some the first, and
+//! some ignore case. Input that can be read in two ways therefore counts against the caller.
 
 use std::borrow::Cow;
 
@@ -10,14 +10,14 @@ use proto::json::{Elements, MAX_DEPTH, Members, Span, unquote};
 
 use crate::config::{Effect, Glob, ValuePath};
 
-/// The conditions on arguments of one rule.
+/// The conditions of one rule on arguments.
 pub(super) type Conditions = IndexMap<ValuePath, Vec<Glob>>;
 
-/// Another reader may see other values.
+/// Marks a value that another reader may read differently.
 struct Ambiguous;
 
-/// Do all conditions hold? For a rule that denies, one item of a list is enough; for one that allows, all must fit. A value
-/// that is not there fits nothing.
+/// Returns true if all conditions match. For a denying rule, one matching item of a list is enough; for an allowing
+/// rule, all must match. A missing value matches nothing.
 pub(super) fn hold(conditions: &Conditions, arguments: Option<&[u8]>, effect: Effect) -> bool {
     let text = arguments.unwrap_or(b"{}");
     let Ok(members) = Members::of_document(text, MAX_DEPTH) else { return effect == Effect::Deny };
@@ -32,7 +32,7 @@ pub(super) fn hold(conditions: &Conditions, arguments: Option<&[u8]>, effect: Ef
     all
 }
 
-/// Does this pattern fit whatever is there, even what is no text?
+/// Returns true if a pattern matches every value, even one that is not a text.
 pub(super) fn fits_all(globs: &[Glob]) -> bool {
     globs.iter().any(|glob| glob.as_str().chars().all(|char| char == '*'))
 }
@@ -88,7 +88,7 @@ impl Look<'_> {
     }
 }
 
-/// A text, a number or a word as the text that patterns are held against: equal numbers are equal texts.
+/// A text, number or literal as the text that patterns are matched against; equal numbers give equal texts.
 fn scalar(written: &[u8]) -> Option<Cow<'_, str>> {
     if let Some(inner) = written.strip_prefix(b"\"") {
         return unquote(inner.strip_suffix(b"\"")?);

@@ -1,5 +1,5 @@
-//! Arguments of a call as the schema validator reads them: strings are borrowed from the message, so that a check costs
-//! one piece of memory an object or array. It must not know which schema they are held against.
+//! Arguments of a call in the form that the schema validator reads: strings are borrowed from the message, so a check
+//! allocates once per object or array. It must not know against which schema they are checked.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,12 +9,12 @@ use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// The number of members or elements that there is room for at first.
+/// The initial capacity for members or elements.
 const ROOM: usize = 8;
 
-/// A JSON value whose strings lie in the text that it was read from, unless they were written with escapes.
+/// A JSON value that borrows its strings from the text, unless they contain escapes.
 #[derive(Debug, Clone)]
-pub enum Argument<'t> {
+pub enum ArgumentValue<'t> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -25,13 +25,13 @@ pub enum Argument<'t> {
     String(Cow<'t, str>),
     /// An array.
     Array(Vec<Self>),
-    /// Sorted by key, each key once.
+    /// Members sorted by key, each key once.
     Object(Vec<(Cow<'t, str>, Self)>),
 }
 
-impl Argument<'_> {
-    /// Reads JSON text; `None` for what no [`Value`] could hold either, such as a number that no `f64` reaches.
-    pub fn read(text: &[u8]) -> Option<Argument<'_>> {
+impl ArgumentValue<'_> {
+    /// Reads JSON text; `None` for text that no [`Value`] could hold either, such as a number out of range of `f64`.
+    pub fn read(text: &[u8]) -> Option<ArgumentValue<'_>> {
         serde_json::from_slice(text).ok()
     }
 
@@ -49,59 +49,59 @@ impl Argument<'_> {
     }
 }
 
-/// A key on its way in: borrowed where the text has it as it is meant.
-struct Key<'t>(Cow<'t, str>);
+/// A key being read: borrowed if it has no escapes.
+struct ArgumentKey<'t>(Cow<'t, str>);
 
-impl<'t> Deserialize<'t> for Key<'t> {
+impl<'t> Deserialize<'t> for ArgumentKey<'t> {
     fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
-        match Argument::deserialize(from)? {
-            Argument::String(key) => Ok(Self(key)),
+        match ArgumentValue::deserialize(from)? {
+            ArgumentValue::String(key) => Ok(Self(key)),
             _ => Err(D::Error::custom("a key is a string")),
         }
     }
 }
 
-impl<'t> Deserialize<'t> for Argument<'t> {
+impl<'t> Deserialize<'t> for ArgumentValue<'t> {
     fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Reader)
+        from.deserialize_any(ArgumentReader)
     }
 }
 
-struct Reader;
+struct ArgumentReader;
 
-impl<'t> Visitor<'t> for Reader {
-    type Value = Argument<'t>;
+impl<'t> Visitor<'t> for ArgumentReader {
+    type Value = ArgumentValue<'t>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(Argument::Null)
+        Ok(ArgumentValue::Null)
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Argument::Bool(value))
+        Ok(ArgumentValue::Bool(value))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(Argument::Number(value.into()))
+        Ok(ArgumentValue::Number(value.into()))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Argument::Number(value.into()))
+        Ok(ArgumentValue::Number(value.into()))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-        Number::from_f64(value).map(Argument::Number).ok_or_else(|| E::custom("not a finite number"))
+        Number::from_f64(value).map(ArgumentValue::Number).ok_or_else(|| E::custom("not a finite number"))
     }
 
     fn visit_borrowed_str<E: Error>(self, value: &'t str) -> Result<Self::Value, E> {
-        Ok(Argument::String(Cow::Borrowed(value)))
+        Ok(ArgumentValue::String(Cow::Borrowed(value)))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(Argument::String(Cow::Owned(value.to_owned())))
+        Ok(ArgumentValue::String(Cow::Owned(value.to_owned())))
     }
 
     fn visit_seq<A: SeqAccess<'t>>(self, mut from: A) -> Result<Self::Value, A::Error> {
@@ -112,12 +112,12 @@ impl<'t> Visitor<'t> for Reader {
             }
             items.push(item);
         }
-        Ok(Argument::Array(items))
+        Ok(ArgumentValue::Array(items))
     }
 
     fn visit_map<A: MapAccess<'t>>(self, mut from: A) -> Result<Self::Value, A::Error> {
-        let mut members: Vec<(Cow<'t, str>, Argument<'t>)> = Vec::new();
-        while let Some((Key(key), value)) = from.next_entry()? {
+        let mut members: Vec<(Cow<'t, str>, ArgumentValue<'t>)> = Vec::new();
+        while let Some((ArgumentKey(key), value)) = from.next_entry()? {
             if members.is_empty() {
                 members.reserve(ROOM);
             }
@@ -127,16 +127,16 @@ impl<'t> Visitor<'t> for Reader {
         members.reverse();
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.dedup_by(|(later, _), (first, _)| later == first);
-        Ok(Argument::Object(members))
+        Ok(ArgumentValue::Object(members))
     }
 }
 
-/// The name of this representation for the validator.
+/// The marker type of this representation for the validator.
 #[derive(Debug)]
 pub(super) struct Borrowed;
 
 impl Json for Borrowed {
-    type Node<'a> = &'a Argument<'a>;
+    type Node<'a> = &'a ArgumentValue<'a>;
     type PreparedKey = String;
     type StringBuffer = ();
 
@@ -145,63 +145,63 @@ impl Json for Borrowed {
     }
 
     fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(Self::Node<'_>) -> T) -> T {
-        f(&Argument::String(Cow::Borrowed(string)))
+        f(&ArgumentValue::String(Cow::Borrowed(string)))
     }
 }
 
-impl<'a> Node<'a, Borrowed> for &'a Argument<'a> {
+impl<'a> Node<'a, Borrowed> for &'a ArgumentValue<'a> {
     type Object = Members<'a>;
     type Array = Elements<'a>;
     type Number = &'a Number;
 
     fn as_object(&self) -> Option<Members<'a>> {
-        if let Argument::Object(members) = *self { Some(Members(members)) } else { None }
+        if let ArgumentValue::Object(members) = *self { Some(Members(members)) } else { None }
     }
 
     fn as_array(&self) -> Option<Elements<'a>> {
-        if let Argument::Array(items) = *self { Some(Elements(items)) } else { None }
+        if let ArgumentValue::Array(items) = *self { Some(Elements(items)) } else { None }
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        if let Argument::String(text) = *self { Some(Cow::Borrowed(text)) } else { None }
+        if let ArgumentValue::String(text) = *self { Some(Cow::Borrowed(text)) } else { None }
     }
 
     fn as_number(&self) -> Option<&'a Number> {
-        if let Argument::Number(number) = *self { Some(number) } else { None }
+        if let ArgumentValue::Number(number) = *self { Some(number) } else { None }
     }
 
     fn as_boolean(&self) -> Option<bool> {
-        if let Argument::Bool(b) = self { Some(*b) } else { None }
+        if let ArgumentValue::Bool(b) = self { Some(*b) } else { None }
     }
 
     fn is_null(&self) -> bool {
-        matches!(self, Argument::Null)
+        matches!(self, ArgumentValue::Null)
     }
 
     fn json_type(&self) -> JsonType {
         match self {
-            Argument::Null => JsonType::Null,
-            Argument::Bool(_) => JsonType::Boolean,
-            Argument::Number(_) => JsonType::Number,
-            Argument::String(_) => JsonType::String,
-            Argument::Array(_) => JsonType::Array,
-            Argument::Object(_) => JsonType::Object,
+            ArgumentValue::Null => JsonType::Null,
+            ArgumentValue::Bool(_) => JsonType::Boolean,
+            ArgumentValue::Number(_) => JsonType::Number,
+            ArgumentValue::String(_) => JsonType::String,
+            ArgumentValue::Array(_) => JsonType::Array,
+            ArgumentValue::Object(_) => JsonType::Object,
         }
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
         // Nothing is copied: it costs no more than what is expected is long, however long the argument is.
         match (self, expected) {
-            (Argument::String(text), Value::String(expected)) => text == expected,
-            (Argument::Null, Value::Null) => true,
-            (Argument::Bool(b), Value::Bool(expected)) => b == expected,
-            (Argument::Number(number), Value::Number(expected)) => cmp::equal_numbers(number, expected),
-            (Argument::Array(items), Value::Array(expected)) => {
+            (ArgumentValue::String(text), Value::String(expected)) => text == expected,
+            (ArgumentValue::Null, Value::Null) => true,
+            (ArgumentValue::Bool(b), Value::Bool(expected)) => b == expected,
+            (ArgumentValue::Number(number), Value::Number(expected)) => cmp::equal_numbers(number, expected),
+            (ArgumentValue::Array(items), Value::Array(expected)) => {
                 items.len() == expected.len()
                     && items.iter().zip(expected).all(|(item, expected)| (&item).equals_value(expected))
             }
-            (Argument::Object(members), Value::Object(expected)) => {
-                let same = |(name, value): &(Cow<'_, str>, Argument<'_>)| {
+            (ArgumentValue::Object(members), Value::Object(expected)) => {
+                let same = |(name, value): &(Cow<'_, str>, ArgumentValue<'_>)| {
                     expected.get(name.as_ref()).is_some_and(|expected| (&value).equals_value(expected))
                 };
                 members.len() == expected.len() && members.iter().all(same)
@@ -215,15 +215,15 @@ impl<'a> Node<'a, Borrowed> for &'a Argument<'a> {
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
-        Some(NodeIdentity::new(std::ptr::from_ref::<Argument<'a>>(self).addr()))
+        Some(NodeIdentity::new(std::ptr::from_ref::<ArgumentValue<'a>>(self).addr()))
     }
 }
 
 /// The members of an object.
-pub(super) struct Members<'a>(&'a [(Cow<'a, str>, Argument<'a>)]);
+pub(super) struct Members<'a>(&'a [(Cow<'a, str>, ArgumentValue<'a>)]);
 
 impl<'a> Object<'a, Borrowed> for Members<'a> {
-    type Node = &'a Argument<'a>;
+    type Node = &'a ArgumentValue<'a>;
     type MemberName = &'a str;
     type MembersIter = MemberIter<'a>;
 
@@ -231,7 +231,7 @@ impl<'a> Object<'a, Borrowed> for Members<'a> {
         self.0.len()
     }
 
-    fn get(&self, key: &String) -> Option<&'a Argument<'a>> {
+    fn get(&self, key: &String) -> Option<&'a ArgumentValue<'a>> {
         let at = self.0.binary_search_by(|(name, _)| name.as_ref().cmp(key)).ok()?;
         Some(&self.0[at].1)
     }
@@ -241,11 +241,11 @@ impl<'a> Object<'a, Borrowed> for Members<'a> {
     }
 }
 
-/// The members of an object, one after the other.
-pub(super) struct MemberIter<'a>(std::slice::Iter<'a, (Cow<'a, str>, Argument<'a>)>);
+/// An iterator over the members of an object.
+pub(super) struct MemberIter<'a>(std::slice::Iter<'a, (Cow<'a, str>, ArgumentValue<'a>)>);
 
 impl<'a> Iterator for MemberIter<'a> {
-    type Item = (&'a str, &'a Argument<'a>);
+    type Item = (&'a str, &'a ArgumentValue<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.next().map(|(name, value)| (name.as_ref(), value))
@@ -253,11 +253,11 @@ impl<'a> Iterator for MemberIter<'a> {
 }
 
 /// The elements of an array.
-pub(super) struct Elements<'a>(&'a [Argument<'a>]);
+pub(super) struct Elements<'a>(&'a [ArgumentValue<'a>]);
 
 impl<'a> Array<'a, Borrowed> for Elements<'a> {
-    type Node = &'a Argument<'a>;
-    type ElementsIter = std::slice::Iter<'a, Argument<'a>>;
+    type Node = &'a ArgumentValue<'a>;
+    type ElementsIter = std::slice::Iter<'a, ArgumentValue<'a>>;
 
     fn len(&self) -> usize {
         self.0.len()
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn the_validators_contract_is_kept() {
         let text = document().to_string();
-        assert_conformance::<Borrowed>(&&Argument::read(text.as_bytes()).unwrap());
+        assert_conformance::<Borrowed>(&&ArgumentValue::read(text.as_bytes()).unwrap());
     }
 
     #[test]
@@ -288,11 +288,12 @@ mod tests {
             "\"x\"",
         ] {
             let value: Value = serde_json::from_str(text).unwrap();
-            assert_eq!(Argument::read(text.as_bytes()).unwrap().value(), value, "{text}");
+            assert_eq!(ArgumentValue::read(text.as_bytes()).unwrap().value(), value, "{text}");
         }
         for text in ["1e999", r#""\ud800""#, "{", ""] {
             assert!(
-                serde_json::from_str::<Value>(text).is_err() && Argument::read(text.as_bytes()).is_none()
+                serde_json::from_str::<Value>(text).is_err()
+                    && ArgumentValue::read(text.as_bytes()).is_none()
             );
         }
     }

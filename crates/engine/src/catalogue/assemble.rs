@@ -31,9 +31,9 @@ pub(super) struct Assembly<'p, 'a> {
     pub(super) spec: ViewSpec<'p>,
     pub(super) parts: &'p [Part<'a>],
     pub(super) notes: Vec<String>,
-    /// What the clients may not use, by its public name.
+    /// The items that the clients may not use, by public name.
     pub(super) hidden: HashSet<(ListKind, String)>,
-    /// Of the servers that list something, whether the clients may use nothing of it.
+    /// The servers that list something; true if the clients may use none of it.
     pub(super) barred: HashMap<UpstreamId, bool>,
 }
 
@@ -60,7 +60,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
             }
             if let Some(other) = taken.get(&name) {
                 self.notes.push(format!(
-                    "{}: {:?} of {} is left out, its name {name:?} belongs to {other}; rename one of them",
+                    "{}: {:?} of {} is hidden: {other} already uses the name {name:?}; rename one of them",
                     kind.member(),
                     own.key,
                     upstream.name
@@ -73,7 +73,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         named
     }
 
-    /// What is set for a tool alone.
+    /// The setting for one tool alone.
     fn setting(&self, kind: ListKind, server: &str, own: &Item) -> Option<&'p ToolSetting> {
         let profile: &'p Profile = self.spec.profile;
         if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
@@ -107,6 +107,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let names = part.offer.reader.as_ref().filter(|_| set.is_none());
             let names =
                 names.map(|reader| KnownNames { reader: reader.clone(), tool: own.key.as_str().into() });
+            // What may have changed since does not refuse what may fit by now.
+            let is_current = part.offer.is_confirmed && part.offer.failure(ListKind::Tools).is_none();
+            let (schema, names) = if is_current { (schema, names) } else { (None, None) };
             let entry = ToolEntry {
                 upstream: part.upstream.id,
                 name: name.as_str().into(),
@@ -122,7 +125,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (entries, shown)
     }
 
-    /// The arguments that headers repeat, on either side; `None` for a tool that may not be called over HTTP.
+    /// The arguments that headers mirror, on either side; `None` for a tool that may not be called over HTTP.
     fn mirrored(&mut self, part: &Part<'_>, own: &Item, schema: Option<&[u8]>) -> Option<Vec<MirroredParam>> {
         let sent = part.offer.hello.era.mirrored_headers;
         if !sent && !self.spec.era.mirrored_headers {
@@ -166,7 +169,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 }
                 if let Some(other) = taken.get(item.key.as_str()) {
                     let (key, name) = (&item.key, &upstream.name);
-                    self.notes.push(format!("{key} of {name} is left out: {other} has the same URI"));
+                    self.notes.push(format!("{key} of {name} is hidden: {other} has the same URI"));
                     continue;
                 }
                 taken.insert(&item.key, &upstream.name);
@@ -178,7 +181,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 
     /// The servers of which the clients may use nothing: not of what they list, nor by any rule where they list nothing.
-    pub(super) fn shut(&self, upstreams: &[UpstreamOffer]) -> Vec<UpstreamId> {
+    pub(super) fn denied(&self, upstreams: &[UpstreamOffer]) -> Vec<UpstreamId> {
         let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &Glob::any()));
         let is_shut = |u: &&UpstreamOffer| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
         upstreams.iter().filter(is_shut).map(|u| u.id).collect()
@@ -214,7 +217,7 @@ fn renamed(item: &Item, public: &str) -> (Option<Bytes>, Option<String>) {
     (Some(item.key_span.share(&item.text)), Some(public.to_owned()))
 }
 
-/// What the profile and its servers have to say.
+/// The instructions of the profile and its servers.
 pub(super) fn instructions(profile: &Profile, parts: &[&Part<'_>], upstreams: usize) -> Option<String> {
     let own = profile.instructions.as_ref().map(|text| text.expose().to_owned());
     let said: Vec<(&str, &str)> = parts

@@ -1,13 +1,13 @@
-//! Merging what servers can do into what the gateway declares.
+//! Merges the capabilities of servers into those that the gateway declares.
 
 use proto::era::Era;
 use proto::json::{Members, Span};
 
-/// The capability of completing arguments, for which not every era has a word.
+/// The capability to complete arguments, which not every era can declare.
 pub(super) const COMPLETIONS: &str = "completions";
 
-/// Merges server capabilities, JSON objects each: a capability is declared when any server declares it, and of what
-/// is not known here nothing is lost. Of two servers that set the same thing, the first counts, but `true` wins.
+/// Merges server capabilities (JSON objects): a capability is declared if any server declares it, and unknown members
+/// are kept. If two servers set the same member, the first one wins, except that `true` wins over anything.
 pub(super) fn merge<'a>(all: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut merged: Vec<(String, Value<'a>)> = Vec::new();
     for text in all {
@@ -20,7 +20,7 @@ pub(super) fn merge<'a>(all: impl IntoIterator<Item = &'a [u8]>) -> String {
     out
 }
 
-/// The names of what is declared, with completion where somebody offers it and the era has no word for it.
+/// The names of the declared capabilities, plus completion if a server offers it in an era that cannot declare it.
 pub(super) fn declared(capabilities: &str, era: &Era, completes: bool) -> Vec<String> {
     let mut names = names(capabilities);
     if !era.shapes.completions_declared && completes {
@@ -29,7 +29,7 @@ pub(super) fn declared(capabilities: &str, era: &Era, completes: bool) -> Vec<St
     names
 }
 
-/// Returns true if a capability is declared, and with it a flag of its own set.
+/// Returns true if a capability is declared and, if given, a flag of it is set.
 pub fn declares(capabilities: &[u8], name: &str, flag: Option<&str>) -> bool {
     let inner = |text: &[u8], span: Span| Members::of_value(text, span);
     let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };
@@ -51,7 +51,7 @@ pub(super) fn names(capabilities: &str) -> Vec<String> {
     )
 }
 
-/// Returns true if an extension or an experiment is declared whose id ends in `family`, or a capability of that name.
+/// Returns true if an extension or experiment whose id ends in `family`, or a capability of that name, is declared.
 pub(super) fn names_extension(capabilities: &[u8], family: &str) -> bool {
     let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };
     let within = |place: &str| {
@@ -71,7 +71,7 @@ enum Value<'a> {
     Plain(&'a [u8]),
 }
 
-/// Deeper objects than this are settings of one extension and not merged into each other.
+/// The depth to which objects are merged. Deeper ones are settings of one extension and are taken as a whole.
 const MERGE_DEPTH: usize = 2;
 
 fn add<'a>(into: &mut Vec<(String, Value<'a>)>, text: &'a [u8], members: &Members, depth: usize) {

@@ -1,5 +1,6 @@
-//! What a view is made of, and what it is made for. It must not know how a view is built.
+//! The parts of a view, and the clients that it is built for. It must not know how a view is built.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -19,9 +20,9 @@ pub struct UpstreamId(pub u32);
 /// The reason why an upstream has nothing to offer to this kind of client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absence {
-    /// In words, for the one who misses it.
+    /// The reason in words, for the user who misses it.
     pub reason: String,
-    /// True if it may be there when it is tried again.
+    /// True if a later attempt may succeed.
     pub retry: bool,
 }
 
@@ -34,11 +35,11 @@ pub struct UpstreamOffer {
     pub name: Arc<str>,
     /// True if requests to it mirror arguments in headers.
     pub over_http: bool,
-    /// What it offers, or why nothing.
+    /// Its offer, or the reason for its absence.
     pub offer: Result<Arc<Offer>, Absence>,
 }
 
-/// What a view is made for.
+/// The clients and the profile that a view is built for.
 #[derive(Debug, Clone, Copy)]
 pub struct ViewSpec<'a> {
     /// The clients' era.
@@ -49,26 +50,28 @@ pub struct ViewSpec<'a> {
     pub server_info: &'a str,
     /// The longest input schema that is compiled, in bytes.
     pub schema_bytes: usize,
-    /// What the clients may use, where there are rules.
+    /// The access of the clients, if there are rules.
     pub guard: Option<&'a Guard>,
-    /// True if its clients are several callers, of whom each has things of their own.
+    /// True if its clients are several callers, each with items of their own.
     pub separate: bool,
+    /// True if who asks decides what is shown: others must not be served it from a cache.
+    pub personal: bool,
 }
 
-/// A tool as it is called.
+/// A tool that can be called.
 #[derive(Debug)]
 pub struct ToolEntry {
-    /// Whose it is.
+    /// Its upstream.
     pub upstream: UpstreamId,
     /// Its public name.
     pub name: Arc<str>,
-    /// Its name there, a JSON string; `None` when it is the public one.
+    /// Its name at the upstream, a JSON string; `None` if it equals the public name.
     pub real_name: Option<Bytes>,
-    /// Arguments that requests mirror in headers, where the era of client or server has such.
+    /// Arguments that requests mirror in headers, if the client's or the server's era has such headers.
     pub mirrored: Vec<MirroredParam>,
-    /// True if a call can run as a task where client and server do not speak of tasks in the same way.
+    /// Support for running a call as a task, if client and server use different forms of tasks.
     pub tasks: TaskSupport,
-    /// What its server says of it.
+    /// The server's annotations.
     pub annotations: Annotations,
     pub(super) validator: LazyValidator,
 }
@@ -77,24 +80,30 @@ impl ToolEntry {
     /// Checks arguments, JSON text, against the input schema.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The arguments that do not match.
     pub fn check(&self, arguments: Option<&[u8]>) -> Result<(), super::Invalid> {
         self.validator.check(arguments)
     }
 
-    /// The reason why no arguments are held against the input schema, where that was found out at a check: only the
-    /// first time that somebody asks.
+    /// Its name at the upstream.
+    pub fn own_name(&self) -> Cow<'_, str> {
+        let own = self.real_name.as_ref().and_then(|name| serde_json::from_slice(name).ok());
+        own.map_or(Cow::Borrowed(&*self.name), Cow::Owned)
+    }
+
+    /// The reason why arguments are not checked against the input schema, if a check discovered one. Returns it only
+    /// to the first caller.
     pub fn unchecked(&self) -> Option<&'static str> {
         self.validator.unchecked()
     }
 }
 
-/// A prompt as it is asked for.
+/// A prompt that can be requested.
 #[derive(Debug)]
 pub struct PromptEntry {
-    /// Whose it is.
+    /// Its upstream.
     pub upstream: UpstreamId,
-    /// Its name there, a JSON string; `None` when it is the public one.
+    /// Its name at the upstream, a JSON string; `None` if it equals the public name.
     pub real_name: Option<Bytes>,
 }
 
@@ -102,9 +111,9 @@ pub(super) fn present(upstreams: &[UpstreamOffer]) -> impl Iterator<Item = (&Ups
     upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)))
 }
 
-/// Returns true if ids of tasks are exchanged for clients of an era that see these servers. They are not where a session of the
-/// client's own stands behind the only server, which speaks of tasks in the same way: then nothing has to be told apart. Where
-/// the clients are several callers (`separate`) they always are, since no server learns whose a task is.
+/// Returns true if task ids are replaced for clients of an era that see these servers. They are not if the client has
+/// a session of its own with the only server, and both use the same form of tasks. If the clients are several callers
+/// (`separate`), ids are always replaced, because no server learns which of them a task belongs to.
 pub fn renames_among(era: &Era, upstreams: &[UpstreamOffer], separate: bool) -> bool {
     let tasks = era.shapes.tasks;
     let same = |u: &UpstreamOffer| u.offer.as_ref().is_ok_and(|offer| offer.hello.era.shapes.tasks == tasks);

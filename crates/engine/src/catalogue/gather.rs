@@ -1,17 +1,24 @@
 //! Fetching an upstream's lists, page after page, as a state machine: requests out, answers in.
 
 use std::borrow::Cow;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use proto::era::{CacheHint, Era, ServerHello, own_meta};
-use proto::json::{Elements, Members, quote};
-use proto::rpc::{Frame, Id, Kind, RpcError, code};
+use proto::json::{Elements, MAX_DEPTH, Members, Scanner, quote};
+use proto::rpc::{Frame, FrameKind, Id, RpcError, code};
 
 use super::hidden::{Screening, ScreeningNote, screen, screen_text};
+use super::offer::{ListFaults, Lists};
 use super::selection::ToolSelection;
+use super::soundness::{Soundness, check};
 use super::{Item, ListKind, Offer};
 use crate::config::ServerTools;
+
+/// The most arrays and objects that an item may nest: it stands in the list of a result of a message.
+const ITEM_DEPTH: u32 = MAX_DEPTH - 3;
 
 /// Caps on what is fetched.
 #[derive(Debug, Clone, Copy)]
@@ -22,13 +29,13 @@ pub struct GatherLimits {
     pub entries: usize,
 }
 
-/// The reason why an upstream's list cannot be had.
+/// The reason why an upstream's list is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GatherFault {
     /// It answered with an error.
     #[error("{method} was answered with error {code}: {message}")]
     Refused {
-        /// What was asked.
+        /// The method of the request.
         method: &'static str,
         /// The error's code.
         code: i32,
@@ -36,7 +43,7 @@ pub enum GatherFault {
         message: String,
     },
     /// The answer has no such list.
-    #[error("the answer to {0} has no array of {1}")]
+    #[error("the answer to {0} has no array `{1}`")]
     NoList(&'static str, &'static str),
 }
 
@@ -51,8 +58,18 @@ pub struct Gather {
     seen: HashSet<String>,
     hint: Option<CacheHint>,
     screened: ScreeningNote,
+    /// Items that were repaired, by what was wrong: how many, and the first of them.
+    repaired: BTreeMap<&'static str, (usize, String)>,
     selection: ToolSelection,
-    offer: Offer,
+    hello: ServerHello,
+    notes: Vec<String>,
+    left_out: usize,
+    lists: Lists,
+    failed: ListFaults,
+    /// True once a page was read.
+    has_read: bool,
+    /// The client's capabilities, a JSON object, for versions in which each request states them.
+    capabilities: String,
 }
 
 impl Gather {
@@ -68,18 +85,37 @@ impl Gather {
             announced.as_ref().is_some_and(|m| m.get(&hello.capabilities, kind.capability()).is_some())
         };
         let asked = |kind: &ListKind| hello.era.knows(kind.method()) && has(kind);
-        let todo = ListKind::ALL.into_iter().filter(asked).map(|kind| (kind, None)).collect();
-        let offer = Offer {
-            hello,
-            cache: CacheHint::NONE,
-            notes: Vec::new(),
-            reader: None,
-            lists: Default::default(),
-        };
+        let todo: VecDeque<_> = ListKind::ALL.into_iter().filter(asked).map(|kind| (kind, None)).collect();
         let client_info = client_info.to_owned();
         let seen = HashSet::new();
         let selection = ToolSelection::default();
-        Self { limits, client_info, todo, pages: 0, entries: 0, seen, hint: None, screened, selection, offer }
+        let (hint, repaired) = (None, BTreeMap::new());
+        Self {
+            limits,
+            client_info,
+            has_read: false,
+            failed: ListFaults::default(),
+            todo,
+            pages: 0,
+            entries: 0,
+            seen,
+            hint,
+            screened,
+            repaired,
+            selection,
+            hello,
+            notes: Vec::new(),
+            left_out: 0,
+            lists: Lists::default(),
+            capabilities: "{}".to_owned(),
+        }
+    }
+
+    /// The same run, for clients with these capabilities, a JSON object. It says so where each request does; elsewhere the
+    /// link has said it.
+    #[must_use]
+    pub fn for_clients(self, capabilities: String) -> Self {
+        Self { capabilities, ..self }
     }
 
     /// The same run, which keeps only the tools that are served.
@@ -96,7 +132,7 @@ impl Gather {
     /// The next request.
     pub fn request(&self, id: &Id) -> Option<Bytes> {
         let (kind, cursor) = self.todo.front()?;
-        let meta = own_meta(self.era(), "{}", &self.client_info);
+        let meta = own_meta(self.era(), &self.capabilities, &self.client_info);
         let cursor = cursor.as_ref().map(|c| format!("\"cursor\":{c}")).unwrap_or_default();
         let comma = if meta.is_empty() || cursor.is_empty() { "" } else { "," };
         let method = quote(kind.method().name());
@@ -105,17 +141,42 @@ impl Gather {
         )))
     }
 
-    /// Takes the answer to the last request.
+    /// Takes the answer to the last request. A list that fails takes no other with it: the run goes on with the next one, and
+    /// what was read of it counts.
     ///
     /// # Errors
-    /// [`GatherFault`]; a template list that the upstream does not know is empty, not a fault.
+    /// [`GatherFault`]; a list other than that of tools that the upstream does not know is empty, not a fault.
     pub fn feed(&mut self, answer: &Frame) -> Result<(), GatherFault> {
+        let asked = self.wants();
+        let fed = self.read(answer);
+        if let (Some(kind), Err(fault)) = (asked, &fed) {
+            self.pages = 0;
+            self.failed[kind.index()] = Some(fault.to_string().into());
+        }
+        fed
+    }
+
+    /// Notes that the last request was not answered, and goes on with the next list.
+    pub fn fail(&mut self, why: impl fmt::Display) {
+        let Some((kind, _)) = self.todo.pop_front() else { return };
+        self.pages = 0;
+        self.failed[kind.index()] = Some(format!("{}: {why}", kind.method().name()).into());
+    }
+
+    /// Returns true if lists have failed, and no page of any was read.
+    pub fn is_in_vain(&self) -> bool {
+        !self.has_read && self.failed.iter().any(Option::is_some)
+    }
+
+    fn read(&mut self, answer: &Frame) -> Result<(), GatherFault> {
         let Some((kind, _)) = self.todo.pop_front() else { return Ok(()) };
         let method = kind.method().name();
         let text = answer.text();
-        let refused = answer.payload().filter(|_| answer.kind() == Kind::Error);
+        let refused = answer.payload().filter(|_| answer.kind() == FrameKind::Error);
         if let Some(error) = refused.and_then(|span| RpcError::of_value(text, span)) {
-            if kind == ListKind::Templates && error.code == code::METHOD_NOT_FOUND {
+            self.pages = 0;
+            // Many servers declare what they do not have.
+            if kind != ListKind::Tools && error.code == code::METHOD_NOT_FOUND {
                 return Ok(());
             }
             let message = error.message.and_then(|m| answer.string(m)).unwrap_or_default().into_owned();
@@ -134,6 +195,7 @@ impl Gather {
             None if both => {}
             None => return Err(fault),
         }
+        self.has_read = true;
         if let Some(templates) = list(ListKind::Templates).filter(|_| both) {
             templates.iter().for_each(|span| self.take(ListKind::Templates, span.of(text)));
         }
@@ -146,7 +208,12 @@ impl Gather {
 
     fn take(&mut self, kind: ListKind, text: &[u8]) {
         if self.entries == self.limits.entries {
-            return self.note(format!("more than {} entries; the rest is left out", self.limits.entries));
+            return self.omit(format!("more than {} entries; the rest is ignored", self.limits.entries));
+        }
+        if Scanner::new(text, ITEM_DEPTH).and_then(|scanner| scanner.document()).is_err() {
+            let what = format!("{} {}", kind.member(), shown_key(kind, text));
+            return self
+                .omit(format!("{what} is left out: it nests more than {ITEM_DEPTH} arrays and objects"));
         }
         // The page's buffer goes when its items are merged, so an item keeps its own bytes.
         let own = match screen(kind, text) {
@@ -155,10 +222,24 @@ impl Gather {
                 self.screened.cleaned(kind);
                 text
             }
-            Screening::Refused(found) => return self.screened.refused(kind, text, found),
+            Screening::Refused(found) => {
+                self.left_out += 1;
+                return self.screened.refused(kind, text, found);
+            }
+        };
+        let own = match check(kind, &own, self.era().shapes.structured) {
+            Soundness::Sound => own,
+            Soundness::Repaired(text, what) => {
+                let first = || (0, format!("{} {}", kind.member(), shown_key(kind, &own)));
+                self.repaired.entry(what).or_insert_with(first).0 += 1;
+                text
+            }
+            Soundness::Unsound(why) => {
+                return self.omit(format!("{} {} is left out: {why}", kind.member(), shown_key(kind, &own)));
+            }
         };
         let Some(item) = Item::read(kind, own) else {
-            return self.note(format!("an entry of {} without a {} is left out", kind.member(), kind.key()));
+            return self.omit(format!("an entry of {} without a {} is left out", kind.member(), kind.key()));
         };
         if kind == ListKind::Tools && !self.selection.admits(&item.key) {
             return;
@@ -167,7 +248,7 @@ impl Gather {
             return self.note(format!("{} {:?} is listed twice; the first counts", kind.member(), item.key));
         }
         self.entries += 1;
-        self.offer.lists[kind.index()].push(item);
+        self.lists[kind.index()].push(item);
     }
 
     /// Goes on to the next page, unless the upstream leads in circles.
@@ -179,7 +260,7 @@ impl Gather {
         };
         if !self.seen.insert(format!("{} page {cursor}", kind.member())) {
             self.pages = 0;
-            return self.note(format!("{} pages lead in a circle; stopped there", kind.member()));
+            return self.note(format!("{} pages form a loop; fetching stopped there", kind.member()));
         }
         if self.pages >= self.limits.pages {
             self.pages = 0;
@@ -192,19 +273,48 @@ impl Gather {
         self.todo.push_front((kind, Some(cursor)));
     }
 
+    /// Leaves an item out.
+    fn omit(&mut self, why: String) {
+        self.left_out += 1;
+        self.note(why);
+    }
+
     fn note(&mut self, text: String) {
-        if self.offer.notes.len() < 32 && !self.offer.notes.contains(&text) {
-            self.offer.notes.push(text);
+        if self.notes.len() < 32 && !self.notes.contains(&text) {
+            self.notes.push(text);
         }
     }
 
     fn era(&self) -> &'static Era {
-        self.offer.hello.era
+        self.hello.era
     }
 
-    /// What was gathered.
+    /// The gathered offer.
     pub fn finish(mut self) -> Offer {
-        self.offer.notes.extend(self.screened.text().into_iter().chain(self.selection.note()));
-        Offer { cache: self.hint.unwrap_or(CacheHint::NONE), ..self.offer }
+        let repaired = self.repaired.iter().map(|(what, (count, first))| match count - 1 {
+            0 => format!("{first} was repaired: {what}"),
+            more => format!("{first} and {more} more were repaired: {what}"),
+        });
+        self.notes.extend(repaired);
+        self.notes.extend(self.screened.text().into_iter().chain(self.selection.note()));
+        Offer {
+            listed_in: self.hello.era,
+            hello: self.hello,
+            cache: self.hint.unwrap_or(CacheHint::NONE),
+            notes: self.notes,
+            left_out: self.left_out,
+            reader: None,
+            is_confirmed: true,
+            failed: self.failed,
+            lists: Arc::new(self.lists),
+        }
+    }
+}
+
+/// An item's key for a note, shortened.
+fn shown_key(kind: ListKind, text: &[u8]) -> String {
+    match Item::read(kind, Bytes::copy_from_slice(text)) {
+        Some(item) => format!("{:?}", item.key.chars().take(100).collect::<String>()),
+        None => format!("without a {}", kind.key()),
     }
 }

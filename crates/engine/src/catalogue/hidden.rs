@@ -1,8 +1,10 @@
-//! Characters that people do not see or that reorder what they see, in what servers list. A model reads them all the same,
-//! so that a description can say one thing to a person and another to a model, and two names can look alike.
+//! Invisible characters, and characters that reorder visible text, in the items that servers list. A model reads them
+//! all the same, so a description can say one thing to a person and another to a model, and two different names can
+//! look alike.
 //!
-//! Names cannot lose a character without becoming other names: an item whose name, URI or property name holds one is refused.
-//! Texts lose it. What holds none keeps every byte. It must not know eras, and not what becomes of the items.
+//! Names cannot lose a character without becoming other names, so an item with such a character in its name, URI or
+//! property name is rejected. Other texts are cleaned. Items without such characters keep every byte. It must not
+//! know eras, nor what happens to the items.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,12 +14,12 @@ use proto::json::{Span, Splice, unquote};
 
 use super::{Item, ListKind};
 
-/// What screening an item came to.
+/// The result of screening an item.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Screening {
-    /// There is nothing to remove.
+    /// Nothing has to be removed.
     Clean,
-    /// The item without the characters that its texts lose.
+    /// The item without the hidden characters of its texts.
     Cleaned(Bytes),
     /// One of its names holds this character.
     Refused(char),
@@ -65,18 +67,18 @@ pub(super) fn screen(kind: ListKind, text: &[u8]) -> Screening {
     Screening::Cleaned(splice.finish())
 }
 
-/// What screening a server's lists came to, for the one note about it.
+/// The results of screening a server's lists, collected for one note.
 #[derive(Debug, Default)]
 pub(super) struct ScreeningNote {
-    /// Items whose texts lost something, by kind.
+    /// The number of items with cleaned texts, by kind.
     cleaned: [usize; 4],
-    /// Items that are left out, and the first of them in words.
+    /// The number of rejected items, and descriptions of the first ones.
     refused: usize,
     examples: Vec<String>,
     instructions: bool,
 }
 
-/// How many of the items that are left out a note names.
+/// The number of rejected items that a note names.
 const EXAMPLES: usize = 3;
 
 impl ScreeningNote {
@@ -88,7 +90,7 @@ impl ScreeningNote {
         self.cleaned[kind.index()] += 1;
     }
 
-    /// `text` is the item, `found` what one of its names holds.
+    /// Notes a rejected item; `text` is the item, `found` the character in one of its names.
     pub(super) fn refused(&mut self, kind: ListKind, text: &[u8], found: char) {
         self.refused += 1;
         if self.examples.len() < EXAMPLES {
@@ -99,7 +101,7 @@ impl ScreeningNote {
         }
     }
 
-    /// The note; `None` where there was nothing.
+    /// The note; `None` if nothing was found.
     pub(super) fn text(&self) -> Option<String> {
         let counted = ListKind::ALL.iter().zip(self.cleaned).filter(|(_, count)| *count > 0);
         let mut lost: Vec<String> =
@@ -111,16 +113,16 @@ impl ScreeningNote {
         if self.refused > 0 {
             let more = self.refused - self.examples.len();
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            parts.push(format!("left out: {}{more}", self.examples.join(", ")));
+            parts.push(format!("rejected: {}{more}", self.examples.join(", ")));
         }
         if !lost.is_empty() {
-            parts.push(format!("removed from texts: {}", lost.join(", ")));
+            parts.push(format!("cleaned: {}", lost.join(", ")));
         }
         (!parts.is_empty()).then(|| format!("hidden or control characters; {}", parts.join("; ")))
     }
 }
 
-/// A text for people, such as a server's instructions, without what [`screen`] removes; borrowed where there is nothing.
+/// Cleans a text for people, such as a server's instructions, like [`screen`] does; borrowed if nothing is removed.
 pub(super) fn screen_text(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -128,29 +130,30 @@ pub(super) fn screen_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter(|c| !is_hidden(*c)).collect())
 }
 
-/// Characters that texts lose: controls other than tab and line breaks, overrides and isolates of the writing direction,
-/// blanks without width, invisible operators, the byte order mark, and tags, which can carry a whole hidden text.
+/// Returns true for characters that texts lose: controls other than tab and line breaks, overrides and isolates of
+/// the writing direction, zero-width spaces, invisible operators, the byte order mark, and tags, which can carry a
+/// whole hidden text.
 ///
-/// Joiners (U+200C, U+200D) belong to Persian words and to emoji. The direction marks U+200E, U+200F and U+061C belong to Arabic
-/// and Hebrew text: each acts as one letter would and cannot turn around what stands elsewhere.
+/// Joiners (U+200C, U+200D) are kept, because Persian words and emoji need them. So are the direction marks U+200E,
+/// U+200F and U+061C of Arabic and Hebrew: each acts like one letter and cannot reorder other text.
 fn is_hidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
         || matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}')
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Characters that a name, a URI and a property's name cannot have: a break of a line is none of a text here.
+/// Returns true for characters that are not allowed in a name, a URI or a property name: hidden ones and line breaks.
 fn is_hidden_in_identifier(c: char) -> bool {
     c.is_control() || is_hidden(c)
 }
 
-/// Characters that a tool's or prompt's name cannot have: neither what joins or marks letters without being seen, since two
-/// names that look the same could be different.
+/// Returns true for characters that are not allowed in the name of a tool or prompt: also invisible joiners and
+/// marks, because two names that look alike could differ.
 fn is_hidden_in_name(c: char) -> bool {
     is_hidden_in_identifier(c) || matches!(c, '\u{200c}'..='\u{200f}' | '\u{61c}')
 }
 
-/// What a string in an item is for.
+/// The role of a string in an item.
 #[derive(Debug, Clone, Copy)]
 enum Role {
     /// The key of a member.
@@ -185,7 +188,7 @@ fn role(kind: ListKind, depth: u32, key: Option<&[u8]>, behind: &[u8]) -> Role {
 enum Judged {
     Sound,
     Refused(char),
-    /// What stands between the quotes instead.
+    /// The replacement for the text between the quotes.
     Rewritten(Vec<u8>),
 }
 
@@ -208,16 +211,16 @@ fn judge(written: &[u8], role: Role) -> Judged {
     }
 }
 
-/// A character as written, or one half of a pair of escapes.
+/// A character as written, or one half of a surrogate pair of escapes.
 #[derive(Debug)]
 struct Unit<'t> {
     code: u32,
     written: Cow<'t, [u8]>,
 }
 
-/// The units of a string without hidden characters, and the first that it lost. Two halves that stand next to each other only
-/// when something between them is gone count as the character that they make. In a `pattern` what is lost is written as the
-/// escape of regular expressions that means the same.
+/// The units of a string without hidden characters, and the first removed one. Two surrogate halves that become
+/// adjacent by a removal count as the character that they form. In a `pattern`, a removed character is written as the
+/// equivalent escape of regular expressions.
 fn without(written: &[u8], hidden: impl Fn(char) -> bool, pattern: bool) -> (Vec<Unit<'_>>, Option<char>) {
     let mut units: Vec<Unit<'_>> = Vec::with_capacity(written.len());
     let mut lost = None;
@@ -245,7 +248,7 @@ fn without(written: &[u8], hidden: impl Fn(char) -> bool, pattern: bool) -> (Vec
     (units, lost)
 }
 
-/// A character as regular expressions escape it, in a JSON string.
+/// A character as an escape of regular expressions, within a JSON string.
 fn expression(c: char) -> Vec<u8> {
     let mut out = String::new();
     for unit in c.encode_utf16(&mut [0; 2]) {
@@ -254,7 +257,7 @@ fn expression(c: char) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The first unit of a sound JSON string's inside, and how many bytes it takes.
+/// The first unit of the inside of a valid JSON string, and its length in bytes.
 fn unit(written: &[u8]) -> (u32, usize) {
     match written {
         [b'\\', b'u', digits @ ..] => {
@@ -290,7 +293,8 @@ fn is_low(code: u32) -> bool {
     (0xDC00..0xE000).contains(&code)
 }
 
-/// Returns true for text that cannot hold anything hidden: ASCII without escapes. Blanks between members are no part of it.
+/// Returns true for text that cannot contain hidden characters: ASCII without escapes. Spaces between members do not
+/// count.
 fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' '..=b'[' | b']'..=b'~' | b'\t' | b'\n' | b'\r'))
 }

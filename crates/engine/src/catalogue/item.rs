@@ -1,7 +1,8 @@
-//! One tool, prompt, resource or template as its server described it.
+//! One tool, prompt, resource or template, as its server described it.
 
 use crate::list_kind::ListKind;
 use bytes::Bytes;
+use proto::bridge::shape::Listed;
 use proto::json::{Members, Span, unquote};
 
 /// One listed thing: its JSON as it came, and its key.
@@ -11,12 +12,12 @@ pub struct Item {
     pub text: Bytes,
     /// Its name, URI or URI template.
     pub key: String,
-    /// Where the key's value stands in `text`, quotes included.
+    /// The place of the key's value in `text`, quotes included.
     pub key_span: Span,
 }
 
 impl Item {
-    /// Reads an item; `None` when it is no object or has no usable key.
+    /// Reads an item; `None` if it is not an object or has no usable key.
     pub fn read(kind: ListKind, text: Bytes) -> Option<Self> {
         let members = Members::of_document(&text, proto::json::MAX_DEPTH).ok()?;
         let key_span = members.unique(&text, kind.key()).ok()??;
@@ -29,5 +30,15 @@ impl Item {
     pub fn member(&self, key: &str) -> Option<Bytes> {
         let members = Members::of_value(&self.text, Span::new(0, self.text.len()))?;
         members.get(&self.text, key).map(|span| span.share(&self.text))
+    }
+}
+
+/// The list of an item, as translations between versions name it.
+pub(super) fn listed(kind: ListKind) -> Listed {
+    match kind {
+        ListKind::Tools => Listed::Tool,
+        ListKind::Prompts => Listed::Prompt,
+        ListKind::Resources => Listed::Resource,
+        ListKind::Templates => Listed::Template,
     }
 }

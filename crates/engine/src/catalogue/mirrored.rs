@@ -14,7 +14,7 @@ pub struct MirroredParam {
 }
 
 impl MirroredParam {
-    /// The argument's value as written; `None` when it is absent or null.
+    /// The argument's value as written; `None` if it is absent or null.
     pub fn value(&self, text: &[u8], arguments: Span) -> Option<Span> {
         let mut span = arguments;
         for key in &self.path {
@@ -23,15 +23,15 @@ impl MirroredParam {
         (span.of(text) != b"null").then_some(span)
     }
 
-    /// The header's value for an argument, encoded; `None` when the argument cannot stand in a header.
+    /// The header's value for an argument, encoded; `None` if a header cannot carry the argument.
     pub fn encode(value: &[u8]) -> Option<String> {
         value_of(value).ok().flatten().map(std::borrow::Cow::into_owned)
     }
 
-    /// Checks whether a header as it came says what the argument says.
+    /// Checks that a header agrees with the argument.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The disagreement.
     pub fn agrees(&self, header: Option<&[u8]>, value: Option<&[u8]>) -> Result<(), String> {
         match (header, value) {
             (None, None) => Ok(()),
@@ -40,7 +40,7 @@ impl MirroredParam {
             (Some(header), Some(value)) => match decode_value(header) {
                 Err(e) => Err(format!("cannot be read: {e}")),
                 Ok(text) if mirrors(&text, value) => Ok(()),
-                Ok(_) => Err("says something else than the body".to_owned()),
+                Ok(_) => Err("differs from the body".to_owned()),
             },
         }
     }
@@ -49,7 +49,7 @@ impl MirroredParam {
 /// The annotated arguments of a schema.
 ///
 /// # Errors
-/// Why a client has to leave the tool out: an annotation in a place, of a name or on a type that is not allowed.
+/// The reason why a client must drop the tool: the place, name or type of an annotation is not allowed.
 pub(super) fn annotated(schema: &[u8]) -> Result<Vec<MirroredParam>, String> {
     // Nearly no schema has one, and this search is far cheaper than reading it.
     if memchr::memmem::find(schema, b"x-mcp-header").is_none() {
@@ -67,7 +67,7 @@ pub(super) fn annotated(schema: &[u8]) -> Result<Vec<MirroredParam>, String> {
         .collect())
 }
 
-/// Collects annotations; `plain` as long as only `properties` keys lead from the root to here.
+/// Collects annotations; `plain` is true while only `properties` keys lead from the root to here.
 fn walk(
     schema: &Value,
     path: &mut Vec<String>,
@@ -86,10 +86,12 @@ fn walk(
             return Err(format!("{place}: x-mcp-header is not a string"));
         };
         if !plain || path.is_empty() {
-            return Err(format!("{place}: x-mcp-header {name:?} stands where no argument is"));
+            return Err(format!("{place}: x-mcp-header {name:?} is not on an argument"));
         }
         if !matches!(members.get("type").and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
-            return Err(format!("{place}: x-mcp-header {name:?} is on neither string, integer nor boolean"));
+            return Err(format!(
+                "{place}: x-mcp-header {name:?} must be on a string, an integer or a boolean"
+            ));
         }
         found.push((path.clone(), name.clone()));
     }

@@ -1,4 +1,4 @@
-//! The catalogue: what the upstreams offer, kept, and merged into the view that a client sees.
+//! The catalogue: the offers of the upstreams, merged into the view that a client sees.
 //!
 //! ```text
 //!  upstream's hello ─► Gather ─► Offer ─┐
@@ -6,13 +6,13 @@
 //!  profile rules ───────────────────────┘
 //! ```
 //!
-//! Pure: links feed pages in, and a view is built anew when an offer changes. What an upstream of another era lists is
-//! said in the words of the clients' era then, once for all of them. It must not know transports.
+//! Pure: links feed pages in, and a view is rebuilt when an offer changes. Lists of an upstream in another era are then
+//! translated to the clients' era, once for all clients. It must not know transports.
 
 pub mod arguments;
 mod assemble;
 mod capabilities;
-pub mod effort;
+pub mod cost;
 mod entry;
 mod gather;
 mod hidden;
@@ -24,6 +24,8 @@ mod pages;
 mod part;
 mod resources;
 mod selection;
+mod soundness;
+pub mod stored;
 pub mod template;
 mod validator;
 mod view;

@@ -1,20 +1,20 @@
-//! Public names for the things of several servers, stable when servers join or leave, and never two alike.
+//! Public names for the items of several servers: stable when servers join or leave, and always unique.
 
 use std::collections::HashMap;
 
 use crate::config::{NameRules, Naming};
 
-/// What stands between a server's name and that of its tool.
+/// The separator between a server's name and its tool's name.
 pub(super) const SEPARATOR: &str = "__";
 
-/// The same where only clashes have it (`names: plain-first`).
+/// The separator for clashes only (`names: plain-first`).
 const CLASH_SEPARATOR: &str = ":";
 
-/// The longest public name, in characters: what clients and model APIs accept.
+/// The maximum length of a public name, in characters: clients and model APIs accept no longer ones.
 pub(super) const MAX_NAME: usize = 64;
 
-/// `server__name`, shortened when it is over [`MAX_NAME`]: its head and eight digits of a hash of the whole, so that the
-/// same thing always gets the same name.
+/// Builds `server__name`. If that exceeds [`MAX_NAME`], the name is its beginning plus eight digits of a hash of the
+/// whole, so the same item always gets the same name.
 pub(super) fn prefixed(server: &str, name: &str) -> String {
     joined(server, SEPARATOR, name)
 }
@@ -28,23 +28,23 @@ fn joined(server: &str, separator: &str, name: &str) -> String {
     format!("{head}_{:08x}", fold(&full))
 }
 
-/// FNV-1a, folded to 32 bits: stable over versions and machines, which `Hash` does not promise.
+/// FNV-1a, folded to 32 bits: stable across versions and machines, which `Hash` does not guarantee.
 fn fold(text: &str) -> u32 {
     let hash =
         text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
     u32::try_from((hash >> 32) ^ (hash & 0xffff_ffff)).unwrap_or(u32::MAX)
 }
 
-/// Whose plain name it is.
+/// The owner of a plain name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Owner<'a> {
     /// The first server that has it, in the order of the profile.
     first: &'a str,
-    /// Another one has it, too.
+    /// True if another server has it too.
     clashes: bool,
 }
 
-/// How the things of a profile's servers are named.
+/// The naming of the items of a profile's servers.
 #[derive(Debug)]
 pub(super) struct PublicNames<'a> {
     naming: Naming,
@@ -52,7 +52,7 @@ pub(super) struct PublicNames<'a> {
 }
 
 impl<'a> PublicNames<'a> {
-    /// From all things, each with its server and its name there, in the order of the profile.
+    /// Collects all items, each given by its server and its name there, in the order of the profile.
     pub(super) fn new(naming: Naming, all: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
         for (server, name) in all {
@@ -62,7 +62,7 @@ impl<'a> PublicNames<'a> {
         Self { naming, owners }
     }
 
-    /// The name that a thing has before it is renamed: what patterns and old names are.
+    /// The name of an item before it is renamed; patterns and old names refer to it.
     fn given(&self, server: &str, name: &str) -> String {
         let owner = self.owners.get(name).copied().unwrap_or(Owner { first: server, clashes: false });
         let is_plain = match self.naming {
@@ -78,7 +78,7 @@ impl<'a> PublicNames<'a> {
         }
     }
 
-    /// The name under which a thing is shown; `None` when it is not.
+    /// The name under which an item is shown; `None` if it is not shown.
     pub(super) fn shown(&self, server: &str, name: &str, rules: &NameRules) -> Option<String> {
         let given = self.given(server, name);
         if !rules.admits(&given) {

@@ -1,37 +1,57 @@
-//! Everything that one upstream offers to one kind of client.
+//! Everything that one upstream offers. It must not know to whom.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use proto::era::{CacheHint, ServerHello};
+use proto::bridge::shape::item;
+use proto::era::{CacheHint, Era, ServerHello};
 
+use super::item::listed;
 use super::{Item, ListKind};
 
-/// What a server makes of the arguments of a call before it acts on them, where that is known.
+/// A server's reading of a call's arguments, if it is known how the server transforms them.
 pub trait ReadsArguments: fmt::Debug + Send + Sync {
-    /// The arguments, a JSON object, as the server reads them, each an object, too: whoever may not call the tool with one of
-    /// these may not call it. None where it takes them as they are, or refuses them. `tool` is the server's own name.
+    /// The arguments, a JSON object, in each form in which the server reads them, objects too: a caller may call the
+    /// tool only if every form is allowed. Empty if the server takes them as they are, or rejects them. `tool` is the
+    /// server's own name.
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String>;
 
-    /// The words with which the server refuses arguments that the tool does not have; none where it takes them. It knows best
-    /// which were meant, and which some clients add to all calls.
+    /// The message with which the server rejects arguments that the tool does not have; `None` if it accepts them.
+    /// The server knows best which arguments were meant, and which ones some clients add to every call.
     fn unknown_arguments(&self, _tool: &str, _arguments: &[u8]) -> Option<String> {
         None
     }
 }
 
-/// What an upstream said of itself and listed, all pages of it.
+/// The items of an upstream by list.
+pub(super) type Lists = [Vec<Item>; 4];
+
+/// The reasons why lists could not be fetched to their end, by list.
+pub(super) type ListFaults = [Option<Arc<str>>; 4];
+
+/// An upstream's introduction and all pages of its lists.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// Its introduction.
+    /// Its introduction on the links that carry the calls of those who see this.
     pub hello: ServerHello,
+    /// The protocol version in which the lists were fetched. It may be another than that of the introduction: one catalogue
+    /// serves links of several versions.
+    pub listed_in: &'static Era,
     /// The time for which the lists may be kept, and for whom.
     pub cache: CacheHint,
-    /// What was odd about the lists, for people to read.
+    /// Oddities of the lists, for people to read.
     pub notes: Vec<String>,
-    /// What it makes of arguments; `None` where it takes them as they are, as far as anybody knows.
+    /// The number of items that are not served, because they cannot be understood or are too many.
+    pub left_out: usize,
+    /// Its reading of arguments; `None` if it takes them as they are, as far as known.
     pub reader: Option<Arc<dyn ReadsArguments>>,
-    pub(super) lists: [Vec<Item>; 4],
+    /// True if the server listed this since the process began; false for what was kept from before. What is not confirmed
+    /// refuses nobody's arguments.
+    pub is_confirmed: bool,
+    pub(super) failed: ListFaults,
+    /// Shared by all who see the same lists.
+    pub(super) lists: Arc<Lists>,
 }
 
 impl Offer {
@@ -45,4 +65,102 @@ impl Offer {
         let (a, b) = (self.list(kind), other.list(kind));
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
     }
+
+    /// The reason why a list could not be fetched to its end, if it could not.
+    pub fn failure(&self, kind: ListKind) -> Option<&str> {
+        self.failed[kind.index()].as_deref()
+    }
+
+    /// The reasons why lists could not be fetched to their end.
+    pub fn failures(&self) -> impl Iterator<Item = &str> {
+        self.failed.iter().flatten().map(|why| &**why)
+    }
+
+    /// The same lists; one that could not be fetched to its end has what it lacks from those before, as far as there are no
+    /// more than `entries` items in all.
+    #[must_use]
+    pub fn completed(&self, before: &Self, entries: usize) -> Self {
+        let failed = ListKind::ALL.into_iter().filter(|kind| self.failure(*kind).is_some());
+        let failed: Vec<ListKind> = failed.collect();
+        if failed.is_empty() {
+            return self.clone();
+        }
+        let mut lists = Lists::clone(&self.lists);
+        let mut room = entries.saturating_sub(lists.iter().map(Vec::len).sum());
+        for kind in failed {
+            let list = &mut lists[kind.index()];
+            let has: HashSet<String> = list.iter().map(|item| item.key.clone()).collect();
+            let lacking = before.list(kind).iter().filter_map(|own| said_in(before, self, kind, own));
+            let lacking = lacking.filter(|own| !has.contains(&own.key)).take(room);
+            list.extend(lacking);
+            room = entries.saturating_sub(lists.iter().map(Vec::len).sum());
+        }
+        Self { lists: Arc::new(lists), ..self.clone() }
+    }
+
+    /// The same lists for those whose calls go over links with another introduction. The items are shared.
+    #[must_use]
+    pub fn introduced(&self, hello: ServerHello) -> Self {
+        Self { hello, ..self.clone() }
+    }
+
+    /// The same lists with what others list beyond them, in the words of this one's version: their own wording of an item
+    /// counts, and what only they list stands behind the rest. What a version cannot represent is left out.
+    #[must_use]
+    pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut lists = Lists::clone(&self.lists);
+        let places = |kind: ListKind| {
+            self.list(kind).iter().enumerate().map(|(at, item)| (item.key.clone(), at)).collect()
+        };
+        let mut known: [HashMap<String, usize>; 4] = ListKind::ALL.map(places);
+        for other in others {
+            for kind in ListKind::ALL {
+                let (list, known) = (&mut lists[kind.index()], &mut known[kind.index()]);
+                for own in other.list(kind) {
+                    let Some(own) = said_in(other, self, kind, own) else { continue };
+                    if let Some(at) = known.get(&own.key) {
+                        list[*at] = own;
+                    } else {
+                        known.insert(own.key.clone(), list.len());
+                        list.push(own);
+                    }
+                }
+            }
+        }
+        Self { lists: Arc::new(lists), ..self.clone() }
+    }
+
+    /// The items that another offer lacks and, in the same version, those that it words otherwise.
+    #[must_use]
+    pub fn beyond(&self, other: &Self) -> Self {
+        let is_comparable = self.listed_in == other.listed_in;
+        let lists = ListKind::ALL.map(|kind| {
+            let known: HashMap<&str, &Item> =
+                other.list(kind).iter().map(|item| (item.key.as_str(), item)).collect();
+            let is_beyond = |own: &&Item| match known.get(own.key.as_str()) {
+                Some(item) => is_comparable && item.text != own.text,
+                None => true,
+            };
+            self.list(kind).iter().filter(is_beyond).cloned().collect()
+        });
+        Self { lists: Arc::new(lists), ..self.clone() }
+    }
+
+    /// Returns true if nothing is listed.
+    pub fn is_empty(&self) -> bool {
+        self.lists.iter().all(Vec::is_empty)
+    }
+
+    /// Returns true if two offers list the same things in the same words.
+    pub fn same_lists(&self, other: &Self) -> bool {
+        ListKind::ALL.into_iter().all(|kind| self.same_list(other, kind))
+    }
+}
+
+/// An item of one offer in the words of another one's version; `None` if it cannot represent the item.
+fn said_in(of: &Offer, other: &Offer, kind: ListKind, own: &Item) -> Option<Item> {
+    if of.listed_in == other.listed_in {
+        return Some(own.clone());
+    }
+    Item::read(kind, item(listed(kind), &own.text, of.listed_in, other.listed_in)?)
 }

@@ -1,28 +1,26 @@
-//! A merged list as ready bytes: what is sent, but for the request's id.
+//! A merged list as ready bytes, complete except for the id of the request.
 
-use bytes::Bytes;
-use proto::era::{CacheHint, Era, complete};
+use proto::era::{CacheHint, CacheableResult, Era};
 use proto::json::{Span, quote};
 
 use super::{Item, ListKind};
 
-/// The number of items that a page holds.
+/// The number of items on a page.
 const PAGE: usize = 2000;
 
-/// An item as it is laid out: with the text that stands in the place of its key.
+/// An item and the text that replaces its key.
 pub(super) type Shown<'p> = (&'p Item, Option<String>);
 
 /// One list of a view, cut into pages.
 #[derive(Debug, Clone)]
 pub struct Pages {
-    /// A hash over the items, to tell whether a list has changed.
+    /// A hash of the items, which shows if a list has changed.
     pub digest: u64,
-    pages: Vec<Bytes>,
+    pages: Vec<CacheableResult>,
 }
 
 impl Pages {
-    /// Lays out `lists` for clients of `era`. What stands
-    /// behind the first list is in full on its first page.
+    /// Lays out `lists` for clients of `era`. The items behind the first list appear in full on its first page.
     pub fn lay_out(
         lists: &[(ListKind, &[Shown<'_>])],
         era: &Era,
@@ -48,15 +46,15 @@ impl Pages {
                     members.extend_from_slice(format!(",\"nextCursor\":\"p{}\"", page + 1).as_bytes());
                 }
                 std::hash::Hash::hash(&members, &mut digest);
-                complete(era, &members, Some(cache), server_info)
+                CacheableResult::new(era, &members, cache, server_info)
             })
             .collect();
         Self { digest: std::hash::Hasher::finish(&digest), pages }
     }
 
-    /// The result with the page that `cursor` (a JSON string without its quotes) stands for; the first without one.
-    /// `None` for a cursor that is not ours.
-    pub fn page(&self, cursor: Option<&str>) -> Option<&Bytes> {
+    /// The result with the page for `cursor` (a JSON string without its quotes), or the first page without one.
+    /// `None` for a cursor of another origin.
+    pub fn page(&self, cursor: Option<&str>) -> Option<&CacheableResult> {
         match cursor {
             None => self.pages.first(),
             Some(cursor) => {

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use proto::bridge::handshake::server_capabilities;
-use proto::bridge::shape::{Listed, item};
+use proto::bridge::shape::item;
 use proto::bridge::tasks::{TaskSupport, offers_tasks, supporting_tasks};
 use proto::era::{Era, Tasks};
 use proto::json::{Members, Span, Splice, quote};
 
 use super::capabilities::declares;
+use super::item::listed;
 use super::{Item, ListKind, Offer, UpstreamOffer};
 use crate::config::{ToolSetting, ToolSettings};
 
@@ -16,7 +17,7 @@ use crate::config::{ToolSetting, ToolSettings};
 pub(super) struct Part<'a> {
     pub(super) upstream: &'a UpstreamOffer,
     pub(super) offer: &'a Offer,
-    /// What it can do, a JSON object.
+    /// Its capabilities, a JSON object.
     pub(super) capabilities: Cow<'a, [u8]>,
     /// Its items in other words, beside those that it listed; `None` where those are fit to be shown.
     translated: Option<[Vec<Option<Item>>; 4]>,
@@ -39,25 +40,28 @@ impl<'a> Part<'a> {
         (era, settings): (&'static Era, &ToolSettings),
         notes: &mut Vec<String>,
     ) -> Self {
-        let from = offer.hello.era;
+        let (from, speaks) = (offer.listed_in, offer.hello.era);
         let server = &*upstream.name;
+        let capabilities = if speaks == era {
+            Cow::Borrowed(offer.hello.capabilities.as_ref())
+        } else {
+            Cow::Owned(server_capabilities(&offer.hello.capabilities, speaks, era).into())
+        };
         if from == era && settings.concern(server) {
             let one = |kind: ListKind, own: &Item| match kind {
                 ListKind::Tools => set(own.clone(), settings.of(server, &own.key)),
                 _ => Some(own.clone()),
             };
             let shown = ListKind::ALL.map(|kind| offer.list(kind).iter().map(|own| one(kind, own)).collect());
-            let capabilities = Cow::Borrowed(offer.hello.capabilities.as_ref());
             return Self { upstream, offer, capabilities, translated: Some(shown) };
         }
         if from == era {
-            let capabilities = Cow::Borrowed(offer.hello.capabilities.as_ref());
             return Self { upstream, offer, capabilities, translated: None };
         }
         // A server of the extension decides by itself which call becomes a task, so that any may.
-        let any_task = from.shapes.tasks == Tasks::Extension
+        let any_task = speaks.shapes.tasks == Tasks::Extension
             && era.shapes.tasks == Tasks::Experiment
-            && offers_tasks(from, &offer.hello.capabilities);
+            && offers_tasks(speaks, &offer.hello.capabilities);
         let one = |kind: ListKind, own: &Item, notes: &mut Vec<String>| {
             let text = item(listed(kind), &own.text, from, era);
             let text = match kind {
@@ -68,7 +72,7 @@ impl<'a> Part<'a> {
             if shown.is_none() {
                 let list = kind.member();
                 notes.push(format!(
-                    "{list}: {:?} of {server} is left out, protocol version {era} cannot show it",
+                    "{list}: {:?} of {server} is hidden: protocol version {era} cannot represent it",
                     own.key
                 ));
             }
@@ -79,7 +83,6 @@ impl<'a> Part<'a> {
         };
         let translated =
             ListKind::ALL.map(|kind| offer.list(kind).iter().map(|own| one(kind, own, notes)).collect());
-        let capabilities = Cow::Owned(server_capabilities(&offer.hello.capabilities, from, era).into());
         Self { upstream, offer, capabilities, translated: Some(translated) }
     }
 
@@ -118,7 +121,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A tool as it is set to be shown; `None` when it is not.
+/// A tool with its setting applied; `None` if it is hidden.
 fn set(tool: Item, setting: Option<&ToolSetting>) -> Option<Item> {
     let Some(setting) = setting else { return Some(tool) };
     if setting.disabled {
@@ -136,13 +139,4 @@ fn set(tool: Item, setting: Option<&ToolSetting>) -> Option<Item> {
         splice.set(&members, b"inputSchema", schema);
     }
     Item::read(ListKind::Tools, splice.finish())
-}
-
-fn listed(kind: ListKind) -> Listed {
-    match kind {
-        ListKind::Tools => Listed::Tool,
-        ListKind::Prompts => Listed::Prompt,
-        ListKind::Resources => Listed::Resource,
-        ListKind::Templates => Listed::Template,
-    }
 }

@@ -1,4 +1,5 @@
-//! Whose resource a URI is, how sure that is, and if clients may use it. It must not know how lists are made.
+//! Finds the server that owns a URI, how certain that is, and if clients may use it. It must not know how lists are
+//! made.
 
 use std::collections::HashSet;
 
@@ -9,27 +10,28 @@ use super::{ListKind, UpstreamId, View, declares};
 use crate::access::Annotations;
 use crate::config::Glob;
 
-/// A resource as it is read.
+/// A resource that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceEntry {
-    /// Whose it is.
+    /// Its upstream.
     pub upstream: UpstreamId,
-    /// True if nobody but the server knows if it is there, and rules may keep others like it from the clients: if the
-    /// server refuses it, clients must hear what they hear of those.
-    pub veiled: bool,
+    /// True if only the server knows if it exists, and rules may deny the clients others like it: a refusal by the
+    /// server must then look the same as a denial.
+    pub masked: bool,
 }
 
-/// How a resource was found.
-enum Found<'v> {
-    /// It is listed, or is a template that is.
+/// The way in which a resource was found.
+enum ResourceMatch<'v> {
+    /// It is listed, or is a template that is listed.
     Listed,
-    /// This template covers it.
+    /// This template matches it.
     Like(&'v str),
-    /// There is only one server that can have it.
+    /// Only one server can have it.
     Nowhere,
 }
 
-/// A resource template of a server, listed or not: rules can admit URIs of a template that they leave out of the list.
+/// A resource template of a server, listed or not: rules can allow URIs of a template that they leave out of the
+/// list.
 #[derive(Debug)]
 pub(super) struct TemplateOwner {
     template: String,
@@ -38,7 +40,7 @@ pub(super) struct TemplateOwner {
 }
 
 impl TemplateOwner {
-    /// All templates of these servers; `listed` are those in the list.
+    /// All templates of these servers; `listed` contains those in the list.
     pub(super) fn all(parts: &[&Part<'_>], listed: &[(String, UpstreamId)]) -> Vec<Self> {
         let listed: HashSet<(&str, UpstreamId)> = listed.iter().map(|(key, id)| (&**key, *id)).collect();
         let of_part = |part: &&Part<'_>| {
@@ -53,42 +55,43 @@ impl TemplateOwner {
 }
 
 impl View {
-    /// Whose resource a URI is, where clients may know: by the lists, and where rules cannot keep any like it from the
-    /// clients also by the templates, or because there is only one server with resources.
+    /// The server that owns a URI, as far as clients may know: by the lists; and, if no rule can deny the clients a
+    /// similar resource, also by the templates, or because only one server has resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
-        self.resource(uri).filter(|found| !found.veiled).map(|found| found.upstream)
+        self.resource(uri).filter(|found| !found.masked).map(|found| found.upstream)
     }
 
-    /// The same as it is read: also where a template covers it of which some may be kept from the clients.
+    /// The resource to read: also if it matches a template of which some resources may be denied.
     pub fn resource(&self, uri: &str) -> Option<ResourceEntry> {
         let (upstream, found) = self.found(uri)?;
-        let veiled = match found {
-            Found::Like(template) => self.bounds(upstream, pattern(template).as_ref()),
+        let masked = match found {
+            ResourceMatch::Like(template) => self.bounds(upstream, pattern(template).as_ref()),
             // What is nowhere listed must look like what may not be read.
-            Found::Nowhere if self.bounds(upstream, None) => return None,
-            Found::Listed | Found::Nowhere => false,
+            ResourceMatch::Nowhere if self.bounds(upstream, None) => return None,
+            ResourceMatch::Listed | ResourceMatch::Nowhere => false,
         };
-        Some(ResourceEntry { upstream, veiled })
+        Some(ResourceEntry { upstream, masked })
     }
 
-    /// Returns true if this resource, or a template that covers it, is listed and the profile's own rules leave it in.
+    /// Returns true if this resource, or a template that matches it, is listed and not excluded by the profile's own
+    /// rules.
     pub(super) fn is_listed(&self, uri: &str) -> bool {
         let covered = |owner: &TemplateOwner| owner.is_listed && covers(&owner.template, uri);
         self.uri_rules.admits(uri) && (self.listed(uri).is_some() || self.templates.iter().any(covered))
     }
 
-    fn found(&self, uri: &str) -> Option<(UpstreamId, Found<'_>)> {
+    fn found(&self, uri: &str) -> Option<(UpstreamId, ResourceMatch<'_>)> {
         if !self.uri_rules.admits(uri) {
             return None;
         }
         let may = |upstream| self.admits(upstream, ListKind::Resources, uri, (Annotations::default(), None));
-        let listed = self.listed(uri).map(|upstream| (upstream, Found::Listed));
+        let listed = self.listed(uri).map(|upstream| (upstream, ResourceMatch::Listed));
         let covered = || {
             let mut owners = self.templates.iter();
             let owner = owners.find(|owner| covers(&owner.template, uri) && may(owner.upstream))?;
-            Some((owner.upstream, Found::Like(&owner.template)))
+            Some((owner.upstream, ResourceMatch::Like(&owner.template)))
         };
-        let nowhere = || Some((self.sole_with("resources")?, Found::Nowhere));
+        let nowhere = || Some((self.sole_with("resources")?, ResourceMatch::Nowhere));
         listed.or_else(covered).or_else(nowhere).filter(|(upstream, _)| may(*upstream))
     }
 
@@ -106,7 +109,8 @@ impl View {
         having.next().is_none().then_some(first.0.id)
     }
 
-    /// Returns true if a server's resource can be kept from the clients whose URI is like this, or is any.
+    /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or any resource
+    /// without `like`.
     fn bounds(&self, upstream: UpstreamId, like: Option<&Glob>) -> bool {
         self.guard.as_ref().is_some_and(|guard| {
             let any = Glob::any();

@@ -1,13 +1,13 @@
-//! The choice that the configuration makes among a server's tools, held against what the server lists. What is not served is
-//! in no offer, so that no profile, dialect or era can list or call it. It must not know profiles.
+//! The selection of a server's tools by the configuration, compared with the tools that the server lists. A tool that
+//! is not served is in no offer, so no profile, dialect or era can list or call it. It must not know profiles.
 
 use crate::config::{Glob, ServerTools};
 
-/// Which of a server's tools are served, and which of the names that say so the server has.
+/// The selection of a server's tools, and the configured names that the server has.
 #[derive(Debug, Default)]
 pub(super) struct ToolSelection {
     tools: ServerTools,
-    /// Of the names in `globs` those that a tool has.
+    /// True for each name in `globs` that a tool has.
     met: Vec<bool>,
 }
 
@@ -17,7 +17,7 @@ impl ToolSelection {
         Self { tools, met }
     }
 
-    /// Returns true for a tool that is served.
+    /// Returns true if a tool is served.
     pub(super) fn admits(&mut self, name: &str) -> bool {
         for (met, glob) in self.met.iter_mut().zip(globs(&self.tools)) {
             *met |= glob.matches(name);
@@ -25,18 +25,14 @@ impl ToolSelection {
         self.tools.admits(name)
     }
 
-    /// A note on names that no tool has: a mistyped one excludes nothing.
+    /// A note about names that no tool has: a mistyped name excludes nothing.
     pub(super) fn note(&self) -> Option<String> {
         let is_name = |glob: &&Glob| !glob.as_str().contains(['*', '?']);
         let unmet = globs(&self.tools).zip(&self.met).filter(|(_, met)| !**met).map(|(glob, _)| glob);
         let names: Vec<String> =
             unmet.filter(is_name).map(|glob| format!("{:?}", glob.as_str())).take(8).collect();
-        let text = || {
-            format!(
-                "the configuration includes or excludes tools that it does not list: {}",
-                names.join(", ")
-            )
-        };
+        let text =
+            || format!("the configuration selects tools that the server does not list: {}", names.join(", "));
         (!names.is_empty()).then(text)
     }
 }

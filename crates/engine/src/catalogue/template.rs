@@ -1,18 +1,18 @@
-//! Matching URIs against URI templates (RFC 6570), only as far as finding out whose resource a URI is.
+//! Matches URIs against URI templates (RFC 6570), only to find the server that owns a URI.
 
 use crate::config::Glob;
 
-/// The most expressions that a template may have: what has more is not matched.
+/// The maximum number of expressions in a template; one with more matches nothing.
 const MAX_EXPRESSIONS: usize = 8;
 
-/// The longest URI that is matched, in bytes.
+/// The maximum length of a URI that is matched, in bytes.
 const MAX_URI: usize = 8192;
 
-/// Returns true when `uri` can be an expansion of `template`: the literal parts stand in their order, and each expression covers
-/// some text. Expressions without an operator stay within one path segment, as their expansion does.
+/// Returns true if `uri` can be an expansion of `template`: the literal parts appear in order, and each expression
+/// matches some text. Expressions without an operator stay within one path segment, as their expansion does.
 ///
-/// Template and URI are strangers' text, so nothing is tried twice: all the places at which a part may end are found
-/// together, in one pass over the URI for each part.
+/// Template and URI come from strangers, so there is no backtracking: all positions at which a part may end are
+/// computed together, in one pass over the URI for each part.
 pub fn covers(template: &str, uri: &str) -> bool {
     if template.matches('{').count() > MAX_EXPRESSIONS || uri.len() > MAX_URI {
         return false;
@@ -39,7 +39,7 @@ pub fn covers(template: &str, uri: &str) -> bool {
     places[uri.len()]
 }
 
-/// The pattern of all that a template can expand to, and more; `None` where there is none.
+/// A pattern that matches every expansion of a template, and possibly more; `None` if there is none.
 pub fn pattern(template: &str) -> Option<Glob> {
     let mut parts = template.split('{');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -51,7 +51,7 @@ pub fn pattern(template: &str) -> Option<Glob> {
     Glob::parse(&text).ok()
 }
 
-/// The places at which an expression can end that begins at one of `starts`.
+/// The positions at which an expression can end that begins at one of `starts`.
 fn after_expression(starts: &[bool], expression: &str, uri: &str) -> Vec<bool> {
     let wide = expression.starts_with(['+', '#', '/', '?', '&', ';', '.']);
     let mut within = false;
@@ -65,7 +65,7 @@ fn after_expression(starts: &[bool], expression: &str, uri: &str) -> Vec<bool> {
     ends
 }
 
-/// The places at which `literal` ends that begins at one of `starts`.
+/// The positions at which `literal` ends if it begins at one of `starts`.
 fn after_literal(starts: &[bool], literal: &str, uri: &str) -> Vec<bool> {
     let mut ends = vec![false; starts.len()];
     for (at, _) in starts.iter().enumerate().filter(|(_, start)| **start) {

@@ -10,7 +10,9 @@ use super::*;
 use crate::access::{Asker, Guard, Principal, Rules};
 use crate::config::{Lookup, Naming, Profile, ServerTools, load};
 
+mod failed;
 mod guarded;
+mod holding;
 mod mixed;
 mod settings;
 mod uri_rules;
@@ -47,7 +49,15 @@ fn upstream(id: u32, name: &str, offer: Result<Arc<Offer>, Absence>) -> Upstream
 
 fn view(era: &'static Era, profile: &Profile, upstreams: Vec<UpstreamOffer>) -> View {
     View::build(
-        ViewSpec { era, profile, server_info: "{}", schema_bytes: 4096, guard: None, separate: false },
+        ViewSpec {
+            era,
+            profile,
+            server_info: "{}",
+            schema_bytes: 4096,
+            guard: None,
+            separate: false,
+            personal: false,
+        },
         upstreams,
     )
 }
@@ -71,7 +81,8 @@ fn all_pages_are_followed_and_circles_are_left() {
     let offer = gather.finish();
     let names: Vec<&str> = offer.list(ListKind::Tools).iter().map(|i| i.key.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
-    assert_eq!(offer.notes.len(), 3, "{:?}", offer.notes);
+    // A name twice, no name, a circle, and schemas that were missing.
+    assert_eq!(offer.notes.len(), 4, "{:?}", offer.notes);
 }
 
 #[test]
@@ -79,12 +90,18 @@ fn what_hides_characters_is_cleaned_or_left_out_with_one_note() {
     let mut hello = hello(&V2025_11_25);
     hello.instructions = Some("Be\u{202e} kind.".to_owned());
     let mut gather = Gather::new(hello, LIMITS, "{}");
-    let tools =
-        r#"{"tools":[{"name":"a" , "x":1.0},{"name":"b\u202e"},{"name":"c","description":"\u200bx"}]}"#;
+    let tools = r#"{"tools":[{"name":"a" , "x":1.0,"inputSchema":{"type":"object"}},{"name":"b\u202e"},
+        {"name":"c","description":"\u200bx","inputSchema":{"type":"object"}}]}"#;
     gather.feed(&answer(tools)).unwrap();
     let offer = gather.finish();
     let texts: Vec<&[u8]> = offer.list(ListKind::Tools).iter().map(|item| &item.text[..]).collect();
-    assert_eq!(texts, [br#"{"name":"a" , "x":1.0}"#.as_slice(), br#"{"name":"c","description":"x"}"#]);
+    assert_eq!(
+        texts,
+        [
+            br#"{"name":"a" , "x":1.0,"inputSchema":{"type":"object"}}"#.as_slice(),
+            br#"{"name":"c","description":"x","inputSchema":{"type":"object"}}"#
+        ]
+    );
     assert_eq!(offer.hello.instructions.as_deref(), Some("Be kind."));
     assert_eq!(offer.notes.len(), 1, "{:?}", offer.notes);
 }
@@ -94,7 +111,9 @@ fn tools_that_are_not_served_are_in_no_offer() {
     let glob = |text| crate::config::Glob::parse(text).unwrap();
     let (only, never) = (Some(vec![glob("a"), glob("b"), glob("z*")]), vec![glob("b"), glob("typo")]);
     let mut gather = Gather::new(hello(&V2025_11_25), LIMITS, "{}").serving(ServerTools { only, never });
-    gather.feed(&answer(r#"{"tools":[{"name":"a"},{"name":"b"},{"name":"c"}]}"#)).unwrap();
+    let tools =
+        ["a", "b", "c"].map(|name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#));
+    gather.feed(&answer(&format!(r#"{{"tools":[{}]}}"#, tools.join(",")))).unwrap();
     gather.feed(&answer(r#"{"prompts":[{"name":"b"}]}"#)).unwrap();
     let offer = gather.finish();
     let names = |kind| offer.list(kind).iter().map(|item| item.key.as_str()).collect::<Vec<_>>();
@@ -130,14 +149,22 @@ fn stateless_requests_carry_an_envelope() {
 fn prefix_names_map_both_ways_and_keep_every_other_byte() {
     let files = offer(
         &V2025_11_25,
-        [r#"{"odd":1e2, "name" : "read" }"#, r#"{"name":"p"}"#, r#"{"uri":"f://1"}"#, ""],
+        [
+            r#"{"odd":1e2, "inputSchema":{"type":"object"}, "name" : "read" }"#,
+            r#"{"name":"p"}"#,
+            r#"{"uri":"f://1"}"#,
+            "",
+        ],
     );
     let view = view(&V2025_11_25, &Profile::default(), vec![upstream(7, "files", Ok(files))]);
     let tool = view.tool("files__read").unwrap();
     assert_eq!((tool.upstream, tool.real_name.as_deref()), (UpstreamId(7), Some(b"\"read\"".as_slice())));
     assert!(view.tool("read").is_none());
-    let page = view.pages(ListKind::Tools).page(None).unwrap();
-    assert_eq!(page.as_ref(), br#"{"tools":[{"odd":1e2, "name" : "files__read" }]}"#);
+    let page = view.pages(ListKind::Tools).page(None).unwrap().text();
+    assert_eq!(
+        page.as_ref(),
+        br#"{"tools":[{"odd":1e2, "inputSchema":{"type":"object"}, "name" : "files__read" }]}"#
+    );
     assert_eq!(view.prompt("files__p").unwrap().upstream, UpstreamId(7));
     assert_eq!(view.resource_owner("f://1"), Some(UpstreamId(7)));
     assert_eq!(view.instructions(), Some("Be kind."));
@@ -220,6 +247,7 @@ fn an_absent_upstream_is_not_named_to_those_who_may_not_use_it() {
         schema_bytes: 4096,
         guard: Some(&guard),
         separate: false,
+        personal: false,
     };
     let gone = Absence { reason: "connection refused".to_owned(), retry: true };
     let view = View::build(spec, vec![upstream(1, "gone", Err(gone))]);
@@ -250,7 +278,7 @@ fn long_lists_are_paged() {
     let shown: Vec<_> = items.iter().map(|i| (i, None)).collect();
     let lists: [(ListKind, &[_]); 1] = [(ListKind::Tools, &shown)];
     let pages = Pages::lay_out(&lists, &V2026_07_28, CacheHint::NONE, "{}");
-    let text = |cursor| std::str::from_utf8(pages.page(cursor).unwrap()).unwrap();
+    let text = |cursor| std::str::from_utf8(pages.page(cursor).unwrap().text()).unwrap();
     assert!(text(None).contains(r#""nextCursor":"p1""#) && text(None).contains("\"t1999\""));
     assert!(text(Some("p2")).contains("\"t4499\"") && !text(Some("p2")).contains("nextCursor"));
     assert!(text(Some("p2")).contains(r#""ttlMs":0,"cacheScope":"private""#));

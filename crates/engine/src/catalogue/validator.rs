@@ -1,4 +1,4 @@
-//! Checking a tool's arguments against its input schema, compiled once when it is first needed.
+//! Validates a tool's arguments against its input schema, which is compiled on first use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,11 +7,11 @@ use bytes::Bytes;
 use jsonschema::PatternOptions;
 use proto::json::{Members, Splice};
 
-use super::arguments::{Argument, Borrowed};
-use super::effort::Effort;
+use super::arguments::{ArgumentValue, Borrowed};
+use super::cost::SchemaCost;
 use super::offer::ReadsArguments;
 
-/// A tool's input schema, compiled at its first use.
+/// A tool's input schema, compiled on first use.
 #[derive(Debug)]
 pub(super) struct LazyValidator {
     schema: Option<Bytes>,
@@ -21,7 +21,7 @@ pub(super) struct LazyValidator {
     names: Option<KnownNames>,
 }
 
-/// A server that tells itself which arguments its tool does not have.
+/// The server's own check for arguments that its tool does not have.
 #[derive(Debug)]
 pub(super) struct KnownNames {
     pub(super) reader: Arc<dyn ReadsArguments>,
@@ -31,33 +31,35 @@ pub(super) struct KnownNames {
 #[derive(Debug)]
 struct Compiled {
     validator: jsonschema::Validator<Borrowed>,
-    effort: Effort,
+    cost: SchemaCost,
 }
 
-/// What does not fit, in words for the model or person that called.
+/// The arguments that do not match, described for the model or person that called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(String);
 
-/// The number of misfits that are told at once.
+/// The maximum number of mismatches in one message.
 const MAX_TOLD: usize = 5;
 
-/// The length that a misfit's words may have: they quote what does not fit.
+/// The maximum length of a mismatch's description, because it quotes the argument.
 const MAX_WORDS: usize = 1000;
 
-/// The number of steps that a check may take: some ten milliseconds.
+/// The maximum number of steps for a validation: about ten milliseconds.
 const STEPS: u64 = 1 << 18;
 
-/// The number of steps that it may take for what does not fit to be told: a misfit costs a piece of memory for each
+/// The maximum number of steps for a validation that reports its mismatches: each mismatch allocates memory at each
 /// step.
 const STEPS_TOLD: u64 = 1 << 12;
 
-/// The number of times that a pattern may go back and try again on one text, and how large it may be, in bytes.
+/// The maximum number of backtracking steps of a pattern on one text, and the maximum size of a compiled pattern in
+/// bytes.
 const PATTERN: (usize, usize) = (4000, 1 << 20);
 
 impl LazyValidator {
-    /// A validator for a schema as its server wrote it. A schema above `max_bytes` is not compiled, and arguments are
-    /// then left to the server to check. With `names`, the server tells which arguments there are, whatever the schema says.
+    /// Creates a validator for a schema as its server wrote it. A schema larger than `max_bytes` is not compiled; the
+    /// server then checks the arguments itself. With `names`, the server decides which arguments exist, whatever the
+    /// schema says.
     pub(super) fn new(schema: Option<Bytes>, max_bytes: usize, names: Option<KnownNames>) -> Self {
         let too_long = schema.as_ref().is_some_and(|schema| schema.len() > max_bytes);
         Self {
@@ -69,7 +71,7 @@ impl LazyValidator {
         }
     }
 
-    /// The reason why no arguments are checked, once that was found out; only the first time that somebody asks.
+    /// The reason why arguments are not checked, once known. Returns it only to the first caller.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self.compiled.get()?.as_ref().err().filter(|_| self.schema.is_some() || self.too_long)?;
         (!self.told.swap(true, Ordering::Relaxed)).then_some(why)
@@ -83,12 +85,12 @@ impl LazyValidator {
         }
     }
 
-    /// Checks arguments, JSON text; none count as an empty object. The server that wrote the schema is left to check what
-    /// is not checked here: against a schema that cannot be compiled (it refers to the network, or is no schema), whose
-    /// work cannot be told beforehand, or which asks for too much of it with these arguments.
+    /// Validates arguments, JSON text; no arguments count as an empty object. Cases that cannot be validated here are
+    /// left to the server that wrote the schema: a schema that cannot be compiled (it refers to the network, or is
+    /// not a schema), whose cost is unknown, or that is too expensive for these arguments.
     ///
     /// # Errors
-    /// [`Invalid`] with the first few misfits and where they are.
+    /// [`Invalid`] with the first few mismatches and their places.
     pub(super) fn check(&self, arguments: Option<&[u8]>) -> Result<(), Invalid> {
         let text = arguments.unwrap_or(b"{}");
         let misfits = self.misfits(text);
@@ -100,13 +102,13 @@ impl LazyValidator {
     fn misfits(&self, text: &[u8]) -> Option<String> {
         let compiled = self.compiled.get_or_init(|| self.compiled()).as_ref().ok()?;
         // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
-        let value = Argument::read(text)?;
-        if !compiled.effort.is_within(STEPS, text, &value) || compiled.validator.is_valid(&value) {
+        let value = ArgumentValue::read(text)?;
+        if !compiled.cost.is_within(STEPS, text, &value) || compiled.validator.is_valid(&value) {
             return None;
         }
         // Clients write null for optional arguments that they leave out.
         if let Some(text) = without_nulls(text)
-            && Argument::read(&text).is_some_and(|value| compiled.validator.is_valid(&value))
+            && ArgumentValue::read(&text).is_some_and(|value| compiled.validator.is_valid(&value))
         {
             return None;
         }
@@ -116,9 +118,9 @@ impl LazyValidator {
 }
 
 impl Compiled {
-    fn misfits(&self, text: &[u8], value: &Argument<'_>) -> String {
-        if !self.effort.is_within(STEPS_TOLD, text, value) {
-            return "they are too many, or it is too large, to tell where".to_owned();
+    fn misfits(&self, text: &[u8], value: &ArgumentValue<'_>) -> String {
+        if !self.cost.is_within(STEPS_TOLD, text, value) {
+            return "validating them in detail would take too long".to_owned();
         }
         let told = self.validator.iter_errors(value).take(MAX_TOLD).map(|e| {
             let path = e.instance_path().to_string();
@@ -134,7 +136,7 @@ impl Compiled {
     }
 }
 
-/// An object without those of its members that are null; `None` when there are none.
+/// An object without its null members; `None` if there are none.
 fn without_nulls(text: &[u8]) -> Option<Bytes> {
     let members = Members::of_document(text, proto::json::MAX_DEPTH).ok()?;
     let mut splice = Splice::new(text);
@@ -144,7 +146,8 @@ fn without_nulls(text: &[u8]) -> Option<Bytes> {
     (!splice.is_empty()).then(|| splice.finish())
 }
 
-/// Takes the refusal of other members out of a schema: of the arguments, and of objects and objects in lists among them.
+/// Removes the keywords from a schema that forbid other members: in the arguments, and in objects and lists of
+/// objects among them.
 fn open_names(schema: &mut serde_json::Value) {
     let open = |schema: &mut serde_json::Value| {
         let object = schema.as_object_mut();
@@ -164,18 +167,18 @@ fn open_names(schema: &mut serde_json::Value) {
 
 fn compile(schema: &[u8], checks_names: bool) -> Result<Compiled, &'static str> {
     let mut schema: serde_json::Value =
-        serde_json::from_slice(schema).map_err(|_| "it is nested too deeply, or no JSON")?;
+        serde_json::from_slice(schema).map_err(|_| "it is nested too deeply, or is not JSON")?;
     if !checks_names {
         open_names(&mut schema);
     }
-    let effort = Effort::of(&schema).ok_or("its work cannot be told beforehand, or is too much")?;
+    let cost = SchemaCost::of(&schema).ok_or("the cost of validating with it is unknown or too high")?;
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(PATTERN.0)
         .size_limit(PATTERN.1)
         .dfa_size_limit(PATTERN.1);
     let options = jsonschema::options_for::<Borrowed>().with_pattern_options(patterns);
-    let validator = options.build(&schema).map_err(|_| "it is no schema by itself")?;
-    Ok(Compiled { validator, effort })
+    let validator = options.build(&schema).map_err(|_| "it is not a self-contained JSON Schema")?;
+    Ok(Compiled { validator, cost })
 }
 
 #[cfg(test)]
@@ -263,7 +266,7 @@ mod tests {
         // What can be checked is, even where not all can be told.
         assert!(check(&doubling(5), Some(r#"{"x":1}"#)).unwrap_err().to_string().contains("at /x"));
         let much = check(&doubling(14), Some(r#"{"x":1}"#)).unwrap_err().to_string();
-        assert!(much.contains("too large"), "{much}");
+        assert!(much.contains("too long"), "{much}");
         assert_eq!(check(&doubling(14), Some(r#"{"x":"s"}"#)), Ok(()));
     }
 
@@ -309,7 +312,7 @@ mod tests {
         let long = format!("{{\"rows\":[{:?}]}}", "x".repeat(1 << 20));
         assert_eq!(check(schema, Some(&long)), Ok(()));
         assert!(check(schema, Some(&rows(100))).unwrap_err().to_string().contains("at /rows"));
-        assert!(check(schema, Some(&rows(50_000))).unwrap_err().to_string().contains("too large"));
+        assert!(check(schema, Some(&rows(50_000))).unwrap_err().to_string().contains("too long"));
         assert_eq!(check(schema, Some(&rows(2_000_000))), Ok(()));
     }
 

@@ -1,9 +1,8 @@
-//! What one kind of client sees at one profile: all upstreams' offers as one server's.
+//! The view of one profile for one kind of client: the catalogues of all its upstreams as one server's.
 
 use std::collections::{HashMap, HashSet};
 
-use bytes::Bytes;
-use proto::era::{CacheHint, Era, discover_result};
+use proto::era::{CacheHint, CacheScope, CacheableResult, Era, discover_result};
 use proto::json::unquote;
 
 use super::assemble::{Assembly, capabilities, instructions, is_awaited};
@@ -33,7 +32,9 @@ pub struct View {
     /// The names of what is declared; every request asks for one.
     declared: Vec<String>,
     instructions: Option<String>,
-    discover: Bytes,
+    discover: CacheableResult,
+    /// True while the lists hold for no time: some are old, or a server may still join.
+    is_provisional: bool,
     /// Those of which the clients may use anything.
     upstreams: Vec<UpstreamOffer>,
     notes: Vec<String>,
@@ -42,18 +43,28 @@ pub struct View {
     /// Of the servers that list something, whether all of it is kept from the clients.
     barred: HashMap<UpstreamId, bool>,
     /// The servers of which the clients may use nothing: all else is as if these were not there.
-    shut: Vec<UpstreamId>,
+    denied: Vec<UpstreamId>,
     /// True if names begin with their server's.
     prefixed: bool,
     separate: bool,
 }
 
-/// The time for which the lists hold: as long as the shortest of their servers' do, and for no time while a server may
-/// still join.
-fn cache_hint(open: &[&Part<'_>], seen: &[UpstreamOffer]) -> CacheHint {
+/// Returns true while the lists hold for no time: some are old, or a server may still join.
+fn is_provisional(open: &[&Part<'_>], seen: &[UpstreamOffer]) -> bool {
+    let is_stale = |part: &&Part<'_>| !part.offer.is_confirmed || part.offer.failures().next().is_some();
+    is_awaited(seen) || open.iter().any(is_stale)
+}
+
+/// The time for which the lists hold, as long as the shortest of their servers' do, and for no time while some are old, or a
+/// server may still join; and whom a cache may serve them to.
+fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> CacheHint {
     let cache = open.iter().map(|part| part.offer.cache).reduce(CacheHint::and);
     let cache = cache.unwrap_or(CacheHint::NONE);
-    if is_awaited(seen) { CacheHint { ttl_ms: 0, ..cache } } else { cache }
+    let is_personal = spec.personal || spec.guard.is_some();
+    CacheHint {
+        ttl_ms: if is_provisional { 0 } else { cache.ttl_ms },
+        scope: if is_personal { CacheScope::Private } else { cache.scope },
+    }
 }
 
 impl View {
@@ -66,13 +77,14 @@ impl View {
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
-        let shut = all.shut(&upstreams);
-        let is_open = |id: UpstreamId| !shut.contains(&id);
+        let denied = all.denied(&upstreams);
+        let is_open = |id: UpstreamId| !denied.contains(&id);
         let open: Vec<&Part<'_>> = parts.iter().filter(|part| is_open(part.upstream.id)).collect();
         let seen: Vec<UpstreamOffer> = upstreams.iter().filter(|u| is_open(u.id)).cloned().collect();
         let capabilities = capabilities(&spec, &open, &seen);
         let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
-        let cache = cache_hint(&open, &seen);
+        let is_provisional = is_provisional(&open, &seen);
+        let cache = cache_hint(&spec, &open, is_provisional);
         let pages =
             |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
         let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
@@ -93,7 +105,7 @@ impl View {
             alone(ListKind::Templates, &template_items),
         ];
         drop(parts);
-        upstreams.retain(|u| !shut.contains(&u.id));
+        upstreams.retain(|u| !denied.contains(&u.id));
         Self {
             era: spec.era,
             pages,
@@ -106,11 +118,12 @@ impl View {
             capabilities,
             instructions,
             discover,
+            is_provisional,
             notes,
             guard: spec.guard.cloned(),
             hidden,
             barred,
-            shut,
+            denied,
             prefixed: spec.profile.names == Naming::Prefix,
             separate: spec.separate,
             upstreams,
@@ -174,8 +187,8 @@ impl View {
 
     /// Returns true if the clients may use nothing of a server, as far as that is known: they hear nothing of it, and
     /// it of them.
-    pub fn shuts(&self, upstream: UpstreamId) -> bool {
-        self.shut.contains(&upstream)
+    pub fn denies_server(&self, upstream: UpstreamId) -> bool {
+        self.denied.contains(&upstream)
     }
 
     /// Returns true if the clients may ask a server for what stands in no list, by this method: not if they may use
@@ -212,8 +225,9 @@ impl View {
         self.prompts.get(name)
     }
 
-    /// Who may own a method outside the core: those that declare an extension, experiment or tasks; if several do, those
-    /// that name the method's first segment there. Those that the clients may use nothing of own none.
+    /// The possible owners of a method outside the core: upstreams that declare an extension, experiment or tasks; if
+    /// there are several, those that name the method's first segment there. An upstream of which the clients may use
+    /// nothing owns none.
     pub fn extension_owners(&self, method: &str) -> Vec<(UpstreamId, &str)> {
         const PLACES: [&str; 3] = ["extensions", "experimental", "tasks"];
         let declaring: Vec<(&UpstreamOffer, &Offer)> = present(&self.upstreams)
@@ -249,8 +263,13 @@ impl View {
         self.instructions.as_deref()
     }
 
+    /// Returns true while the lists hold for no time: some are old, or a server may still join.
+    pub fn is_provisional(&self) -> bool {
+        self.is_provisional
+    }
+
     /// The ready result of `server/discover`.
-    pub fn discover(&self) -> &Bytes {
+    pub fn discover(&self) -> &CacheableResult {
         &self.discover
     }
 
@@ -275,9 +294,17 @@ impl View {
         present(&self.upstreams).next().is_some()
     }
 
-    /// What was odd, for people to read.
+    /// Oddities, for people to read.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Returns true if a tool or prompt of this name may be this server's: where names begin with their server's, only if it
+    /// does, unless the profile gives it another name.
+    pub fn may_be_of(&self, name: &str, server: &str) -> bool {
+        let is_prefix =
+            |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));
+        !self.prefixed || is_prefix(server) || !self.upstreams.iter().any(|one| is_prefix(&one.name))
     }
 
     /// The reason why the name of a tool or prompt may be missing: the absent upstream whose prefix it carries, or the

@@ -1,4 +1,4 @@
-//! What a configuration may say although it cannot be meant: rules about askers that nobody can be, names that nothing has,
+//! Notes on settings that are valid but cannot be meant: rules about callers that cannot exist, names that nothing has,
 //! keys without effect. It looks at a file that has no faults, and changes nothing. Names of tools are `names`'s matter.
 
 use std::rc::Rc;
@@ -15,10 +15,10 @@ use crate::dialect_rows::Dialect;
 /// The shortest token that is taken without a word: one that people do not guess.
 const SHORTEST_TOKEN: usize = 16;
 
-/// Notes all of it; `root` is the file, `config` what it comes to together with what it extends.
+/// Adds all notes; `root` is the file, and `config` is the result of the file and everything that it extends.
 pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config, offers: &Offers<'_>) {
     let names = Names::new(config, offers);
-    for entry in members(root) {
+    for entry in root.entries() {
         reader.within(&entry.key, |reader| match entry.key.as_str() {
             "auth" => auth(reader, entry, config),
             "profiles" => profiles(reader, entry, config, &names),
@@ -29,24 +29,13 @@ pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config, offers
             "dialect" => asking(reader, entry, config, ""),
             "endpoints" => each(reader, &entry.value, |reader, one| endpoint(reader, one, config)),
             "management" => {
-                if let Some(who) = member(&entry.value, "who") {
+                if let Some(who) = entry.value.entry("who") {
                     reader.within("who", |reader| askers(reader, who, config));
                 }
             }
             _ => {}
         });
     }
-}
-
-pub(super) fn members(node: &Node) -> &[Entry] {
-    match &node.kind {
-        Kind::Map(entries) => entries,
-        _ => &[],
-    }
-}
-
-pub(super) fn member<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
-    members(node).iter().find(|entry| entry.key == key)
 }
 
 /// One mapping, or each of a list.
@@ -71,7 +60,7 @@ pub(super) fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut
     });
 }
 
-/// A text, unless a variable fills it.
+/// The text of a value; `None` if it contains a variable.
 fn plain(node: &Node) -> Option<&str> {
     match &node.kind {
         Kind::Scalar { text, .. } if !text.contains("${") => Some(text),
@@ -81,27 +70,30 @@ fn plain(node: &Node) -> Option<&str> {
 
 /// The name that was probably meant, or all that there are.
 pub(super) fn there_are<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
-    match suggest::nearest(name, known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are: {}", known.take(12).map(clip).collect::<Vec<_>>().join(", ")),
-    }
+    suggest::or(name, known.clone(), || {
+        format!("there are: {}", known.take(12).map(clip).collect::<Vec<_>>().join(", "))
+    })
 }
 
 fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
-    let (auth, said) = (&config.auth, members(&entry.value));
+    let (auth, said) = (&config.auth, entry.value.entries());
     if !auth.asks() && said.iter().all(|one| matches!(one.value.kind, Kind::Null)) {
-        let mend = "write one, such as keys: true, or remove `auth`";
-        reader.note(&entry.key_at, "no way to log in stands here, so nobody is asked who they are", mend);
+        let help = "write one, such as keys: true, or remove `auth`";
+        reader.note(
+            &entry.key_at,
+            "`auth` contains no way to log in, so callers are not asked who they are",
+            help,
+        );
     }
     let short = |token: &str| token.len() < SHORTEST_TOKEN;
-    if let Some(bearer) = member(&entry.value, "bearer")
+    if let Some(bearer) = entry.value.entry("bearer")
         && auth.bearer.as_ref().is_some_and(|bearer| short(bearer.token.expose()))
     {
-        let at = &member(&bearer.value, "token").unwrap_or(bearer).value.at;
-        let mend = "make one, for example with: openssl rand -hex 32";
-        reader.within("bearer", |reader| reader.note(at, "a token as short as this can be guessed", mend));
+        let at = &bearer.value.entry("token").unwrap_or(bearer).value.at;
+        let help = "make one, for example with: openssl rand -hex 32";
+        reader.within("bearer", |reader| reader.note(at, "a token as short as this can be guessed", help));
     }
-    if let (Some(said), Some(oauth)) = (member(&entry.value, "oauth"), &auth.oauth)
+    if let (Some(said), Some(oauth)) = (entry.value.entry("oauth"), &auth.oauth)
         && let Some(scope) = oauth.required_scopes.iter().find(|scope| !oauth.scopes.contains(scope))
     {
         let message = format!("no client asks for the scope `{}`, which every token needs", clip(scope));
@@ -110,7 +102,7 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
 }
 
 fn access(reader: &mut Reader<'_>, rule: &Node, config: &Config, names: &Names<'_>) {
-    for entry in members(rule) {
+    for entry in rule.entries() {
         match entry.key.as_str() {
             "allow" | "deny" => names.public(reader, entry, What::Either),
             "who" | "unless" => reader.within(&entry.key, |reader| askers(reader, entry, config)),
@@ -124,8 +116,8 @@ fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
     let auth = &config.auth;
     let (by_key, by_name) = (auth.keys, !auth.users.is_empty() || auth.site.is_some());
     let by_token = !auth.jwt.is_empty();
-    for entry in members(&who.value) {
-        let (is_there, message, mend) = match entry.key.as_str() {
+    for entry in who.value.entries() {
+        let (is_there, message, help) = match entry.key.as_str() {
             "key" => (by_key, "nobody shows an API key here", "add keys: true to `auth`"),
             "user" if auth.site.is_none() && by_name => {
                 users(reader, entry, config);
@@ -145,8 +137,8 @@ fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
         };
         if !is_there {
             let message = format!("{message}, so this fits nobody");
-            let mend = format!("{mend}; or remove this");
-            reader.within(&entry.key, |reader| reader.note(&entry.key_at, message, mend));
+            let help = format!("{help}; or remove this");
+            reader.within(&entry.key, |reader| reader.note(&entry.key_at, message, help));
         }
     }
 }
@@ -181,15 +173,15 @@ fn schemes(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
 }
 
 fn rate(reader: &mut Reader<'_>, limit: &Node, config: &Config, names: &Names<'_>) {
-    if let Some(tools) = member(limit, "tools") {
+    if let Some(tools) = limit.entry("tools") {
         names.public(reader, tools, What::Tool);
     }
-    if let Some(per) = member(limit, "per")
+    if let Some(per) = limit.entry("per")
         && !config.auth.asks()
     {
         texts(reader, per, |reader, node, per| {
             if per == "principal" {
-                let message = "nobody is asked who they are, so all callers share this count";
+                let message = "callers are not asked who they are, so all share this count";
                 reader.note(&node.at, message, "write per: ip, or add `auth`");
             }
         });
@@ -197,30 +189,30 @@ fn rate(reader: &mut Reader<'_>, limit: &Node, config: &Config, names: &Names<'_
 }
 
 fn audit(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
-    if let Some(redact) = member(&entry.value, "redact")
+    if let Some(redact) = entry.value.entry("redact")
         && config.audit.as_ref().is_some_and(|audit| !audit.arguments)
     {
         let message = "arguments are not written down, so there is nothing to leave out";
-        let mend = "remove it, or write arguments: true";
-        reader.within("redact", |reader| reader.note(&redact.key_at, message, mend));
+        let help = "remove it, or write arguments: true";
+        reader.within("redact", |reader| reader.note(&redact.key_at, message, help));
     }
 }
 
 fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
-    for own in members(&entry.value) {
+    for own in entry.value.entries() {
         let is_it = |name: &Option<String>| name.as_ref() == Some(&own.key);
         let used = is_it(&config.dialect)
             || config.profiles.values().any(|profile| is_it(&profile.dialect))
             || config.endpoints.iter().any(|endpoint| is_it(&endpoint.dialect));
         let is_base = |other: &Entry| {
-            let base = member(&other.value, "base").map(|base| &base.value.kind);
+            let base = other.value.entry("base").map(|base| &base.value.kind);
             matches!(base, Some(Kind::Scalar { text, .. }) if *text == own.key)
         };
-        if !used && !members(&entry.value).iter().any(is_base) {
-            let mend =
+        if !used && !entry.value.entries().iter().any(is_base) {
+            let help =
                 format!("name it where it counts: endpoints: [{{ path: /tools, dialect: {} }}]", own.key);
             reader.within(&own.key, |reader| {
-                reader.note(&own.key_at, "nothing behaves by this dialect", mend);
+                reader.note(&own.key_at, "nothing behaves by this dialect", help);
             });
         }
         reader.within(&own.key, |reader| methods(reader, &own.value));
@@ -230,7 +222,7 @@ fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
 /// Methods that neither the protocol nor a built-in dialect has. Extensions have such.
 fn methods(reader: &mut Reader<'_>, dialect: &Node) {
     for key in ["methods", "emptyMethods"] {
-        let Some(entry) = member(dialect, key) else { continue };
+        let Some(entry) = dialect.entry(key) else { continue };
         let rows: Vec<Dialect> = Dialect::all().collect();
         let of_rows = || rows.iter().flat_map(|row| row.lists.methods.iter().chain(&row.lists.empty_methods));
         let of_protocol = Method::ALL.iter().map(|method| method.name());
@@ -243,11 +235,10 @@ fn methods(reader: &mut Reader<'_>, dialect: &Node) {
                 return;
             }
             let message = format!("no version of the protocol has the method `{}`", clip(name));
-            let mend = match suggest::nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "nothing to do, if a server has it as an extension".to_owned(),
-            };
-            reader.note(&node.at, message, mend);
+            let help = suggest::or(name, known.iter().copied(), || {
+                "nothing to do, if a server has it as an extension".to_owned()
+            });
+            reader.note(&node.at, message, help);
         });
     }
 }
@@ -263,17 +254,17 @@ fn asking(reader: &mut Reader<'_>, entry: &Entry, config: &Config, or: &str) {
 }
 
 fn endpoint(reader: &mut Reader<'_>, endpoint: &Node, config: &Config) {
-    let is_meant = member(endpoint, "auth").is_some_and(|auth| plain(&auth.value) != Some("inherit"));
-    if let Some(dialect) = member(endpoint, "dialect").filter(|_| !is_meant) {
+    let is_meant = endpoint.entry("auth").is_some_and(|auth| plain(&auth.value) != Some("inherit"));
+    if let Some(dialect) = endpoint.entry("dialect").filter(|_| !is_meant) {
         let or = "; or auth: none to this endpoint";
         reader.within("dialect", |reader| asking(reader, dialect, config, or));
     }
 }
 
 fn profiles(reader: &mut Reader<'_>, entry: &Entry, config: &Config, names: &Names<'_>) {
-    for one in members(&entry.value) {
+    for one in entry.value.entries() {
         reader.within(&one.key, |reader| {
-            if let Some(dialect) = member(&one.value, "dialect") {
+            if let Some(dialect) = one.value.entry("dialect") {
                 reader.within("dialect", |reader| asking(reader, dialect, config, ""));
             }
             if let Some(profile) = config.profiles.get(&one.key) {

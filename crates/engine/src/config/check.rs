@@ -1,4 +1,4 @@
-//! What values mean: is this a server name, a URL, a header, a command, a path that we can work with?
+//! Checks of values: server names, URLs, headers, commands, paths.
 //!
 //! Pure functions over one value each. They know nothing of places in files; `read` adds those. A message shows a text
 //! only in the form that people may see.
@@ -9,24 +9,25 @@ use http::uri::{Authority, Scheme};
 use http::{HeaderName, HeaderValue, Uri};
 
 use super::text::Text;
+use super::words::is_word_of;
 
-/// What is wrong with a value, and what to do about it.
+/// A reason to refuse a value, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Flaw {
+pub(crate) struct Flaw {
     pub(super) message: String,
-    pub(super) mend: String,
-    /// The mend is made of the value itself.
+    pub(super) help: String,
+    /// The help is made of the value itself.
     pub(super) tells_value: bool,
 }
 
 impl Flaw {
-    pub(super) fn new(message: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { message: message.into(), mend: mend.into(), tells_value: false }
+    pub(super) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: help.into(), tells_value: false }
     }
 
-    /// A flaw with a mend that is made of the value itself, so only for a value that may be shown.
-    fn telling(message: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { tells_value: true, ..Self::new(message, mend) }
+    /// A flaw with a help that is made of the value itself, so only for a value that may be shown.
+    pub(super) fn telling(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { tells_value: true, ..Self::new(message, help) }
     }
 }
 
@@ -39,28 +40,9 @@ pub const MAX_SLUG: usize = 64;
 const MAX_PATH: usize = 256;
 
 /// Headers that belong to the connection or to the protocol, so no configuration may set them.
-const OWN_HEADERS: &[&str] = &[
-    "accept",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "expect",
-    "host",
-    "keep-alive",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
+const OWN_HEADERS: &str = "accept connection content-encoding content-length content-type expect host keep-alive last-event-id \
+    mcp-method mcp-name mcp-protocol-version mcp-session-id proxy-authenticate proxy-authorization \
+    proxy-connection te trailer transfer-encoding upgrade";
 
 /// Paths that Dragoman serves itself, whatever is configured.
 const OWN_PATHS: &[&str] = &["/", "/health", "/ready", "/metrics", "/admin"];
@@ -75,22 +57,22 @@ pub(super) fn server_name(name: &str) -> Result<(), Flaw> {
     }
     better.truncate(MAX_SERVER_NAME);
     let better = better.trim_matches('-');
-    let mend = if better.is_empty() {
+    let help = if better.is_empty() {
         "write a name such as `files`".to_owned()
     } else {
         format!("write `{better}`")
     };
     if name.is_empty() {
-        return Err(Flaw::new("a server needs a name", mend));
+        return Err(Flaw::new("a server needs a name", help));
     }
     if name.chars().count() > MAX_SERVER_NAME {
-        return Err(Flaw::new(format!("a server name has at most {MAX_SERVER_NAME} characters"), mend));
+        return Err(Flaw::new(format!("a server name has at most {MAX_SERVER_NAME} characters"), help));
     }
     if !name.chars().all(allowed) {
-        return Err(Flaw::new("a server name has only `A-Z a-z 0-9 _ . -`", mend));
+        return Err(Flaw::new("a server name has only `A-Z a-z 0-9 _ . -`", help));
     }
     if name.contains("__") {
-        return Err(Flaw::new("a server name cannot hold `__`, which parts it from the tool's name", mend));
+        return Err(Flaw::new("a server name cannot hold `__`, which parts it from the tool's name", help));
     }
     Ok(())
 }
@@ -104,7 +86,7 @@ pub(super) fn slug(name: &str) -> Result<(), Flaw> {
     let lower: String =
         name.chars().map(|c| c.to_ascii_lowercase()).map(|c| if allowed(c) { c } else { '-' }).collect();
     let better: String = lower.trim_matches(['-', '_']).chars().take(MAX_SLUG).collect();
-    let mend = if better.is_empty() {
+    let help = if better.is_empty() {
         "write a name such as `editors`".to_owned()
     } else {
         format!("write `{better}`")
@@ -112,7 +94,7 @@ pub(super) fn slug(name: &str) -> Result<(), Flaw> {
     let message = format!(
         "a profile's name is part of a URL: 1 to {MAX_SLUG} of `a-z 0-9 - _`, a letter or digit first"
     );
-    Err(Flaw::new(message, mend))
+    Err(Flaw::new(message, help))
 }
 
 /// A name that clients see: what every era and client takes.
@@ -123,10 +105,10 @@ pub(super) fn public_name(name: &str) -> Result<(), Flaw> {
     }
     let better: String =
         name.chars().map(|c| if allowed(c) { c } else { '_' }).take(MAX_PUBLIC_NAME).collect();
-    let mend = if better.is_empty() { "write the new name".to_owned() } else { format!("write `{better}`") };
+    let help = if better.is_empty() { "write the new name".to_owned() } else { format!("write `{better}`") };
     Err(Flaw::telling(
         format!("a name that clients see has 1 to {MAX_PUBLIC_NAME} of `A-Z a-z 0-9 _ - . /`"),
-        mend,
+        help,
     ))
 }
 
@@ -157,9 +139,9 @@ pub(super) fn url(url: &Text) -> Result<(), Flaw> {
     }
     let authority = uri.authority().ok_or_else(|| Flaw::new("this URL has no host", example))?;
     if authority.as_str().contains('@') {
-        let mend =
+        let help =
             "remove it from the URL and send a header: headers: { Authorization: \"Bearer ${TOKEN}\" }";
-        return Err(Flaw::new("a URL cannot carry a user name or a password", mend));
+        return Err(Flaw::new("a URL cannot carry a user name or a password", help));
     }
     host_and_port(authority).map_err(|reason| Flaw::new(reason, example))
 }
@@ -200,10 +182,10 @@ pub(super) fn basic_password(password: &Text) -> Result<(), Flaw> {
 }
 
 /// A name of a few letters.
-pub(super) fn word(word: &str) -> Result<(), Flaw> {
+pub(super) fn word(word: &str) -> Result<String, Flaw> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if (1..=64).contains(&word.len()) && word.chars().all(allowed) {
-        return Ok(());
+        return Ok(word.to_owned());
     }
     Err(Flaw::new("this name has 1 to 64 of `A-Z a-z 0-9 - _`", "correct it"))
 }
@@ -230,7 +212,7 @@ fn host_and_port(authority: &Authority) -> Result<(), &'static str> {
 pub(super) fn header_name(name: &str) -> Result<HeaderName, Flaw> {
     let parsed = HeaderName::from_bytes(name.as_bytes())
         .map_err(|_| Flaw::new("this cannot be a header's name", "write a name such as Authorization"))?;
-    if OWN_HEADERS.contains(&parsed.as_str()) || parsed.as_str().starts_with("mcp-param-") {
+    if is_word_of(parsed.as_str(), OWN_HEADERS) || parsed.as_str().starts_with("mcp-param-") {
         let message = format!("the header `{parsed}` belongs to the protocol or the connection");
         return Err(Flaw::new(message, "remove it; Dragoman sends the right one"));
     }
@@ -240,8 +222,8 @@ pub(super) fn header_name(name: &str) -> Result<HeaderName, Flaw> {
 pub(super) fn header_value(value: &Text) -> Result<(), Flaw> {
     let text = value.expose();
     if text.contains(['\r', '\n']) {
-        let mend = "keep one line; a token from a file must be a single line";
-        return Err(Flaw::new("a header's value cannot hold a line break", mend));
+        let help = "keep one line; a token from a file must be a single line";
+        return Err(Flaw::new("a header's value cannot hold a line break", help));
     }
     if !text.is_ascii() || HeaderValue::from_str(text).is_err() {
         return Err(Flaw::new(
@@ -271,15 +253,19 @@ pub(super) fn no_nul(text: &str) -> Result<(), Flaw> {
     Ok(())
 }
 
-pub(super) fn variable(name: &str) -> Result<(), Flaw> {
+pub(super) fn no_nul_text(text: &Text) -> Result<(), Flaw> {
+    no_nul(text.expose())
+}
+
+pub(super) fn variable(name: &str) -> Result<String, Flaw> {
     if name.is_empty() || name.contains(['=', '\0']) || name.chars().any(char::is_whitespace) {
-        let mend = "write NAME: value, not NAME=value";
+        let help = "write NAME: value, not NAME=value";
         return Err(Flaw::new(
             "an environment variable's name has no `=`, no blanks, and is not empty",
-            mend,
+            help,
         ));
     }
-    Ok(())
+    Ok(name.to_owned())
 }
 
 pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
@@ -294,12 +280,12 @@ pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
         if host == "localhost" {
             return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
         }
-        let mend = format!("write 127.0.0.1:{port} for this machine only, or 0.0.0.0:{port} for everybody");
-        return Err(Flaw::telling("an address to listen on is an IP address and a port", mend));
+        let help = format!("write 127.0.0.1:{port} for this machine only, or 0.0.0.0:{port} for everybody");
+        return Err(Flaw::telling("an address to listen on is an IP address and a port", help));
     }
     if let Ok(ip) = text.trim_matches(['[', ']']).parse::<IpAddr>() {
-        let mend = format!("write {}", SocketAddr::new(ip, 8808));
-        return Err(Flaw::telling("the port is missing", mend));
+        let help = format!("write {}", SocketAddr::new(ip, 8808));
+        return Err(Flaw::telling("the port is missing", help));
     }
     Err(Flaw::new("this is no address to listen on", "write an IP address and a port: 127.0.0.1:8808"))
 }
@@ -326,14 +312,18 @@ pub(super) fn endpoint_path(path: &str, may_be_own: bool) -> Result<(), Flaw> {
         return Err(Flaw::new("Dragoman already serves something at this path", example));
     }
     if !may_be_own && (among(PROFILE_PATHS) || path.starts_with("/mcp/")) {
-        let mend = format!("{example}, or say how it behaves: dialect: standard");
-        return Err(Flaw::new("Dragoman already serves something at this path", mend));
+        let help = format!("{example}, or say how it behaves: dialect: standard");
+        return Err(Flaw::new("Dragoman already serves something at this path", help));
     }
     Ok(())
 }
 
 /// `mcp.example.com`, `mcp.example.com:8443`, `192.0.2.7`, `[2001:db8::7]:8443`; in small letters.
-pub(super) fn allowed_host(text: &str) -> Result<String, Flaw> {
+pub(super) fn allowed_host(text: &Text) -> Result<String, Flaw> {
+    host(text.expose())
+}
+
+fn host(text: &str) -> Result<String, Flaw> {
     let example = "write it like mcp.example.com or mcp.example.com:8443";
     if text.contains("://") {
         return Err(Flaw::new("a host has no scheme", example));
@@ -347,7 +337,8 @@ pub(super) fn allowed_host(text: &str) -> Result<String, Flaw> {
 }
 
 /// `https://app.example.com`, in small letters, without a path: as browsers write it.
-pub(super) fn allowed_origin(text: &str) -> Result<String, Flaw> {
+pub(super) fn allowed_origin(text: &Text) -> Result<String, Flaw> {
+    let text = text.expose();
     let example = "write it like https://app.example.com, without a path";
     if text == "*" || text.eq_ignore_ascii_case("null") {
         return Err(Flaw::new("this would let every web page in", "name the origins one by one"));
@@ -358,7 +349,7 @@ pub(super) fn allowed_origin(text: &str) -> Result<String, Flaw> {
     let scheme_is_sound = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
     let host = rest.strip_suffix('/').unwrap_or(rest);
-    if !scheme_is_sound || host.contains('/') || allowed_host(host).is_err() {
+    if !scheme_is_sound || host.contains('/') || self::host(host).is_err() {
         return Err(Flaw::new("an origin is a scheme and a host, with or without a port", example));
     }
     Ok(format!("{}://{}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase()))

@@ -1,20 +1,20 @@
-//! Which paths endpoints claim: their own, and those where the clients of their event streams send messages. Each path leads
+//! The paths that endpoints claim: their own, and those where the clients of their event streams send messages. Each path leads
 //! to one place. It must not know what is served there.
 
-use std::collections::HashMap;
-
-use super::model::{Config, DEFAULT_PROFILE, Endpoint, EndpointTransport};
+use super::endpoints::{Endpoint, EndpointTransport, Written};
+use super::model::Config;
+use super::profiles::DEFAULT_PROFILE;
 use super::read::Reader;
 use super::source::Span;
 use crate::dialect_rows::Streams;
 
 /// The path of the default profile's event stream.
 const STREAM: &str = "/sse";
-/// Where its messages go.
+/// The path to which its clients send messages.
 const MESSAGES: &str = "/message";
 
 impl Config {
-    /// Where the messages for an endpoint's event stream go; `None` where there is no such stream beside them.
+    /// The path for the messages of an endpoint's event stream; `None` where there is no such stream beside them.
     pub(crate) fn messages_of(&self, endpoint: &Endpoint) -> Option<String> {
         if let Some(path) = &endpoint.message {
             return Some(path.clone());
@@ -35,24 +35,21 @@ impl Config {
     }
 }
 
-/// Where the file at hand has its endpoints: by path, the index in its list and the place.
-pub(super) type Written = HashMap<String, (usize, Span)>;
-
 /// Takes down a fault for each endpoint that claims a path which leads elsewhere. `all` is the place of those that the file
 /// does not have itself.
 pub(super) fn check(reader: &mut Reader<'_>, config: &Config, written: &Written, all: &Span) {
     for (at, endpoint) in config.endpoints.iter().enumerate() {
-        let Some((message, mend)) = clash(config, at, endpoint) else { continue };
+        let Some((message, help)) = clash(config, at, endpoint) else { continue };
         reader.within("endpoints", |reader| match written.get(&endpoint.path) {
             Some((index, place)) => {
-                reader.within(&format!("[{index}]"), |reader| reader.fault(place, message, mend));
+                reader.within(&format!("[{index}]"), |reader| reader.fault(place, message, help));
             }
-            None => reader.fault(all, message, mend),
+            None => reader.fault(all, message, help),
         });
     }
 }
 
-/// What is wrong with the paths of one endpoint, and what mends it. No path is quoted: it may hold what nobody may see.
+/// A fault in the paths of one endpoint, and what to do about it. No path is quoted: it may hold what nobody may see.
 fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static str, &'static str)> {
     let own = bare(&endpoint.path);
     let has_stream = config.profiles.contains_key(DEFAULT_PROFILE)
@@ -74,7 +71,7 @@ fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static st
                     || index < at && config.messages_of(other).is_some_and(|path| bare(&path) == beside))
         });
     elsewhere.then_some((
-        "the messages of this endpoint's clients would go to a path that leads elsewhere already",
+        "the messages of this endpoint's clients would go to a path that is already in use for something else",
         "give them another one: transport: sse, message: /team/message",
     ))
 }

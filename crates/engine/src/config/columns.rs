@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use crate::dialect_rows::{Channel, Choice, Column, Dialect, Kind};
+use crate::dialect_rows::{CellKind, Channel, Choice, Column, Dialect};
 
-/// What a file may say instead of a value: a variable.
+/// A variable, which may stand in place of a value.
 const VARIABLE: &str = "\\$\\{";
 
 /// A `base`, and what differs from it.
@@ -20,7 +20,7 @@ impl JsonSchema for DialectDifference {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let said = generator.subschema_for::<Said>().to_value();
+        let trouble = generator.subschema_for::<TroubleAnswer>().to_value();
         let mut properties = Map::new();
         let names = Dialect::names().join(", ");
         let base = format!("The dialect that it starts from: {names}, or one that stands further up.");
@@ -28,13 +28,13 @@ impl JsonSchema for DialectDifference {
         properties.insert("variant".to_owned(), variants());
         let mut told = Vec::new();
         for column in Dialect::COLUMNS {
-            let mut schema = if column.kind == Kind::Say { said.clone() } else { of_kind(column) };
+            let mut schema = if column.kind == CellKind::Say { trouble.clone() } else { of_kind(column) };
             schema["description"] = Value::String(described(column));
             properties.insert(column.name.to_owned(), schema);
-            told.extend((column.kind == Kind::Say).then_some(column.name));
+            told.extend((column.kind == CellKind::Say).then_some(column.name));
         }
         let mut members = Map::new();
-        for (member, schema) in said_members() {
+        for (member, schema) in trouble_members() {
             members.insert(format!("^({})\\.{member}$", told.join("|")), schema);
         }
         json_schema!({
@@ -47,22 +47,22 @@ impl JsonSchema for DialectDifference {
     }
 }
 
-/// How one kind of trouble is told.
-struct Said;
+/// The members that describe one kind of trouble.
+struct TroubleAnswer;
 
-impl JsonSchema for Said {
+impl JsonSchema for TroubleAnswer {
     fn schema_name() -> Cow<'static, str> {
-        "Said".into()
+        "TroubleAnswer".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let properties: Map<String, Value> =
-            said_members().into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+            trouble_members().into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
         json_schema!({ "type": "object", "properties": properties, "additionalProperties": false })
     }
 }
 
-fn said_members() -> [(&'static str, Value); 6] {
+fn trouble_members() -> [(&'static str, Value); 6] {
     let described = |mut schema: Value, about: &str| {
         schema["description"] = Value::from(about);
         schema
@@ -80,7 +80,7 @@ fn said_members() -> [(&'static str, Value); 6] {
     ]
 }
 
-/// What a column means, and what may stand in its texts.
+/// The meaning of a column, and the placeholders of its texts.
 fn described(column: &Column) -> String {
     let names: Vec<String> = column.placeholders().iter().map(|name| format!("{{{name}}}")).collect();
     if names.is_empty() {
@@ -107,26 +107,28 @@ fn variants() -> Value {
 fn of_kind(column: &Column) -> Value {
     let words = |words: &'static [Choice]| json!({ "type": "array", "items": one_of(words) });
     match column.kind {
-        Kind::Bool => json!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "pattern": VARIABLE }] }),
-        Kind::Number(least, most) => number(least, most),
-        Kind::Text => text(),
-        Kind::TextOrNull => json!({ "type": ["string", "number", "boolean", "null"] }),
-        Kind::Word(choices) => one_of(choices),
-        Kind::Words(choices) => words(choices),
-        Kind::Order(choices) => {
+        CellKind::Bool => {
+            json!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "pattern": VARIABLE }] })
+        }
+        CellKind::Number(least, most) => number(least, most),
+        CellKind::Text => text(),
+        CellKind::TextOrNull => json!({ "type": ["string", "number", "boolean", "null"] }),
+        CellKind::Word(choices) => one_of(choices),
+        CellKind::Words(choices) => words(choices),
+        CellKind::Order(choices) => {
             let mut all = words(choices);
             all["uniqueItems"] = Value::Bool(true);
             all["minItems"] = Value::from(choices.len());
             all
         }
-        Kind::Texts if column.needs_items() => {
+        CellKind::Texts if column.needs_items() => {
             json!({ "type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1 })
         }
-        Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::TextsOrNull => json!({ "type": ["array", "null"], "items": { "type": "string" } }),
-        Kind::Version => json!({ "type": "string" }),
-        Kind::ObjectOrNull => json!({ "type": ["object", "null"] }),
-        Kind::Template | Kind::Say => json!({}),
+        CellKind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+        CellKind::TextsOrNull => json!({ "type": ["array", "null"], "items": { "type": "string" } }),
+        CellKind::Version => json!({ "type": "string" }),
+        CellKind::ObjectOrNull => json!({ "type": ["object", "null"] }),
+        CellKind::Template | CellKind::Say => json!({}),
     }
 }
 

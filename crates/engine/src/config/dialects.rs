@@ -4,17 +4,18 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::check;
+use super::known::Known;
 use super::parse::{Entry, Kind, Node};
-use super::pieces::{self, Known};
 use super::read::{Reader, clip};
+use super::spellings::{KnownName, Spelling};
 use super::suggest;
 use crate::dialect_rows::{Dialect, Streams};
 
 /// The number of columns that are suggested for one that is not known.
 const MOST_TOLD: usize = 5;
 
-/// The members of those columns that say how trouble is told.
-const SAID: [&str; 6] = ["code", "message", "status", "channel", "data", "body"];
+/// The members of those columns that describe the answer to one kind of trouble.
+const TROUBLE_MEMBERS: [&str; 6] = ["code", "message", "status", "channel", "data", "body"];
 
 /// The column that sets others.
 const VARIANT: &str = "variant";
@@ -28,11 +29,6 @@ pub(super) fn names(own: &IndexMap<String, Dialect>) -> Vec<String> {
 pub(super) fn has_streams(name: &str, own: &IndexMap<String, Dialect>) -> bool {
     let row = own.get(name).cloned().or_else(|| Dialect::base(name)).filter(|row| row.interpreted);
     row.is_some_and(|row| row.events.streams != Streams::None)
-}
-
-/// Those names as what something else may name.
-pub(super) fn known(names: &[String]) -> Known<'_> {
-    Known { what: "dialect", names: names.iter().map(String::as_str).collect() }
 }
 
 /// Reads the dialects on top of those that there are.
@@ -53,12 +49,13 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexM
 
 fn read_one(reader: &mut Reader<'_>, entry: &Entry, others: &IndexMap<String, Dialect>) -> Option<Dialect> {
     let mut fields = reader.fields(&entry.value, "a mapping with `base` and what differs from it")?;
-    let names = names(others);
+    reader.known.add(Known::Dialect, names(others));
     if !fields.has("base") {
         reader.fault(&entry.key_at, "this dialect has no `base`", "add it: base: standard");
         return None;
     }
-    let base = pieces::known_name(reader, &mut fields, "base", &known(&names))?;
+    let base = fields.take("base")?;
+    let base = reader.within("base", |reader| KnownName(Known::Dialect).read(reader, base, None))?;
     let mut row = others.get(&base).cloned().or_else(|| Dialect::base(&base))?;
     // What a variant sets may be set otherwise beside it.
     let (variant, columns): (Vec<&Entry>, Vec<&Entry>) =
@@ -74,7 +71,16 @@ fn set(reader: &mut Reader<'_>, entry: &Entry, row: &mut Dialect) -> Option<()> 
     let key = entry.key.split('.').next().unwrap_or_default();
     let column = Dialect::column(key);
     if column.is_none() && key != VARIANT {
-        reader.fault(&entry.key_at, format!("a dialect has no column `{}`", clip(&entry.key)), meant(key));
+        if let Some(renamed) = Dialect::COLUMNS.iter().find(|column| column.former == key && !key.is_empty())
+        {
+            reader.refuse_former(entry, renamed.name);
+        } else {
+            reader.fault(
+                &entry.key_at,
+                format!("a dialect has no column `{}`", clip(&entry.key)),
+                meant(key),
+            );
+        }
         return None;
     }
     let value = value(reader, &entry.value)?;
@@ -89,17 +95,17 @@ fn set(reader: &mut Reader<'_>, entry: &Entry, row: &mut Dialect) -> Option<()> 
         Some(column) if column.name == entry.key => format!("write {}", column.allowed()),
         _ => "correct it, or remove it".to_owned(),
     };
-    reader.fault(&entry.value.at, unfit.reason, unfit.mend.unwrap_or_else(of_kind));
+    reader.fault(&entry.value.at, unfit.reason, unfit.help.unwrap_or_else(of_kind));
     None
 }
 
-/// Which column may be meant by a name that none has.
+/// Suggests the column that may be meant by a name that none has.
 fn meant(key: &str) -> String {
     let names = || Dialect::COLUMNS.iter().map(|column| column.name).chain([VARIANT]);
     if let Some(near) = suggest::nearest(key, names()) {
         return format!("did you mean `{near}`?");
     }
-    if let Some(member) = suggest::nearest(key, SAID) {
+    if let Some(member) = suggest::nearest(key, TROUBLE_MEMBERS) {
         return format!(
             "say it of one kind of trouble: unknownTool: {{ {member}: … }}; `dragoman schema` lists all columns"
         );

@@ -1,115 +1,136 @@
-//! Reads `endpoints`: further paths, and how each behaves.
+//! `endpoints`: further paths at which a profile is served, and how each behaves.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::check;
-use super::claims::Written;
-use super::model::{DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport};
-use super::parse::{Entry, Node};
-use super::pieces::{self, Known};
+use super::check::{Flaw, endpoint_path};
+use super::known::Known;
+use super::parse::Entry;
+use super::profiles::DEFAULT_PROFILE;
 use super::read::{Reader, clip};
+use super::rows::section;
+use super::section;
+use super::source::Span;
+use super::spellings::{KnownName, Maybe, Parsed, Spelling, Word, item};
+use super::text::Text;
+use super::words::words;
 
-const KEYS: &[&str] = &["path", "profile", "dialect", "transport", "message", "auth"];
-
-/// What endpoints may name.
-pub(super) struct Around<'k> {
-    pub(super) profiles: Known<'k>,
-    pub(super) dialects: Known<'k>,
-    /// Says whether there are event streams where a profile is served by a dialect, or by its own.
-    pub(super) streams: &'k dyn Fn(Option<&str>, &str) -> bool,
+section! {
+    /// A further path at which a profile is served.
+    pub struct Endpoint: "a mapping with `path` and `profile`" {
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            // With a dialect it may be a path at which Dragoman serves a profile by itself.
+            let Some(path) = entry.value.entry("path").filter(|_| entry.value.entry("dialect").is_none()) else { return };
+            if !self.path.is_empty() {
+                reader.within("path", |reader| Parsed("a path", further_path).read(reader, path, None));
+            }
+        }
+    } [
+        /// An absolute path without a query: `/tools/mcp`. With `dialect` it can also be one that already exists: `/mcp`,
+        /// `/mcp/NAME`, `/sse`.
+        "path" path: String = Parsed("a path", any_path), needed "path: /tools/mcp";
+        /// The profile to serve.
+        "profile" profile: String = KnownName(Known::Profile), default DEFAULT_PROFILE.to_owned();
+        /// The dialect here: `standard`, another built-in dialect, or one of `dialects`.
+        "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "the profile's";
+        /// The transport: `http`, `sse` (an event stream by GET, messages by POST) or `both`.
+        "transport" transport: Option<EndpointTransport> = Maybe(Word),
+            absent "the dialect's transport; without a dialect `http`";
+        /// The path to which clients of an event stream post. Like `path`, it serves one purpose only.
+        "message" message: Option<String> = Maybe(Parsed("a path", any_path)),
+            absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (`messagePath` names another); else the path itself";
+        /// `inherit`: as `auth` says; `none`: no authentication here.
+        "auth" auth: EndpointAuth = Word;
+    ]
 }
 
-/// The further paths, on top of those of the base: one with the same path takes its place. And where the file has its own.
+fn any_path(path: &Text) -> Result<String, Flaw> {
+    endpoint_path(path.expose(), true).map(|()| path.expose().to_owned())
+}
+
+fn further_path(path: &Text) -> Result<String, Flaw> {
+    endpoint_path(path.expose(), false).map(|()| path.expose().to_owned())
+}
+
+words! {
+    /// The transport at an endpoint.
+    pub enum EndpointTransport {
+        /// Streamable HTTP, or what the dialect answers to messages by POST.
+        Http = "http",
+        /// HTTP+SSE of 2024: an event stream by GET, messages by POST.
+        Sse = "sse",
+        /// Both at one path.
+        Both = "both",
+    }
+}
+
+words! {
+    /// Authentication at an endpoint.
+    #[derive(Default)]
+    pub enum EndpointAuth {
+        /// As `auth` says.
+        #[default]
+        Inherit = "inherit",
+        /// Nobody is asked.
+        None = "none",
+    }
+}
+
+/// The endpoints of the file at hand: by path, the index in its list and the place.
+pub(super) type Written = HashMap<String, (usize, Span)>;
+
+/// Reads the further paths, on top of those of the base: one with the same path takes its place. `streams` says whether there
+/// are event streams where a profile is served by a dialect, or by its own.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: &Entry,
-    around: &Around<'_>,
     base: Vec<Endpoint>,
+    streams: &dyn Fn(Option<&str>, &str) -> bool,
 ) -> (Vec<Endpoint>, Written) {
     let mut endpoints = base;
     let mut paths = HashSet::new();
     let mut written = Written::new();
-    reader.within("endpoints", |reader| {
-        for (index, item) in reader.items(&entry.value, "a list of endpoints", false)?.into_iter().enumerate()
-        {
-            let endpoint =
-                reader.within(&format!("[{index}]"), |reader| read_one(reader, item, around, &mut paths));
-            let Some(endpoint) = endpoint else { continue };
-            written.insert(endpoint.path.clone(), (index, item.at.start..item.at.start));
-            match endpoints.iter_mut().find(|other| other.path == endpoint.path) {
-                Some(other) => *other = endpoint,
-                None => endpoints.push(endpoint),
-            }
+    let items = reader.items(&entry.value, "a list of endpoints", false).unwrap_or_default();
+    for (index, node) in items.into_iter().enumerate() {
+        let item = item(index, node);
+        let Some(endpoint) = reader.within(&item.key, |reader| read_one(reader, &item, streams, &mut paths))
+        else {
+            continue;
+        };
+        written.insert(endpoint.path.clone(), (index, item.key_at));
+        match endpoints.iter_mut().find(|other| other.path == endpoint.path) {
+            Some(other) => *other = endpoint,
+            None => endpoints.push(endpoint),
         }
-        Some(())
-    });
+    }
     (endpoints, written)
 }
 
 fn read_one(
     reader: &mut Reader<'_>,
-    node: &Node,
-    around: &Around<'_>,
+    item: &Entry,
+    streams: &dyn Fn(Option<&str>, &str) -> bool,
     paths: &mut HashSet<String>,
 ) -> Option<Endpoint> {
-    let mut fields = reader.fields(node, "a mapping with `path` and `profile`")?;
-    let at = fields.at.start..fields.at.start;
-    let may_be_own = fields.has("dialect");
-    let path = if let Some(entry) = fields.take("path") {
-        reader.within("path", |reader| read_path(reader, &entry.value, may_be_own, paths))
-    } else {
-        reader.fault(&at, "this endpoint has no `path`", "add it: path: /tools/mcp");
-        None
-    };
-    let profile = if fields.has("profile") {
-        pieces::known_name(reader, &mut fields, "profile", &around.profiles)
-    } else {
-        None
-    };
-    let dialect = pieces::known_name(reader, &mut fields, "dialect", &around.dialects);
-    let transport = fields.take("transport").and_then(|entry| {
-        reader.within("transport", |reader| reader.word(&entry.value, EndpointTransport::ALL))
-    });
-    let profile = profile.unwrap_or_else(|| DEFAULT_PROFILE.to_owned());
-    let streams = match transport {
-        None => (around.streams)(dialect.as_deref(), &profile),
+    let mut endpoint: Endpoint = section::read(reader, item, Endpoint::default())?;
+    // With a slash at the end it is the same path.
+    if let Some(path) = item.value.entry("path")
+        && !paths.insert(endpoint.path.trim_end_matches('/').to_owned())
+    {
+        let shown = reader.text(&path.value, "a path")?;
+        let message = format!("another endpoint already has the path `{}`", clip(shown.shown()));
+        let help = "write another path, or remove one of the two";
+        reader.within("path", |reader| reader.fault(&path.value.at, message, help));
+    }
+    let has_streams = match endpoint.transport {
+        None => streams(endpoint.dialect.as_deref(), &endpoint.profile),
         Some(transport) => transport != EndpointTransport::Http,
     };
-    let message = match fields.take("message") {
-        Some(entry) if !streams => {
-            let mend = "remove it, or write transport: sse";
-            reader.within("message", |r| {
-                r.fault(&entry.key_at, "`message` goes with event streams only", mend);
-            });
-            None
-        }
-        Some(entry) => reader.within("message", |reader| {
-            let text = reader.text(&entry.value, "a path")?;
-            let checked = check::endpoint_path(text.expose(), true);
-            reader.sound_text(&entry.value.at, &text, checked).map(|()| text.expose().to_owned())
-        }),
-        None => None,
-    };
-    let auth = fields
-        .take("auth")
-        .and_then(|entry| reader.within("auth", |reader| reader.word(&entry.value, EndpointAuth::ALL)));
-    reader.refuse(&fields.rest(), KEYS);
-    Some(Endpoint { path: path?, profile, dialect, transport, message, auth: auth.unwrap_or_default() })
-}
-
-fn read_path(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    may_be_own: bool,
-    paths: &mut HashSet<String>,
-) -> Option<String> {
-    let text = reader.text(node, "a path")?;
-    reader.sound_text(&node.at, &text, check::endpoint_path(text.expose(), may_be_own))?;
-    // With a slash at the end it is the same path.
-    if !paths.insert(text.expose().trim_end_matches('/').to_owned()) {
-        let message = format!("another endpoint already has the path `{}`", clip(text.shown()));
-        reader.fault(&node.at, message, "write another path, or remove one of the two");
-        return None;
+    if let Some(message) = item.value.entry("message").filter(|_| !has_streams) {
+        endpoint.message = None;
+        reader.within("message", |reader| {
+            let help = "remove it, or write transport: sse";
+            reader.fault(&message.key_at, "`message` goes with event streams only", help);
+        });
     }
-    Some(text.expose().to_owned())
+    Some(endpoint)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, and how it is shown: place, line, caret and mend.
+//! Errors of a configuration, and their display: place, line, caret and help.
 //!
 //! A fault is complete in itself: it carries its own line of the file, already without secrets.
 
@@ -33,10 +33,10 @@ pub struct Fault {
     pub path: String,
     /// The text in the file that is meant, on one line and without secrets.
     pub offending: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
-    pub mend: String,
+    /// The advice: what to do about it.
+    pub help: String,
     pub(super) excerpt: Excerpt,
 }
 
@@ -67,16 +67,16 @@ impl fmt::Display for Fault {
         writeln!(f, "{number} | {}", self.excerpt.text)?;
         let carets = "^".repeat(self.excerpt.width.max(1));
         writeln!(f, "{gutter} | {}{carets}", " ".repeat(self.excerpt.before))?;
-        write!(f, "{gutter} = mend: {}", self.mend)
+        write!(f, "{gutter} = help: {}", self.help)
     }
 }
 
 /// Everything that is wrong with a configuration, in the order of the file; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
-    /// What the configuration was refused for, at most [`MAX_REPORTED`].
+    /// The faults for which the configuration was refused, at most [`MAX_REPORTED`].
     pub faults: Vec<Fault>,
-    /// What is worth knowing besides, at most [`MAX_REPORTED`].
+    /// The notes besides, at most [`MAX_REPORTED`].
     pub notes: Vec<Fault>,
     /// The number of faults that there are in all.
     pub total: usize,

@@ -11,7 +11,7 @@ pub const MAX_GLOB_BYTES: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     text: Box<str>,
-    /// How many bytes stand in front of the first `*` or `?`.
+    /// The number of bytes in front of the first `*` or `?`.
     plain: usize,
 }
 

@@ -1,86 +1,68 @@
 //! Ranges of IP addresses.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
+use super::check::Flaw;
+use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 /// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address is the same whether it comes as
 /// itself or mapped into IPv6 (RFC 4291 section 2.5.5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IpRange {
-    first: IpAddr,
-    bits: u8,
-}
+pub struct IpRange(IpNet);
 
 impl IpRange {
     /// Reads a range.
     ///
     /// # Errors
-    /// Says what is wrong, and how to write it where that can be told.
-    pub fn parse(text: &str) -> Result<Self, (&'static str, Option<String>)> {
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text, None),
-        };
-        let written: IpAddr = address.parse().map_err(|_| ("this is no IP address", None))?;
-        let width = if written.is_ipv4() { 32 } else { 128 };
-        let is_number = |bits: &&str| bits.bytes().all(|byte| byte.is_ascii_digit());
-        let bits: u8 = match bits {
-            None => width,
-            Some(bits) => Some(bits)
-                .filter(is_number)
-                .and_then(|bits| bits.parse().ok())
-                .filter(|bits| *bits <= width)
-                .ok_or(("what stands behind the `/` is no number of bits of this address", None))?,
-        };
+    /// Says what is wrong, and how to write it.
+    pub(crate) fn parse(text: &str) -> Result<Self, Flaw> {
+        let refused = |reason| Flaw::new(reason, "write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7");
+        let (address, bits) =
+            text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
+        let written: IpAddr = address.parse().map_err(|_| refused("this is no IP address"))?;
         let first = written.to_canonical();
-        // The mapped addresses are ::ffff:0:0/96; a wider range holds more than IPv4.
-        let bits = match (written.is_ipv6() && first.is_ipv4(), bits) {
-            (false, bits) => bits,
-            (true, 96..) => bits - 96,
-            (true, _) => return Err(("a range of mapped addresses has at least 96 bits", None)),
+        let no_bits = || refused("what stands behind the `/` is no number of bits of this address");
+        let range = match bits {
+            None => IpNet::from(first),
+            Some(bits) => {
+                let is_number = bits.bytes().all(|byte| byte.is_ascii_digit());
+                let bits: u8 = bits.parse().ok().filter(|_| is_number).ok_or_else(no_bits)?;
+                // The mapped addresses are ::ffff:0:0/96; a wider range holds more than IPv4.
+                let is_mapped = written.is_ipv6() && first.is_ipv4();
+                let bits = if is_mapped {
+                    bits.checked_sub(96)
+                        .ok_or_else(|| refused("a range of mapped addresses has at least 96 bits"))?
+                } else {
+                    bits
+                };
+                IpNet::new(first, bits).map_err(|_| no_bits())?
+            }
         };
-        let start = mask(first, bits);
-        if start != first {
-            let mend = format!("{start}/{bits}");
-            return Err(("the address has bits beyond those that count", Some(mend)));
+        if range.trunc() != range {
+            let help = format!("write {}", range.trunc());
+            return Err(Flaw::telling("the address has bits beyond those that count", help));
         }
-        Ok(Self { first, bits })
+        Ok(Self(range))
     }
 
-    /// Is this address in the range?
+    /// Returns true if this address is in the range.
     pub fn contains(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        address.is_ipv4() == self.first.is_ipv4() && mask(address, self.bits) == self.first
+        self.0.contains(&address.to_canonical())
     }
 }
 
 /// The network of `ipv6_bits` bits that an IPv6 address is in; an IPv4 address, mapped or not, stays itself.
 pub fn address_block(address: IpAddr, ipv6_bits: u8) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.into(),
-        address @ IpAddr::V6(_) => mask(address, ipv6_bits),
-    }
-}
-
-/// The first `bits` bits of an address, the rest zero.
-fn mask(address: IpAddr, bits: u8) -> IpAddr {
-    match address {
-        IpAddr::V4(address) => {
-            let kept = u32::MAX.checked_shl(32 - u32::from(bits.min(32))).unwrap_or(0);
-            Ipv4Addr::from_bits(address.to_bits() & kept).into()
-        }
-        IpAddr::V6(address) => {
-            let kept = u128::MAX.checked_shl(128 - u32::from(bits.min(128))).unwrap_or(0);
-            Ipv6Addr::from_bits(address.to_bits() & kept).into()
-        }
-    }
+    let address = address.to_canonical();
+    let bits = if address.is_ipv4() { 32 } else { ipv6_bits };
+    IpNet::new(address, bits).map_or(address, |block| block.network())
 }
 
 impl fmt::Display for IpRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.first, self.bits)
+        self.0.fmt(f)
     }
 }
 
@@ -132,7 +114,7 @@ mod tests {
         {
             assert!(IpRange::parse(text).is_err(), "{text}");
         }
-        assert_eq!(IpRange::parse("::ffff:10.0.0.0/64").unwrap_err().1, None);
-        assert_eq!(IpRange::parse("10.0.0.7/8").unwrap_err().1.as_deref(), Some("10.0.0.0/8"));
+        assert!(!IpRange::parse("::ffff:10.0.0.0/64").unwrap_err().tells_value);
+        assert_eq!(IpRange::parse("10.0.0.7/8").unwrap_err().help, "write 10.0.0.0/8");
     }
 }

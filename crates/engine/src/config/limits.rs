@@ -1,213 +1,129 @@
-//! How much of everything is too much: one row per limit, with its default and the hardest value that anybody may set.
-//!
-//! The rows are the only place where a limit is named: the struct, the reader, the JSON schema and the documentation all
-//! come from them.
+//! Upper bounds on sizes, counts and times: one row per limit, with its default and the range of values that can be set.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value, json};
-
+use super::parse::Entry;
+use super::read::Reader;
+use super::rows::section;
+use super::spellings::{Bytes, Maybe, Number, Time};
 use super::units;
 
-const KIB: u64 = 1024;
-const MIB: u64 = 1024 * KIB;
-const SECOND: u64 = 1000;
-const MINUTE: u64 = 60 * SECOND;
-const HOUR: u64 = 60 * MINUTE;
+const KIB: usize = 1024;
+const MIB: usize = 1024 * KIB;
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_mins(1);
+const HOUR: Duration = Duration::from_hours(1);
 
-/// What a limit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Bytes; written as a number or as `64KiB`, `4MiB`, `1GiB`.
-    Bytes,
-    /// A number of things.
-    Count,
-    /// Milliseconds; written as a number of seconds or as `500ms`, `10s`, `30m`, `1h`.
-    Time,
+/// A time between two bounds.
+const fn time(least: Duration, most: Duration) -> Time {
+    Time { least, most }
 }
 
-impl Unit {
-    /// A value in the way that people write it.
-    pub fn show(self, value: u64) -> String {
-        match self {
-            Self::Bytes => units::show_bytes(value),
-            Self::Count => value.to_string(),
-            Self::Time => units::show_time(Duration::from_millis(value)),
-        }
-    }
+/// A number between two bounds.
+const fn number(least: usize, most: usize) -> Number {
+    Number { least, most }
 }
 
-/// One limit: its key, what it counts, its default and its bounds (bytes, things or milliseconds).
-#[derive(Debug)]
-pub struct LimitRow {
-    /// The key under `limits:`.
-    pub key: &'static str,
-    /// What it is for.
-    pub about: &'static str,
-    /// What it counts.
-    pub unit: Unit,
-    /// The value when nobody sets one.
-    pub default: u64,
-    /// The lowest value that may be set.
-    pub least: u64,
-    /// The highest value that may be set.
-    pub most: u64,
-    /// Stores a value that was checked against the bounds.
-    pub(super) set: fn(&mut Limits, u64),
+/// A number of bytes between two bounds.
+const fn bytes(least: usize, most: usize) -> Bytes {
+    Bytes { least, most }
 }
 
-/// How a limit's value is kept in [`Limits`].
-trait Kept {
-    fn keep(value: u64) -> Self;
-}
-
-impl Kept for usize {
-    fn keep(value: u64) -> Self {
-        Self::try_from(value).unwrap_or(Self::MAX)
-    }
-}
-
-impl Kept for Duration {
-    fn keep(value: u64) -> Self {
-        Self::from_millis(value)
-    }
-}
-
-macro_rules! limits {
-    ($(#[doc = $doc:literal] $field:ident: $type:ty = $key:literal $unit:ident $default:expr, $least:expr, $most:expr;)*) => {
-        /// How much of everything is too much. Every wait has a deadline and every buffer a cap; these are the values.
-        #[derive(Debug, Clone, PartialEq, Eq)]
-        pub struct Limits {
-            $(#[doc = $doc] pub $field: $type,)*
-        }
-
-        impl Default for Limits {
-            fn default() -> Self {
-                Self { $($field: Kept::keep($default),)* }
+section! {
+    /// Upper bounds on sizes, counts and times. Bytes are a number or `64KiB`, `4MiB`; times are a number of seconds or `500ms`,
+    /// `10s`, `30m`, `1h`.
+    pub struct Limits: "a mapping of limits" {
+        /// A default gives way to what somebody set; two values that somebody set must agree.
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            let (idle, whole) = (self.call_idle_timeout, self.call_timeout);
+            let written = (entry.value.entry("callIdleTimeout"), entry.value.entry("callTimeout"));
+            if idle <= whole {
+                return;
+            }
+            if let (Some(entry), Some(_)) = written {
+                let (idle, whole) = (units::show_time(idle), units::show_time(whole));
+                let message = format!("a call may be silent for {idle}, but last only {whole}");
+                let help = "set callIdleTimeout to at most callTimeout";
+                reader.within("callIdleTimeout", |reader| reader.fault(&entry.value.at, message, help));
+            } else if whole < Self::default().call_timeout {
+                self.call_idle_timeout = whole;
+            } else {
+                self.call_timeout = idle;
             }
         }
-
-        impl Limits {
-            /// All limits, in the order of the documentation.
-            pub const ROWS: &[LimitRow] = &[$(LimitRow {
-                key: $key,
-                about: $doc,
-                unit: Unit::$unit,
-                default: $default,
-                least: $least,
-                most: $most,
-                set: |limits, value| limits.$field = Kept::keep(value),
-            },)*];
-        }
-    };
-}
-
-limits! {
-    #[doc = " The longest request body that a client may send."]
-    request_body: usize = "requestBody" Bytes 4 * MIB, KIB, 256 * MIB;
-    #[doc = " All header lines of one request together."]
-    request_headers: usize = "requestHeaders" Bytes 64 * KIB, KIB, MIB;
-    #[doc = " How long a client may take to send a request's header lines."]
-    header_read_timeout: Duration = "headerReadTimeout" Time 10 * SECOND, 100, 2 * MINUTE;
-    #[doc = " The longest line that a client writes over stdio."]
-    line: usize = "line" Bytes 16 * MIB, KIB, 256 * MIB;
-    #[doc = " The longest message of an upstream server, whatever brings it: an answer, an event, a line."]
-    result: usize = "result" Bytes 64 * MIB, KIB, 1024 * MIB;
-    #[doc = " How deep the JSON of a message may nest."]
-    json_depth: usize = "jsonDepth" Count 128, 8, 128;
-    #[doc = " How many messages one batch may hold."]
-    batch: usize = "batch" Count 64, 1, 1000;
-    #[doc = " How many client sessions may be open."]
-    sessions: usize = "sessions" Count 10_000, 1, 1_000_000;
-    #[doc = " After how long without a request or an open stream a session ends."]
-    session_idle: Duration = "sessionIdle" Time 30 * MINUTE, SECOND, 24 * HOUR;
-    #[doc = " How many event streams one session may have open."]
-    streams_per_session: usize = "streamsPerSession" Count 64, 1, 1024;
-    #[doc = " How many events of a session are kept so that a broken stream can be resumed."]
-    replay_events: usize = "replayEvents" Count 256, 0, 65_536;
-    #[doc = " How many bytes of a session's events are kept so that a broken stream can be resumed."]
-    replay_bytes: usize = "replayBytes" Bytes MIB, 0, 64 * MIB;
-    #[doc = " How many calls of one session may be in flight."]
-    calls_per_session: usize = "callsPerSession" Count 256, 1, 4096;
-    #[doc = " How many calls of one caller without a session may be in flight; where nobody is asked who they are, all are one."]
-    calls_per_caller: usize = "callsPerCaller" Count 1024, 1, 65_536;
-    #[doc = " How long a call may go without an answer or a sign of progress."]
-    call_idle_timeout: Duration = "callIdleTimeout" Time MINUTE, 100, HOUR;
-    #[doc = " How long a call may take in all, whatever progress it reports."]
-    call_timeout: Duration = "callTimeout" Time 10 * MINUTE, 100, 24 * HOUR;
-    #[doc = " How long it may take to reach an upstream server, TLS included."]
-    connect_timeout: Duration = "connectTimeout" Time 10 * SECOND, 100, 2 * MINUTE;
-    #[doc = " How long an upstream server may take from its start to its first answer, unless it has a `startTimeout` of its own."]
-    start_timeout: Duration = "startTimeout" Time 90 * SECOND, 100, HOUR;
-    #[doc = " How long a list waits for servers of which nothing is known yet; those that join later are announced. Raise it for clients that list once."]
-    list_wait: Duration = "listWait" Time 500, 0, MINUTE;
-    #[doc = " How many pages of one list are fetched from an upstream server."]
-    list_pages: usize = "listPages" Count 1000, 1, 100_000;
-    #[doc = " How many tools, prompts, resources and templates one upstream server may offer."]
-    catalogue_entries: usize = "catalogueEntries" Count 20_000, 1, 1_000_000;
-    #[doc = " How many streams of `subscriptions/listen` may be open."]
-    listen_streams: usize = "listenStreams" Count 10_000, 1, 1_000_000;
-    #[doc = " How many resources one session may subscribe to."]
-    subscriptions_per_session: usize = "subscriptionsPerSession" Count 1000, 1, 100_000;
-    #[doc = " The longest JSON Schema of a tool that is compiled; arguments of a longer one are passed on unchecked."]
-    schema_bytes: usize = "schemaBytes" Bytes 256 * KIB, KIB, 16 * MIB;
-    #[doc = " How long a question to a client may wait for its answer."]
-    request_state_lifetime: Duration = "requestStateLifetime" Time 10 * MINUTE, SECOND, 24 * HOUR;
-    #[doc = " Calls of clients without a session that wait, in all, while their client is asked something by a server with sessions."]
-    parked_calls: usize = "parkedCalls" Count 1000, 1, 100_000;
-    #[doc = " How long calls in flight may go on after Dragoman was told to stop."]
-    drain_timeout: Duration = "drainTimeout" Time 10 * SECOND, 0, 10 * MINUTE;
-    #[doc = " How many client connections may be open."]
-    connections: usize = "connections" Count 20_000, 1, 1_000_000;
-    #[doc = " How many child processes may run."]
-    children: usize = "children" Count 256, 0, 10_000;
-    #[doc = " How long a child process gets after its input was closed, and again after SIGTERM, before the next step."]
-    child_stop_timeout: Duration = "childStopTimeout" Time 2 * SECOND, 100, MINUTE;
-    #[doc = " How much of a child's error output is kept to be shown."]
-    stderr_ring: usize = "stderrRing" Bytes 64 * KIB, KIB, 16 * MIB;
-}
-
-impl JsonSchema for Limits {
-    fn schema_name() -> Cow<'static, str> {
-        "Limits".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let properties: Map<String, Value> =
-            Self::ROWS.iter().map(|row| (row.key.to_owned(), row_schema(row))).collect();
-        json_schema!({
-            "type": "object",
-            "description": "How much of everything is too much. Bytes are a number or `64KiB`, `4MiB`; times are a \
-                            number of seconds or `500ms`, `10s`, `30m`, `1h`.",
-            "additionalProperties": false,
-            "properties": properties,
-        })
-    }
-}
-
-fn row_schema(row: &LimitRow) -> Value {
-    let description = format!(
-        "{} Default {}, from {} to {}.",
-        row.about.trim(),
-        row.unit.show(row.default),
-        row.unit.show(row.least),
-        row.unit.show(row.most)
-    );
-    match row.unit {
-        Unit::Count => json!({
-            "description": description, "type": "integer",
-            "minimum": row.least, "maximum": row.most, "default": row.default,
-        }),
-        Unit::Bytes => json!({
-            "description": description, "type": ["integer", "string"],
-            "minimum": row.least, "maximum": row.most, "pattern": units::BYTES_PATTERN,
-            "default": row.unit.show(row.default),
-        }),
-        Unit::Time => json!({
-            "description": description, "type": ["number", "string"], "pattern": units::TIME_PATTERN,
-            "default": row.unit.show(row.default),
-        }),
-    }
+    } [
+        /// The maximum size of a request body from a client.
+        "requestBody" request_body: usize = bytes(KIB, 256 * MIB), default 4 * MIB;
+        /// The maximum size of all header lines of one request together.
+        "requestHeaders" request_headers: usize = bytes(KIB, MIB), default 64 * KIB;
+        /// The time that a client may take to send a request's header lines.
+        "headerReadTimeout" header_read_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);
+        /// The maximum length of a line from a client over stdio.
+        "line" line: usize = bytes(KIB, 256 * MIB), default 16 * MIB;
+        /// The maximum size of a message from an upstream server, over any transport: an answer, an event or a line.
+        "result" result: usize = bytes(KIB, 1024 * MIB), default 64 * MIB;
+        /// The memory for all large messages together, of clients and servers. Beyond it they wait for one another, and are
+        /// refused in the end.
+        "memory" memory: Option<usize> = Maybe(bytes(64 * MIB, 1 << 50)), absent "half of the memory that the process may use";
+        /// The maximum nesting depth of JSON in a message.
+        "jsonDepth" json_depth: usize = number(8, 128), default 128;
+        /// The maximum number of messages in one batch.
+        "batch" batch: usize = number(1, 1000), default 64;
+        /// The maximum number of open client sessions.
+        "sessions" sessions: usize = number(1, 1_000_000), default 10_000;
+        /// The time without a request or an open stream after which a session ends.
+        "sessionIdle" session_idle: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(30);
+        /// The time after its last use for which a session can be restored, and for which a replaced key still opens what it
+        /// sealed.
+        "sessionLifetime" session_lifetime: Duration = time(MINUTE, Duration::from_hours(30 * 24)), default Duration::from_hours(24);
+        /// The maximum number of open event streams per session.
+        "streamsPerSession" streams_per_session: usize = number(1, 1024), default 64;
+        /// The number of events kept per session, so that a broken stream can be resumed.
+        "replayEvents" replay_events: usize = number(0, 65_536), default 256;
+        /// The total size of the events kept per session, so that a broken stream can be resumed.
+        "replayBytes" replay_bytes: usize = bytes(0, 64 * MIB), default MIB;
+        /// The maximum number of concurrent calls per session.
+        "callsPerSession" calls_per_session: usize = number(1, 4096), default 256;
+        /// The maximum number of concurrent calls per caller without a session. Without `auth`, all callers count as one.
+        "callsPerCaller" calls_per_caller: usize = number(1, 65_536), default 1024;
+        /// The time that a call may go without an answer or progress.
+        "callIdleTimeout" call_idle_timeout: Duration = time(Duration::from_millis(100), HOUR), default MINUTE;
+        /// The total time that a call may take, whatever progress it reports.
+        "callTimeout" call_timeout: Duration = time(Duration::from_millis(100), Duration::from_hours(24)), default Duration::from_mins(10);
+        /// The time that a request which was not executed waits for its server to come back, at most half of its own time.
+        "resendWait" resend_wait: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
+        /// The time to connect to an upstream server, including TLS.
+        "connectTimeout" connect_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);
+        /// The time that an upstream server may take from its start to its first answer, unless it has a `startTimeout` of its
+        /// own.
+        "startTimeout" start_timeout: Duration = time(Duration::from_millis(100), HOUR), default Duration::from_secs(90);
+        /// The time that a list waits for servers that have not answered yet. Clients are notified when such a server joins
+        /// later; raise the limit for clients that list only once.
+        "listWait" list_wait: Duration = time(Duration::ZERO, MINUTE), default Duration::from_millis(500);
+        /// The maximum number of pages fetched from an upstream server per list.
+        "listPages" list_pages: usize = number(1, 100_000), default 1000;
+        /// The maximum number of tools, prompts, resources and templates of one upstream server, counted together.
+        "catalogueEntries" catalogue_entries: usize = number(1, 1_000_000), default 20_000;
+        /// The maximum number of open `subscriptions/listen` streams.
+        "listenStreams" listen_streams: usize = number(1, 1_000_000), default 10_000;
+        /// The maximum number of resource subscriptions per session.
+        "subscriptionsPerSession" subscriptions_per_session: usize = number(1, 100_000), default 1000;
+        /// The maximum size of a tool's JSON Schema that is compiled. With a larger schema, arguments are passed on unchecked.
+        "schemaBytes" schema_bytes: usize = bytes(KIB, 16 * MIB), default 256 * KIB;
+        /// The time that a question to a client may wait for its answer.
+        "requestStateLifetime" request_state_lifetime: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(10);
+        /// The maximum number of parked calls: calls of clients without a session that wait for their client to answer a
+        /// question.
+        "parkedCalls" parked_calls: usize = number(1, 100_000), default 1000;
+        /// The time that running calls get to finish after Dragoman is told to stop.
+        "drainTimeout" drain_timeout: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
+        /// The maximum number of open client connections.
+        "connections" connections: usize = number(1, 1_000_000), default 20_000;
+        /// The maximum number of running child processes.
+        "children" children: usize = number(0, 10_000), default 256;
+        /// The time that a child process gets to exit after its input is closed, and again after SIGTERM.
+        "childStopTimeout" child_stop_timeout: Duration = time(Duration::from_millis(100), MINUTE), default Duration::from_secs(2);
+        /// The size of the buffer for a child's latest error output.
+        "stderrRing" stderr_ring: usize = bytes(KIB, 16 * MIB), default 64 * KIB;
+    ]
 }

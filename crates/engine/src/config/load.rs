@@ -17,7 +17,7 @@ use super::substitute::Lookup;
 pub struct Loaded {
     /// The configuration, complete and checked.
     pub config: Config,
-    /// What is worth knowing, in file order.
+    /// Things worth knowing, in file order.
     pub notes: Vec<Fault>,
     /// The line of the first secret that stands in the text itself, if there is one.
     pub literal_secret: Option<usize>,
@@ -60,9 +60,9 @@ pub fn load_knowing(
     // The default profile has its place in the file, or comes last.
     let base = base.unwrap_or_else(|| Config { profiles: IndexMap::new(), ..Config::default() });
     if text.len() > MAX_FILE_BYTES {
-        let mend = "split the servers over several Dragomans, or move long texts to files: ${file:path}";
+        let help = "split the servers over several Dragomans, or move long texts to files: ${file:path}";
         let broken =
-            Broken { at: 0..0, message: "the file has more than 4MiB".to_owned(), mend: mend.to_owned() };
+            Broken { at: 0..0, message: "the file has more than 4MiB".to_owned(), help: help.to_owned() };
         return Err(refused(&Source::new(""), file, lookup, broken));
     }
     let blanked = without_comments(text);
@@ -97,7 +97,7 @@ fn all(findings: Findings) -> Faults {
 
 fn refused(source: &Source<'_>, file: &str, lookup: &Lookup<'_>, broken: Broken) -> Faults {
     let mut reader = Reader::new(source, file, lookup);
-    reader.fault(&broken.at, broken.message, broken.mend);
+    reader.fault(&broken.at, broken.message, broken.help);
     all(reader.finish())
 }
 

@@ -2,40 +2,25 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-
-use super::access::{self, Who, WrittenWho};
+use super::access::Who;
 use super::auth::Auth;
-use super::parse::{Entry, Kind};
-use super::rates;
+use super::rates::{Rate, RequestRate};
 use super::read::Reader;
+use super::rows::section;
 use super::source::Span;
-use super::written;
+use super::spellings::{Maybe, Within};
 
-const KEYS: &[&str] = &["who", "rate"];
-
-/// Changing servers and profiles over HTTP, below `/api`. Whoever may do that can start programs as the user whom Dragoman
-/// runs as.
-#[derive(Debug, Clone, PartialEq, JsonSchema)]
-#[schemars(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Management {
-    /// Who may; when left out, everybody whose credential is good for all profiles. It has to be said where people log in:
-    /// where there are `auth.users`, `auth.site` or `auth.jwt`.
-    #[schemars(with = "Option<WrittenWho>")]
-    pub who: Option<Who>,
-    /// The number of requests that one caller may send in `period`, and one address of those who are not
-    /// let in.
-    #[schemars(rename = "rate", with = "Option<written::Rate>", extend("default" = "100/1m"))]
-    pub count: u32,
-    /// The time of `count`.
-    #[schemars(skip)]
-    pub period: Duration,
-}
-
-impl Default for Management {
-    fn default() -> Self {
-        Self { who: None, count: 100, period: Duration::from_mins(1) }
-    }
+section! {
+    /// Changes of servers and profiles over HTTP, below `/api`. Whoever may make them can start programs as the user whom
+    /// Dragoman runs as.
+    pub struct Management: "true, false, or a mapping with `who` or `rate`" [
+        /// The callers that may change servers and profiles. It is required if people log in: with `auth.users`, `auth.site`
+        /// or `auth.jwt`.
+        "who" who: Option<Who> = Maybe(Within), absent "callers whose credentials are valid for all profiles";
+        /// The number of requests from one caller within a period, and of failed logins from one address.
+        "rate" rate: RequestRate = Rate { least: 1 },
+            default RequestRate { count: 100, period: Duration::from_mins(1) };
+    ]
 }
 
 /// Returns true if everybody who can log in, as people do, may change servers and so start programs: nobody says who may.
@@ -58,22 +43,4 @@ pub(super) fn check(reader: &mut Reader<'_>, management: Option<&Management>, au
         ways.join(" or ")
     );
     reader.fault(at, message, "say who may: `management: { who: { user: [NAME] } }`");
-}
-
-/// `true`, `false`, or what differs from the defaults or from `base`.
-pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, base: Option<Management>) -> Option<Management> {
-    if let Kind::Scalar { .. } = &entry.value.kind {
-        return reader.flag(&entry.value)?.then(|| base.unwrap_or_default());
-    }
-    let mut management = base.unwrap_or_default();
-    let mut fields = reader.fields(&entry.value, "true, false, or a mapping with `who` or `rate`")?;
-    if let Some(entry) = fields.take("who") {
-        management.who = Some(reader.within("who", |reader| access::read_who(reader, &entry.value)));
-    }
-    if let Some(entry) = fields.take("rate") {
-        let rate = reader.within("rate", |reader| rates::read_rate(reader, &entry.value, 1));
-        (management.count, management.period) = rate.unwrap_or((management.count, management.period));
-    }
-    reader.refuse(&fields.rest(), KEYS);
-    Some(management)
 }

@@ -1,4 +1,4 @@
-//! Which pieces of a configuration file are secrets, so that no report ever quotes them.
+//! Finds the pieces of a configuration file that are secrets, so that no report ever quotes them.
 
 use super::parse::{Kind, Node};
 use super::source::{Source, Span};
@@ -134,7 +134,7 @@ pub(super) fn secrets_of_broken(text: &str) -> Vec<Span> {
     secrets
 }
 
-/// Where the key `key` starts on a line, quoted or not.
+/// The place where the key `key` starts on a line, quoted or not.
 fn key_end(line: &str, key: &str) -> Option<usize> {
     line.match_indices(key).map(|(at, _)| at).find(|at| {
         let before = line[..*at].chars().next_back();

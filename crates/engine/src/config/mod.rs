@@ -2,10 +2,13 @@
 //!
 //! Pure: files, environment and clock are the caller's; `${…}` is filled in through [`Lookup`].
 //!
-//! The way of a text: `parse` makes a tree of nodes with places, `mask` finds what must not be quoted, `document`,
-//! `servers` (with `links`) and `profiles` read the tree through `read` (which fills in `${…}` by `substitute` and gathers faults) and
-//! judge values by `check`; where nothing is wrong `advice` notes what cannot be meant. What comes out is the `model`. A new key is a field in `model`, a line where it is read and,
-//! for its meaning, a function in `check`.
+//! The way of a text: `parse` makes a tree of nodes with places, `mask` finds what must not be quoted, `document` reads the tree
+//! through `read`, which fills in `${…}` by `substitute` and gathers faults; where nothing is wrong `advice` notes what cannot be
+//! meant. What comes out is the `model`.
+//!
+//! Each section is a table of keys, declared by the macro of `rows` on the mechanism of `section`: a row is a key with its field, its spelling, its default and
+//! what it means, and the struct, the reader, the schema and the documentation come from it. How values are written is in
+//! `spellings`, what they mean in `check`.
 
 mod access;
 mod advice;
@@ -17,13 +20,14 @@ mod columns;
 mod consent;
 mod dialects;
 mod document;
-mod endpoint;
 mod endpoints;
 mod fault;
 mod glob;
 mod ip;
+mod known;
 mod limits;
 mod links;
+mod listen;
 mod load;
 mod management;
 mod mask;
@@ -31,46 +35,57 @@ mod model;
 mod names;
 mod native;
 mod parse;
-mod pieces;
 mod profiles;
 mod proxies;
 mod rates;
 mod read;
+mod readiness;
+mod rows;
 mod schema;
+mod section;
+mod server;
 mod server_tools;
 mod servers;
 mod settings;
 mod source;
+mod spellings;
 mod substitute;
 mod suggest;
+mod tables;
 mod text;
 mod tls;
+mod tool_calls;
 mod units;
-mod written;
+mod words;
 
 pub use access::{AccessRule, AnnotationHint, Effect, ValuePath, When, Who};
 pub use audit::Audit;
-pub use auth::{Algorithm, Auth, Bearer, FailureLimit, Jwt, OAuth, SiteCheck};
+pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
 pub use consent::OAuthClient;
+pub use endpoints::{Endpoint, EndpointAuth, EndpointTransport};
 pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use ip::{IpRange, address_block};
-pub use limits::{LimitRow, Limits, Unit};
+pub use limits::Limits;
+pub use links::{HttpLink, HttpTransport, StdioLink};
 pub use load::{Loaded, load, load_knowing, load_over};
 pub use management::Management;
-pub use model::{
-    Affinity, Config, DEFAULT_LISTEN, DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport, HttpLink,
-    HttpTransport, Link, NameRules, Naming, Profile, Server, StdioLink, UriRules,
-};
+pub use model::{Config, DEFAULT_LISTEN};
 pub use names::{Offered, Offers};
-pub use native::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source, UnknownArguments};
+pub use native::{Answers, Native, NativeLink, Requests, Site, Source, UnknownArguments};
 pub use parse::MAX_FILE_BYTES;
+pub use profiles::{DEFAULT_PROFILE, NameRules, Naming, Profile, UriRules};
 pub use proxies::{MAX_HOPS, TrustedProxies};
-pub use rates::{RateLimit, RateMethods, RatePer};
+pub use rates::{RateLimit, RateMethods, RatePer, RequestRate};
+pub use readiness::Readiness;
 pub use schema::schema_json;
+pub use section::KeyRow;
+pub use server::{Affinity, Link, QuestionPolicy, ResendRule, Server};
 pub use server_tools::ServerTools;
 pub use settings::{ToolSetting, ToolSettings};
 pub use substitute::{Lookup, MAX_FILLED_BYTES};
+pub use tables::key_tables;
 pub use text::Text;
 pub use tls::Tls;
+pub use tool_calls::ToolCalls;

@@ -6,16 +6,18 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::advice::{member, members, texts, there_are};
+use super::advice::{texts, there_are};
 use super::check::MAX_PUBLIC_NAME;
-use super::model::{Config, Link, Naming, Profile};
+use super::model::Config;
 use super::native::NativeLink;
 use super::parse::{Entry, Node};
+use super::profiles::{Naming, Profile};
 use super::read::{Reader, clip};
+use super::server::Link;
 use super::source::Span;
 use super::suggest;
 
-/// What an embedded server offers, by the names that it has for it.
+/// The tools and prompts of an embedded server, by its own names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Offered {
     /// Its tools.
@@ -27,7 +29,7 @@ pub struct Offered {
 /// Says what an embedded server offers; nothing where that cannot be known without asking somebody.
 pub type Offers<'a> = dyn Fn(&NativeLink) -> Option<Offered> + 'a;
 
-/// What a name is meant for.
+/// The kind of thing that a name is meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Tool,
@@ -55,7 +57,7 @@ impl What {
 pub(super) struct Names<'a> {
     config: &'a Config,
     offers: &'a Offers<'a>,
-    /// What embedded servers offer, as far as somebody wanted to know.
+    /// The offers of embedded servers, as far as somebody wanted to know.
     known: RefCell<HashMap<String, Option<Rc<Offered>>>>,
 }
 
@@ -68,18 +70,18 @@ impl<'a> Names<'a> {
     pub(super) fn of_profile(&self, reader: &mut Reader<'_>, node: &Node, profile: &Profile) {
         let servers: Vec<&str> = profile.servers.iter().map(String::as_str).collect();
         for (kind, what) in [("tools", What::Tool), ("prompts", What::Prompt)] {
-            let Some(rules) = member(node, kind) else { continue };
+            let Some(rules) = node.entry(kind) else { continue };
             let judge = |reader: &mut Reader<'_>, at: &Span, name: &str| match profile.names {
                 Naming::Prefix => self.prefixed(reader, at, name, &servers, what),
                 _ => self.plain(reader, at, name, &servers, what),
             };
             reader.within(kind, |reader| {
                 for key in ["allow", "deny"] {
-                    if let Some(entry) = member(&rules.value, key) {
+                    if let Some(entry) = rules.value.entry(key) {
                         texts(reader, entry, |reader, node, name| judge(reader, &node.at, name));
                     }
                 }
-                for old in member(&rules.value, "rename").map_or(&[][..], |entry| members(&entry.value)) {
+                for old in rules.value.entry("rename").map_or(&[][..], |entry| entry.value.entries()) {
                     reader.within("rename", |reader| judge(reader, &old.key_at, &old.key));
                 }
             });
@@ -114,8 +116,8 @@ impl<'a> Names<'a> {
         }
         let Some((server, own)) = name.split_once("__") else {
             let server = if let [one] = servers { one } else { "*" };
-            let mend = format!("write {server}__{}", clip(name));
-            reader.note(at, "names begin with their server here, so nothing has this one", mend);
+            let help = format!("write {server}__{}", clip(name));
+            reader.note(at, "names begin with their server here, so nothing has this one", help);
             return;
         };
         if !servers.contains(&server) {
@@ -127,11 +129,11 @@ impl<'a> Names<'a> {
             return;
         };
         let message = format!("the server `{server}` has no {} `{}`", what.word(), clip(own));
-        let mend = match suggest::nearest(own, what.of(&offered)) {
+        let help = match suggest::nearest(own, what.of(&offered)) {
             Some(near) => format!("did you mean `{server}__{near}`?"),
             None => format!("`dragoman list {server}` shows what it has"),
         };
-        reader.note(at, message, mend);
+        reader.note(at, message, help);
     }
 
     /// The same where names may do without their server. Only where it is known what every one of them offers.
@@ -149,14 +151,13 @@ impl<'a> Names<'a> {
             return;
         }
         let message = format!("no server has a {} `{}` here", what.word(), clip(name));
-        let mend = match suggest::nearest(name, all.iter().flat_map(|offered| what.of(offered))) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("`dragoman list {}` shows what is there", servers[0]),
-        };
-        reader.note(at, message, mend);
+        let help = suggest::or(name, all.iter().flat_map(|offered| what.of(offered)), || {
+            format!("`dragoman list {}` shows what is there", servers[0])
+        });
+        reader.note(at, message, help);
     }
 
-    /// What a server offers, if it is an embedded one; nothing where a name would be too long to stand for itself.
+    /// The tools and prompts of a server, if it is an embedded one; nothing where a name would be too long to stand for itself.
     fn offered(&self, server: &str) -> Option<Rc<Offered>> {
         if let Some(known) = self.known.borrow().get(server) {
             return known.clone();

@@ -12,10 +12,10 @@ use super::source::Span;
 
 /// The largest file, in bytes.
 pub const MAX_FILE_BYTES: usize = 4 << 20;
-/// How much the document may cost when its aliases are followed: 64 for each value and one for each byte of text.
+/// The most that the document may cost when its aliases are followed: 64 for each value and one for each byte of text.
 const MAX_COST: usize = 32 << 20;
 const NODE_COST: usize = 64;
-/// How deep the document may nest.
+/// The most levels of nesting.
 const MAX_DEPTH: usize = 64;
 
 /// One value of the document.
@@ -23,8 +23,31 @@ const MAX_DEPTH: usize = 64;
 pub(super) struct Node {
     pub(super) at: Span,
     pub(super) kind: Kind,
-    /// What following all aliases below costs.
+    /// The cost of following all aliases below.
     cost: usize,
+}
+
+impl Node {
+    /// The entries of a mapping.
+    pub(super) fn entries(&self) -> &[Entry] {
+        match &self.kind {
+            Kind::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The entry of a mapping with this key, if it has a value.
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries().iter().find(|entry| entry.key == key && !matches!(entry.value.kind, Kind::Null))
+    }
+
+    /// The items of a list, or the one value that stands for a list of one.
+    pub(super) fn items(self: &Rc<Self>) -> Vec<&Rc<Self>> {
+        match &self.kind {
+            Kind::List(items) => items.iter().collect(),
+            _ => vec![self],
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -50,17 +73,25 @@ pub(super) struct Entry {
     pub(super) repeated: bool,
 }
 
+impl Entry {
+    /// The document as an entry that has no key.
+    pub(super) fn whole(root: &Rc<Node>) -> Self {
+        let key_at = root.at.start..root.at.start;
+        Self { key: String::new(), key_at, value: Rc::clone(root), repeated: false }
+    }
+}
+
 /// The reason why the text is no document that we can read.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) at: Span,
     pub(super) message: String,
-    pub(super) mend: String,
+    pub(super) help: String,
 }
 
 impl Broken {
-    fn new(at: &Span, message: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { at: at.clone(), message: message.into(), mend: mend.into() }
+    fn new(at: &Span, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { at: at.clone(), message: message.into(), help: help.into() }
     }
 }
 
@@ -113,8 +144,8 @@ impl Builder {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    let mend = "keep one document, remove the `---` before the second and what follows it";
-                    return Err(Broken::new(&at, "the file holds more than one document", mend));
+                    let help = "keep one document, remove the `---` before the second and what follows it";
+                    return Err(Broken::new(&at, "the file holds more than one document", help));
                 }
                 Ok(())
             }
@@ -143,9 +174,9 @@ impl Builder {
             },
             Event::UnresolvedAlias(name) => {
                 let message = format!("there is no anchor `&{name}` above this alias");
-                let mend =
+                let help =
                     format!("write `&{name}` at the value that is meant, or quote the text: \"*{name}\"");
-                Err(Broken::new(&at, message, mend))
+                Err(Broken::new(&at, message, help))
             }
             _ => Ok(()),
         }
@@ -185,7 +216,7 @@ impl Builder {
         self.place(node, &at)
     }
 
-    /// Keeps the work within bounds, however aliases and merges multiply what stands in the file.
+    /// Keeps the work within bounds, however much aliases and merges multiply the contents of the file.
     fn spend(&mut self, cost: usize, at: &Span) -> Result<(), Broken> {
         self.spent = self.spent.saturating_add(cost);
         if self.spent <= MAX_COST {
@@ -223,8 +254,8 @@ fn key_of(node: &Node, at: &Span) -> Result<(String, Span, bool), Broken> {
             Err(Broken::new(at, "a key is missing before the `:`", "write the key, or remove the line"))
         }
         Kind::List(_) | Kind::Map(_) => {
-            let mend = "write a plain name before the `:`; quote a value that starts with `{` or `[`, such as \"${NAME}\"";
-            Err(Broken::new(at, "a key must be a plain name", mend))
+            let help = "write a plain name before the `:`; quote a value that starts with `{` or `[`, such as \"${NAME}\"";
+            Err(Broken::new(at, "a key must be a plain name", help))
         }
     }
 }
@@ -252,8 +283,8 @@ fn merge_parts(source: &Entry) -> Result<Vec<&Rc<Node>>, Broken> {
         Kind::Null | Kind::Scalar { .. } => Vec::new(),
     };
     if parts.is_empty() || parts.iter().any(|part| !matches!(part.kind, Kind::Map(_))) {
-        let mend = "write `<<: *name`, where `&name` stands at a mapping";
-        return Err(Broken::new(&source.key_at, "`<<` takes a mapping, or a list of mappings", mend));
+        let help = "write `<<: *name`, where `&name` stands at a mapping";
+        return Err(Broken::new(&source.key_at, "`<<` takes a mapping, or a list of mappings", help));
     }
     Ok(parts)
 }
@@ -318,15 +349,15 @@ fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> Broken {
     let line = text[line_start..].lines().next().unwrap_or_default();
     Broken {
         at,
-        mend: syntax_mend(line, &info),
+        help: syntax_help(line, &info),
         message: format!("this is not readable as YAML or JSON: {info}"),
     }
 }
 
-/// What most likely is wrong with a line that could not be read.
-fn syntax_mend(line: &str, info: &str) -> String {
+/// Advice on what most likely is wrong with a line that could not be read.
+fn syntax_help(line: &str, info: &str) -> String {
     let indent: &str = &line[..line.len() - line.trim_start().len()];
-    let mend = if indent.contains('\t') {
+    let help = if indent.contains('\t') {
         "indent with spaces; YAML takes no tabs there"
     } else if info.contains("unclosed bracket") {
         "add the bracket that closes this one"
@@ -343,5 +374,5 @@ fn syntax_mend(line: &str, info: &str) -> String {
     } else {
         "look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above"
     };
-    mend.to_owned()
+    help.to_owned()
 }

@@ -1,172 +1,204 @@
-//! Reads `profiles`: who sees what.
+//! `profiles`: who sees what.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
+use schemars::{Schema, json_schema};
 
-use super::check;
-use super::model::{DEFAULT_PROFILE, NameRules, Naming, Profile, UriRules};
-use super::parse::{Entry, Node};
-use super::pieces::{self, Known, globs};
-use super::read::{Fields, Reader, clip};
+use super::check::{self, Flaw, MAX_PUBLIC_NAME};
+use super::glob::Glob;
+use super::known::Known;
+use super::parse::Entry;
+use super::read::{Reader, clip};
+use super::rows::section;
+use super::section;
+use super::settings::ToolSettings;
+use super::spellings::{By, KnownName, Mapping, Maybe, Parsed, Spelt, Within, Word, any_text, globs};
 use super::text::Text;
+use super::words::words;
 
-const PROFILE_KEYS: &[&str] =
-    &["servers", "names", "tools", "prompts", "resources", "title", "instructions", "dialect"];
-const NAME_RULE_KEYS: &[&str] = &["allow", "deny", "rename"];
-const URI_RULE_KEYS: &[&str] = &["allow", "deny"];
+/// The profile that is served at `/mcp`; when nobody writes one, it has all servers in file order.
+pub const DEFAULT_PROFILE: &str = "default";
 
-/// What profiles may name, and what there is already.
-pub(super) struct Around<'k> {
-    /// All servers.
-    pub(super) servers: &'k IndexSet<String>,
-    pub(super) dialects: Known<'k>,
-    /// True if the default profile of the base has all servers, so that new ones join it.
-    pub(super) default_has_all: bool,
+section! {
+    /// A named view on some of the servers.
+    pub struct Profile: "a mapping with `servers`, `tools`, …" {
+        fn check(&mut self, _: &mut Reader<'_>, entry: &Entry, _: bool) {
+            self.chosen |= entry.value.entry("servers").is_some();
+        }
+    } [
+        /// The profile's servers. Their tools are listed in this order.
+        "servers" servers: Vec<String> = By(read_servers, |_| json_schema!({ "type": "array", "items": { "type": "string" } })),
+            absent "all";
+        /// The names of tools and prompts. `prefix`: always `server__tool`. `plain`: `tool`, and `server__tool` if two servers
+        /// clash. `plain-first`: `tool`, and if servers clash the first one keeps the name and the others get `server:tool`.
+        /// `first`: always `tool`, and of two equal names only the first server's.
+        "names" names: Naming = Word;
+        /// The tools that are shown, and their new names.
+        "tools" tools: NameRules = Within, absent "everything, unchanged";
+        /// The prompts that are shown, and their new names.
+        "prompts" prompts: NameRules = Within, absent "everything, unchanged";
+        /// The resources that are shown. The rules count for lists and for reading, subscribing and completing, including URIs
+        /// that are not listed.
+        "resources" resources: UriRules = Within, absent "everything";
+        /// The name that clients display.
+        "title" title: Option<Text> = Maybe(any_text("a text"));
+        /// Instructions for the model, placed before those of the servers.
+        "instructions" instructions: Option<Text> = Maybe(any_text("a text"));
+        /// The dialect at `/mcp/NAME` and over standard input and output: `standard`, another built-in dialect, or one of
+        /// `dialects`.
+        "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "the top level's";
+        beside:
+            /// True if somebody named the servers. Otherwise new servers become part of a default profile.
+            chosen: bool;
+            /// The settings of single tools, made while serving.
+            tool_settings: ToolSettings;
+    ]
 }
 
-/// The profiles on top of those of the base, in file order, with the default one even where nobody wrote it.
+words! {
+    /// The naming of a profile's tools and prompts.
+    #[derive(Default)]
+    pub enum Naming {
+        /// `server__tool`, always.
+        #[default]
+        Prefix = "prefix",
+        /// `tool`; the server's name goes in front only where two servers clash.
+        Plain = "plain",
+        /// `tool`; where servers clash the first one's keeps its name, and the others' are `server:tool`.
+        PlainFirst = "plain-first",
+        /// `tool`, always; where servers clash only the first one's is shown, unless another one is renamed:
+        /// `rename: { server__tool: name }`.
+        First = "first",
+    }
+}
+
+section! {
+    /// The tools or prompts that are shown, and their new names. Patterns and old names are the names that clients see
+    /// (`server__tool` with `names: prefix`) before `rename`.
+    pub struct NameRules: "a mapping with `allow`, `deny` or `rename`" {
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            refuse_repeated(reader, entry, &self.rename);
+        }
+    } [
+        /// Shows only names that match one of these patterns (`*` any characters, `?` one).
+        "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
+        /// Never shows these, whatever `allow` says.
+        "deny" deny: Vec<Glob> = globs();
+        /// New names by old: 1 to 64 of `A-Z a-z 0-9 _ - . /`.
+        "rename" rename: IndexMap<String, String> = Mapping {
+            what: "a mapping of new names by old",
+            key: |name| Ok(name.to_owned()),
+            value: Spelt { spelling: Parsed("the new name", new_name), schema: new_name_schema },
+        };
+    ]
+}
+
+fn new_name(name: &Text) -> Result<String, Flaw> {
+    check::public_name(name.expose()).map(|()| name.expose().to_owned())
+}
+
+fn new_name_schema() -> Schema {
+    json_schema!({
+        "type": "string", "minLength": 1, "maxLength": MAX_PUBLIC_NAME, "pattern": "^[A-Za-z0-9_./-]+$",
+    })
+}
+
+fn refuse_repeated(reader: &mut Reader<'_>, rules: &Entry, renamed: &IndexMap<String, String>) {
+    let Some(rename) = rules.value.entry("rename") else { return };
+    let mut taken: HashMap<&str, &str> = HashMap::new();
+    for entry in rename.value.entries().iter().filter(|entry| !entry.repeated) {
+        let Some(new) = renamed.get(&entry.key) else { continue };
+        if let Some(other) = taken.insert(new, &entry.key) {
+            let message = format!("`{}` already has this new name", clip(other));
+            reader.within("rename", |reader| {
+                reader.within(&entry.key, |r| r.fault(&entry.value.at, message, "write another new name"));
+            });
+        }
+    }
+}
+
+section! {
+    /// The resources that are shown, by the URIs that their servers give them.
+    pub struct UriRules: "a mapping with `allow` or `deny`" [
+        /// Shows only URIs that match one of these patterns (`*` any characters, `?` one).
+        "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
+        /// Never shows these, whatever `allow` says.
+        "deny" deny: Vec<Glob> = globs();
+    ]
+}
+
+impl NameRules {
+    /// Returns true if `name` (as clients would see it without any renaming) is shown.
+    pub fn admits(&self, name: &str) -> bool {
+        admits(self.allow.as_deref(), &self.deny, name)
+    }
+
+    /// The name under which `name` is shown.
+    pub fn shown_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.rename.get(name).map_or(name, String::as_str)
+    }
+}
+
+impl UriRules {
+    /// Returns true if the resource or resource template with this URI is shown.
+    pub fn admits(&self, uri: &str) -> bool {
+        admits(self.allow.as_deref(), &self.deny, uri)
+    }
+}
+
+fn admits(allow: Option<&[Glob]>, deny: &[Glob], name: &str) -> bool {
+    allow.is_none_or(|globs| globs.iter().any(|glob| glob.matches(name)))
+        && !deny.iter().any(|glob| glob.matches(name))
+}
+
+/// Reads the profiles on top of those of the base, in file order, with the default one even where nobody wrote it. With
+/// `default_has_all` the default profile of the base has all servers, so that new ones join it.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: Option<&Entry>,
-    around: &Around<'_>,
+    default_has_all: bool,
     base: IndexMap<String, Profile>,
 ) -> IndexMap<String, Profile> {
     let mut profiles = base;
-    if let Some(default) = profiles.get_mut(DEFAULT_PROFILE).filter(|_| around.default_has_all) {
-        default.servers = around.servers.iter().cloned().collect();
+    let servers = reader.known.all(Known::Server).iter().cloned().collect();
+    let all = Profile { servers, ..Profile::default() };
+    if let Some(default) = profiles.get_mut(DEFAULT_PROFILE).filter(|_| default_has_all) {
+        default.servers.clone_from(&all.servers);
     }
-    let fields = entry.and_then(|entry| {
-        reader.within("profiles", |reader| reader.fields(&entry.value, "a mapping of profiles by name"))
-    });
-    for entry in fields.map(Fields::rest).unwrap_or_default() {
-        let all = || Profile { servers: around.servers.iter().cloned().collect(), ..Profile::default() };
-        let base = profiles.get(&entry.key).cloned().unwrap_or_else(all);
-        let profile = reader.within("profiles", |reader| {
-            reader.within(&entry.key, |reader| {
-                reader.sound(&entry.key_at, check::slug(&entry.key));
-                read_profile(reader, &entry.value, around, base)
-            })
+    let fields = entry.and_then(|entry| reader.fields(&entry.value, "a mapping of profiles by name"));
+    for entry in fields.map(super::read::Fields::rest).unwrap_or_default() {
+        let base = profiles.get(&entry.key).unwrap_or(&all).clone();
+        let profile = reader.within(&entry.key, |reader| {
+            reader.sound(&entry.key_at, check::slug(&entry.key));
+            section::read(reader, entry, base)
         });
         // Even an unreadable profile exists: an endpoint that names it is not wrong.
         profiles.insert(entry.key.clone(), profile.unwrap_or_default());
     }
-    if !profiles.contains_key(DEFAULT_PROFILE) {
-        let all = Profile { servers: around.servers.iter().cloned().collect(), ..Profile::default() };
-        profiles.insert(DEFAULT_PROFILE.to_owned(), all);
-    }
+    profiles.entry(DEFAULT_PROFILE.to_owned()).or_insert(all);
     profiles
 }
 
-fn read_profile(reader: &mut Reader<'_>, node: &Node, around: &Around<'_>, base: Profile) -> Option<Profile> {
-    let mut profile = base;
-    let mut fields = reader.fields(node, "a mapping with `servers`, `tools`, …")?;
-    if let Some(entry) = fields.take("servers") {
-        let chosen = reader.within("servers", |reader| read_servers(reader, &entry.value, around.servers));
-        profile.servers = chosen.unwrap_or_default().into_iter().collect();
-        profile.chosen = true;
-    }
-    if let Some(entry) = fields.take("names") {
-        let names = reader.within("names", |reader| reader.word(&entry.value, Naming::ALL));
-        profile.names = names.unwrap_or_default();
-    }
-    name_rules(reader, &mut fields, "tools", &mut profile.tools);
-    name_rules(reader, &mut fields, "prompts", &mut profile.prompts);
-    uri_rules(reader, &mut fields, &mut profile.resources);
-    profile.title = text(reader, &mut fields, "title").or(profile.title);
-    profile.instructions = text(reader, &mut fields, "instructions").or(profile.instructions);
-    let dialect = pieces::known_name(reader, &mut fields, "dialect", &around.dialects);
-    profile.dialect = dialect.or(profile.dialect);
-    reader.refuse(&fields.rest(), PROFILE_KEYS);
-    Some(profile)
-}
-
-fn text(reader: &mut Reader<'_>, fields: &mut Fields<'_>, key: &str) -> Option<Text> {
-    let entry = fields.take(key)?;
-    reader.within(key, |reader| reader.text(&entry.value, "a text"))
-}
-
-fn read_servers(
-    reader: &mut Reader<'_>,
-    node: &Rc<Node>,
-    known: &IndexSet<String>,
-) -> Option<IndexSet<String>> {
-    let mut chosen = IndexSet::new();
-    let items = reader.items(node, "a list of server names", true)?;
+fn read_servers(reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<String>>) -> Option<Vec<String>> {
+    let mut chosen: Vec<String> = Vec::new();
+    let items = reader.items(&entry.value, "a list of server names", true)?;
     if items.is_empty() {
-        reader.note(
-            &node.at,
-            "this profile has no servers, so it offers nothing",
-            "name servers, or remove `servers`",
-        );
+        let help = "name servers, or remove `servers`";
+        reader.note(&entry.value.at, "this profile has no servers, so it offers nothing", help);
     }
     for (index, item) in items.into_iter().enumerate() {
         reader.within(&format!("[{index}]"), |reader| {
             let name = reader.text(item, "a server's name")?;
-            if chosen.contains(name.expose()) {
+            if chosen.iter().any(|other| other == name.expose()) {
                 let message = format!("the server `{}` stands twice", clip(name.shown()));
                 reader.fault(&item.at, message, "keep one of the two");
                 return None;
             }
-            if !known.contains(name.expose()) {
-                let known = Known { what: "server", names: known.iter().map(String::as_str).collect() };
-                pieces::refuse_unknown(reader, item, &name, &known);
-                return None;
-            }
-            Some(chosen.insert(name.expose().to_owned()))
+            reader.refuse_unknown(item, &name, Known::Server);
+            chosen.push(name.expose().to_owned());
+            Some(())
         });
     }
     Some(chosen)
-}
-
-fn name_rules(reader: &mut Reader<'_>, parent: &mut Fields<'_>, key: &str, rules: &mut NameRules) {
-    let Some(entry) = parent.take(key) else { return };
-    reader.within(key, |reader| {
-        let what = "a mapping with `allow`, `deny` or `rename`";
-        let mut fields = reader.fields(&entry.value, what)?;
-        rules.allow = globs(reader, &mut fields, "allow").or(rules.allow.take());
-        if let Some(deny) = globs(reader, &mut fields, "deny") {
-            rules.deny = deny;
-        }
-        rename(reader, &mut fields, &mut rules.rename);
-        reader.refuse(&fields.rest(), NAME_RULE_KEYS);
-        Some(())
-    });
-}
-
-fn uri_rules(reader: &mut Reader<'_>, parent: &mut Fields<'_>, rules: &mut UriRules) {
-    let Some(entry) = parent.take("resources") else { return };
-    reader.within("resources", |reader| {
-        let mut fields = reader.fields(&entry.value, "a mapping with `allow` or `deny`")?;
-        rules.allow = globs(reader, &mut fields, "allow").or(rules.allow.take());
-        if let Some(deny) = globs(reader, &mut fields, "deny") {
-            rules.deny = deny;
-        }
-        reader.refuse(&fields.rest(), URI_RULE_KEYS);
-        Some(())
-    });
-}
-
-fn rename(reader: &mut Reader<'_>, fields: &mut Fields<'_>, renamed: &mut IndexMap<String, String>) {
-    let Some(entry) = fields.take("rename") else { return };
-    reader.within("rename", |reader| {
-        let fields = reader.fields(&entry.value, "a mapping of new names by old")?;
-        let mut taken: HashMap<String, &str> = HashMap::new();
-        for entry in fields.rest() {
-            reader.within(&entry.key, |reader| {
-                let text = reader.text(&entry.value, "the new name")?;
-                let new = text.expose();
-                reader.sound_text(&entry.value.at, &text, check::public_name(new))?;
-                if let Some(other) = taken.get(new) {
-                    let message = format!("`{}` already has this new name", clip(other));
-                    reader.fault(&entry.value.at, message, "write another new name");
-                    return None;
-                }
-                taken.insert(new.to_owned(), &entry.key);
-                renamed.insert(entry.key.clone(), new.to_owned())
-            });
-        }
-        Some(())
-    });
 }

@@ -1,14 +1,12 @@
 //! `trustForwardedFor`: which proxies are trusted to name the client. What is done with it is in `crate::client_address`.
 
-use std::borrow::Cow;
-use std::rc::Rc;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
 
 use super::ip::IpRange;
-use super::parse::{Kind, Node};
-use super::pieces;
-use super::read::{CHANGE_FILLED, Reader};
+use super::parse::{Entry, Kind};
+use super::read::Reader;
+use super::spellings::{Spelling, Values};
 
 /// The most proxies in a row.
 pub const MAX_HOPS: u8 = 32;
@@ -35,16 +33,20 @@ impl TrustedProxies {
     }
 }
 
-impl JsonSchema for TrustedProxies {
-    fn schema_name() -> Cow<'static, str> {
-        "TrustedProxies".into()
+/// `true`, `false`, a number of proxies, or their networks.
+pub(super) struct Proxies;
+
+impl Spelling<TrustedProxies> for Proxies {
+    fn read(
+        &self,
+        reader: &mut Reader<'_>,
+        entry: &Entry,
+        _: Option<&TrustedProxies>,
+    ) -> Option<TrustedProxies> {
+        read(reader, entry)
     }
 
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         let range = generator.subschema_for::<IpRange>();
         json_schema!({ "anyOf": [
             { "type": "boolean" },
@@ -53,12 +55,17 @@ impl JsonSchema for TrustedProxies {
             { "type": "array", "items": range, "minItems": 1, "maxItems": MAX_NETWORKS },
         ] })
     }
+
+    fn written(&self, proxies: &TrustedProxies) -> Value {
+        if proxies.is_nobody() { json!(false) } else { Value::Null }
+    }
 }
 
 /// Reads `true`, `false`, a number of proxies, or their networks.
-pub(super) fn read(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<TrustedProxies> {
+fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<TrustedProxies> {
+    let node = &entry.value;
     if matches!(node.kind, Kind::List(_)) {
-        return networks(reader, node).map(TrustedProxies::Networks);
+        return networks(reader, entry);
     }
     let what = "true, false, a number of proxies, or a list of their networks";
     let text = reader.text(node, what)?;
@@ -69,8 +76,8 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<TrustedPr
         number if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
             let hops = number.parse().ok().filter(|hops| *hops <= MAX_HOPS);
             if hops.is_none() {
-                let mend = format!("write a number from 0 to {MAX_HOPS}");
-                reader.fault(&node.at, "too many proxies in a row", mend);
+                let help = format!("write a number from 0 to {MAX_HOPS}");
+                reader.fault(&node.at, "too many proxies in a row", help);
                 return None;
             }
             hops
@@ -89,31 +96,27 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<TrustedPr
     Some(if hops == 0 { TrustedProxies::Nobody } else { TrustedProxies::Hops(hops) })
 }
 
-fn networks(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<Vec<IpRange>> {
-    pieces::refuse_empty(reader, node);
-    let items = reader.items(node, "a list of networks", false)?;
-    if items.len() > MAX_NETWORKS {
-        let message = format!("a list of {} networks", items.len());
-        reader.fault(&node.at, message, format!("write at most {MAX_NETWORKS}"));
+fn networks(reader: &mut Reader<'_>, entry: &Entry) -> Option<TrustedProxies> {
+    let networks: Vec<IpRange> =
+        Values { what: "a list of networks", item: Range, some: true }.read(reader, entry, None)?;
+    if networks.len() > MAX_NETWORKS {
+        let message = format!("a list of {} networks", networks.len());
+        reader.fault(&entry.value.at, message, format!("write at most {MAX_NETWORKS}"));
         return None;
     }
-    let ranges: Vec<IpRange> = items.into_iter().filter_map(|item| read_range(reader, item)).collect();
-    (!ranges.is_empty()).then_some(ranges)
+    (!networks.is_empty()).then_some(TrustedProxies::Networks(networks))
 }
 
-/// Reads one range of addresses.
-pub(super) fn read_range(reader: &mut Reader<'_>, item: &Node) -> Option<IpRange> {
-    let text = reader.text(item, "a range such as 10.0.0.0/8")?;
-    match IpRange::parse(text.expose()) {
-        Ok(range) => Some(range),
-        Err((reason, better)) => {
-            let mend = match better {
-                Some(_) if text.hides() => CHANGE_FILLED.to_owned(),
-                Some(better) => format!("write {better}"),
-                None => "write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7".to_owned(),
-            };
-            reader.fault(&item.at, reason, mend);
-            None
-        }
+/// A range of addresses.
+pub(super) struct Range;
+
+impl Spelling<IpRange> for Range {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&IpRange>) -> Option<IpRange> {
+        let text = reader.text(&entry.value, "a range such as 10.0.0.0/8")?;
+        reader.sound_text(&entry.value.at, &text, IpRange::parse(text.expose()))
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<IpRange>()
     }
 }

@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use super::check::Flaw;
 use super::fault::{Fault, MAX_REPORTED, Severity};
+use super::known::{Known, KnownNames};
 use super::parse::{Entry, Kind, Node};
 use super::source::{Source, Span, is_bidi};
 use super::substitute::{self, Lookup};
 use super::suggest;
 use super::text::Text;
+use super::words::Words;
 
-/// The mend for a value that must not be told.
+/// The help for a value that must not be told.
 pub(super) const CHANGE_FILLED: &str = "change the value that is filled in";
 
 /// A fault before its place is worked out.
@@ -21,7 +23,7 @@ struct Draft {
     at: Span,
     path: String,
     message: String,
-    mend: String,
+    help: String,
 }
 
 /// Walks the document and gathers what is wrong with it.
@@ -33,6 +35,8 @@ pub(super) struct Reader<'a> {
     faults: Vec<Draft>,
     notes: Vec<Draft>,
     total_faults: usize,
+    /// The names that there are so far.
+    pub(super) known: KnownNames,
     /// In a part that is switched off, a variable may be missing.
     pub(super) switched_off: bool,
 }
@@ -56,7 +60,7 @@ impl<'n> Fields<'n> {
         self.left.retain(|entry| !keys.contains(&entry.key.as_str()));
     }
 
-    /// What nobody took, in file order.
+    /// The entries that nobody took, in file order.
     pub(super) fn rest(self) -> Vec<&'n Entry> {
         self.left
     }
@@ -82,6 +86,7 @@ impl<'a> Reader<'a> {
             faults: Vec::new(),
             notes: Vec::new(),
             total_faults: 0,
+            known: KnownNames::default(),
             switched_off: false,
         }
     }
@@ -100,33 +105,33 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes down a fault at the place that the reader has come to.
-    pub(super) fn fault(&mut self, at: &Span, message: impl Into<String>, mend: impl Into<String>) {
+    pub(super) fn fault(&mut self, at: &Span, message: impl Into<String>, help: impl Into<String>) {
         self.total_faults += 1;
-        let draft = self.draft(at, message.into(), mend.into());
+        let draft = self.draft(at, message.into(), help.into());
         keep(&mut self.faults, draft);
     }
 
     /// Takes down something that is worth knowing.
-    pub(super) fn note(&mut self, at: &Span, message: impl Into<String>, mend: impl Into<String>) {
-        let draft = self.draft(at, message.into(), mend.into());
+    pub(super) fn note(&mut self, at: &Span, message: impl Into<String>, help: impl Into<String>) {
+        let draft = self.draft(at, message.into(), help.into());
         keep(&mut self.notes, draft);
     }
 
     /// Passes a checked value on, or takes down its flaw.
     pub(super) fn sound<T>(&mut self, at: &Span, checked: Result<T, Flaw>) -> Option<T> {
-        checked.map_err(|flaw| self.fault(at, flaw.message, flaw.mend)).ok()
+        checked.map_err(|flaw| self.fault(at, flaw.message, flaw.help)).ok()
     }
 
-    /// The same for what was made of a text, so that a mend never tells what the text hides.
+    /// The same for what was made of a text, so that a help never tells what the text hides.
     pub(super) fn sound_text<T>(&mut self, at: &Span, text: &Text, checked: Result<T, Flaw>) -> Option<T> {
         let hiding = |flaw: Flaw| {
-            let mend = if flaw.tells_value && text.hides() { CHANGE_FILLED.to_owned() } else { flaw.mend };
-            Flaw { mend, ..flaw }
+            let help = if flaw.tells_value && text.hides() { CHANGE_FILLED.to_owned() } else { flaw.help };
+            Flaw { help, ..flaw }
         };
         self.sound(at, checked.map_err(hiding))
     }
 
-    fn draft(&self, at: &Span, message: String, mend: String) -> Draft {
+    fn draft(&self, at: &Span, message: String, help: String) -> Draft {
         let mut path = String::new();
         for step in &self.path {
             if !path.is_empty() && !step.starts_with('[') {
@@ -139,7 +144,7 @@ impl<'a> Reader<'a> {
         }
         // What is made of somebody's text must not reorder a terminal's line.
         let tame = |text: String| if text.contains(is_bidi) { text.replace(is_bidi, " ") } else { text };
-        Draft { at: at.clone(), path, message: tame(message), mend: tame(mend) }
+        Draft { at: at.clone(), path, message: tame(message), help: tame(help) }
     }
 
     /// The entries of a mapping; `what` says what it should be, such as "a mapping of servers by name".
@@ -208,9 +213,9 @@ impl<'a> Reader<'a> {
         for gap in gaps {
             let at = self.place_of(&node.at, &gap.written);
             if gap.unset && self.switched_off {
-                self.note(&at, gap.message, gap.mend);
+                self.note(&at, gap.message, gap.help);
             } else {
-                self.fault(&at, gap.message, gap.mend);
+                self.fault(&at, gap.message, gap.help);
             }
         }
         None
@@ -255,11 +260,22 @@ impl<'a> Reader<'a> {
         let plain = |word: &str| word.replace(['-', '_'], "").to_ascii_lowercase();
         let found = words.iter().find(|(name, _)| plain(name) == plain(text.expose()));
         if found.is_none() {
-            let mend = match suggest::nearest(text.expose(), names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("write {}", list(&names)),
-            };
-            self.fault(&node.at, format!("`{}` is not one of {}", clip(text.shown()), list(&names)), mend);
+            let help =
+                suggest::or(text.expose(), names.iter().copied(), || format!("write {}", list(&names)));
+            self.fault(&node.at, format!("`{}` is not one of {}", clip(text.shown()), list(&names)), help);
+        }
+        found.map(|(_, value)| *value)
+    }
+
+    /// The value that a key stands for by its name; `message` is for a key that stands for none.
+    pub(super) fn key_word<T: Words>(&mut self, entry: &Entry, message: String) -> Option<T> {
+        let found = T::ALL.iter().find(|(name, _)| *name == entry.key);
+        if found.is_none() {
+            let names = || T::ALL.iter().map(|(name, _)| *name);
+            let help = suggest::or(&entry.key, names(), || {
+                format!("remove it; there are: {}", names().collect::<Vec<_>>().join(", "))
+            });
+            self.fault(&entry.key_at, message, help);
         }
         found.map(|(_, value)| *value)
     }
@@ -275,6 +291,19 @@ impl<'a> Reader<'a> {
         self.fault(&node.at, format!("expected {what}, found {found}"), format!("write {what}"));
     }
 
+    /// Refuses a name that must stand elsewhere and does not.
+    pub(super) fn refuse_unknown(&mut self, node: &Node, name: &Text, kind: Known) {
+        if let Some((message, help)) = self.known.unknown(name, kind) {
+            self.fault(&node.at, message, help);
+        }
+    }
+
+    /// Refuses a key by its former name, and says how it is called now.
+    pub(super) fn refuse_former(&mut self, entry: &Entry, now: &str) {
+        let message = format!("`{}` is now called `{now}`", clip(&entry.key));
+        self.fault(&entry.key_at, message, format!("rename the key to `{now}`"));
+    }
+
     /// Refuses the entries that nobody took, and says which known key each was meant to be.
     pub(super) fn refuse(&mut self, rest: &[&Entry], known: &[&str]) {
         for entry in rest {
@@ -283,16 +312,15 @@ impl<'a> Reader<'a> {
                 continue;
             }
             self.within(&entry.key, |reader| {
-                let mend = match suggest::nearest(&entry.key, known.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("remove it; known here: {}", known.join(", ")),
-                };
-                reader.fault(&entry.key_at, format!("unknown key `{}`", clip(&entry.key)), mend);
+                let help = suggest::or(&entry.key, known.iter().copied(), || {
+                    format!("remove it; known here: {}", known.join(", "))
+                });
+                reader.fault(&entry.key_at, format!("unknown key `{}`", clip(&entry.key)), help);
             });
         }
     }
 
-    /// Where in a scalar something is written; the scalar itself when its spelling differs.
+    /// The place in a scalar where something is written; the scalar itself when its spelling differs.
     pub(super) fn place_of(&self, at: &Span, written: &str) -> Span {
         match self.source.slice(at).find(written) {
             Some(found) if !written.is_empty() => at.start + found..at.start + found + written.len(),
@@ -300,7 +328,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What was taken down, in file order.
+    /// Everything that was taken down, in file order.
     pub(super) fn finish(self) -> Findings {
         let Self { source, file, faults, notes, total_faults, .. } = self;
         let complete = |mut drafts: Vec<Draft>, severity| -> Vec<Fault> {
@@ -338,7 +366,7 @@ fn place(source: &Source<'_>, file: &Arc<str>, severity: Severity, draft: Draft)
         path: draft.path,
         offending: source.offending(&draft.at),
         message: draft.message,
-        mend: draft.mend,
+        help: draft.help,
         excerpt: source.excerpt(&draft.at),
     }
 }

@@ -1,27 +1,26 @@
-//! Which tools of a server are served, as the settings of many clients say it under the server. What somebody excluded there
-//! must not come back because the file was pasted here: a key that looks like such a choice and is not known is a fault.
-//! It must not know profiles; these are the server's own names, before anything is put in front of them.
+//! The choice of the tools that a server serves, written below the server as many clients write it. What somebody excluded
+//! there must not come back because the file was pasted here: a key that looks like such a choice and is not known is a
+//! fault. It must not know profiles; these are the server's own names, before anything is put in front of them.
 
 use std::rc::Rc;
-
-use schemars::JsonSchema;
 
 use super::glob::Glob;
 use super::parse::{Entry, Kind, Node};
 use super::read::{Fields, Reader, clip};
+use super::rows::section;
+use super::spellings::{Maybe, globs};
 use super::suggest;
 
-/// The tools of a server that are served, in every profile, by the names that the server itself gives them.
-#[derive(Debug, Clone, PartialEq, Eq, Default, JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-pub struct ServerTools {
-    /// Only these of its tools are served (its own names; `*` any characters, `?` one); an empty list serves none. Also
-    /// `allowedTools`, `enabledTools`, `enabled_tools` and `tools`, as other clients write it.
-    #[schemars(rename = "includeTools")]
-    pub only: Option<Vec<Glob>>,
-    /// These of its tools are served in no profile, whatever includes them. Also `disabledTools` and `disabled_tools`.
-    #[schemars(rename = "excludeTools", with = "Option<Vec<Glob>>")]
-    pub never: Vec<Glob>,
+section! {
+    /// The tools of a server that are served, in every profile, by the names that the server itself gives them.
+    pub struct ServerTools: "a mapping" [
+        /// Serves only these tools of the server, in every profile (its own names; `*` any characters, `?` one). An empty list
+        /// serves none. Also written `allowedTools`, `enabledTools`, `enabled_tools`, `tools`.
+        "includeTools" only: Option<Vec<Glob>> = Maybe(globs()), absent "all";
+        /// Removes these tools from every profile, even if another setting includes them. Also written `disabledTools`,
+        /// `disabled_tools`.
+        "excludeTools" never: Vec<Glob> = globs();
+    ]
 }
 
 impl ServerTools {
@@ -32,7 +31,7 @@ impl ServerTools {
     }
 }
 
-/// What a list under a key says.
+/// The meaning of a list under a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListedTools {
     Only,
@@ -165,13 +164,10 @@ pub(super) fn refuse(reader: &mut Reader<'_>, entry: &Entry) -> bool {
 
 fn fault(reader: &mut Reader<'_>, entry: &Entry) {
     let known = KEYS.iter().map(|(key, _)| *key);
-    let help = match suggest::nearest(&entry.key, known) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            "write `excludeTools` or `includeTools` with a list of the server's own names, or remove the key"
-                .to_owned()
-        }
-    };
+    let help = suggest::or(&entry.key, known, || {
+        "write `excludeTools` or `includeTools` with a list of the server's own names, or remove the key"
+            .to_owned()
+    });
     let message = format!("`{}` looks like a choice of tools that Dragoman does not know", clip(&entry.key));
     reader.fault(&entry.key_at, message, help);
 }

@@ -1,16 +1,16 @@
-//! What is set for single tools of a profile while serving. It must not know how it is kept.
+//! Settings of single tools of a profile, made while serving. It must not know how it is kept.
 
 use bytes::Bytes;
 use indexmap::IndexMap;
 
-/// What is set for one tool.
+/// The settings of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolSetting {
     /// It is not shown.
     pub disabled: bool,
     /// The name under which it is shown; the profile's rules say it when there is none.
     pub name: Option<String>,
-    /// What is said of it instead of its server's words.
+    /// The description in place of the server's.
     pub description: Option<String>,
     /// The schema of its arguments instead of its server's, a JSON object: what is shown, and what calls are held against.
     pub input_schema: Option<Bytes>,
@@ -21,7 +21,7 @@ pub struct ToolSetting {
 pub struct ToolSettings(pub IndexMap<String, IndexMap<String, ToolSetting>>);
 
 impl ToolSettings {
-    /// What is set for a tool.
+    /// The settings of a tool.
     pub fn of(&self, server: &str, tool: &str) -> Option<&ToolSetting> {
         self.0.get(server)?.get(tool)
     }

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::fault::Excerpt;
 
-/// How many characters of a long line are shown around the place that is meant.
+/// The number of characters of a long line that are shown around the place that is meant.
 const EXCERPT_CHARS: usize = 100;
-/// How many of them come before that place.
+/// The number of them before that place.
 const EXCERPT_BEFORE: usize = 40;
-/// How much of the offending text is quoted.
+/// The number of characters of the offending text that are quoted.
 const OFFENDING_CHARS: usize = 80;
 
 /// A piece of the file, in bytes.

@@ -10,7 +10,7 @@ use super::text::Text;
 /// The longest that a text may become, in bytes.
 pub const MAX_FILLED_BYTES: usize = 1 << 20;
 
-/// Where the values of `${…}` come from.
+/// The sources of the values of `${…}`.
 pub struct Lookup<'a> {
     /// The value of an environment variable, if it is set.
     pub env: &'a dyn Fn(&str) -> Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct Gap {
     /// The expression as it is written, to be found in the file.
     pub(super) written: String,
     pub(super) message: String,
-    pub(super) mend: String,
+    pub(super) help: String,
     /// Only a value is missing, the expression itself is sound.
     pub(super) unset: bool,
 }
@@ -146,7 +146,7 @@ fn bare(before: &str, name: &str, secret: bool) -> Gap {
     Gap {
         written,
         message: format!("`${name}` is not filled in here"),
-        mend: format!(
+        help: format!(
             "write ${{{name}}} for the variable, or $${name} for the characters `${name}` themselves"
         ),
         unset: false,
@@ -232,19 +232,19 @@ fn expression(inside: &str, lookup: &Lookup<'_>) -> Result<String, Gap> {
 }
 
 fn file(inside: &str, path: &str, lookup: &Lookup<'_>) -> Result<String, Gap> {
-    let gap = |message: String, mend: String, unset| Gap {
+    let gap = |message: String, help: String, unset| Gap {
         written: format!("${{{inside}}}"),
         message,
-        mend,
+        help,
         unset,
     };
     if path.is_empty() {
-        let mend = "write the path: ${file:/run/secrets/token}".to_owned();
-        return Err(gap("`${file:}` names no file".to_owned(), mend, false));
+        let help = "write the path: ${file:/run/secrets/token}".to_owned();
+        return Err(gap("`${file:}` names no file".to_owned(), help, false));
     }
     let mut content = (lookup.file)(path).map_err(|reason| {
-        let mend = format!("create `{path}`, make it readable for Dragoman, or correct the path");
-        gap(format!("the file `{path}` cannot be read: {reason}"), mend, true)
+        let help = format!("create `{path}`, make it readable for Dragoman, or correct the path");
+        gap(format!("the file `{path}` cannot be read: {reason}"), help, true)
     })?;
     if content.ends_with('\n') {
         content.pop();
@@ -269,7 +269,7 @@ fn shown_expression(inside: &str) -> String {
 }
 
 fn unset(inside: &str, name: &str) -> Gap {
-    let mend = match name {
+    let help = match name {
         "workspaceFolder" | "workspaceFolderBasename" | "cwd" => {
             "only an editor knows its workspace: write the path itself, or set a variable and use that"
                 .to_owned()
@@ -279,12 +279,12 @@ fn unset(inside: &str, name: &str) -> Gap {
         _ => format!("set {name} before Dragoman starts, or give a value: ${{{name}:-value}}"),
     };
     let message = format!("the environment variable `{name}` is not set");
-    Gap { written: format!("${{{inside}}}"), message, mend, unset: true }
+    Gap { written: format!("${{{inside}}}"), message, help, unset: true }
 }
 
 fn not_understood(inside: &str) -> Gap {
     let shown = shown_expression(inside);
-    let mend = match inside.strip_prefix("input:") {
+    let help = match inside.strip_prefix("input:") {
         Some(id) => {
             let name: String = id
                 .chars()
@@ -301,21 +301,21 @@ fn not_understood(inside: &str) -> Gap {
     Gap {
         written: format!("${{{inside}}}"),
         message: format!("`{shown}` is not understood"),
-        mend,
+        help,
         unset: false,
     }
 }
 
 fn unclosed(rest: &str) -> Gap {
-    let mend = "add the `}`, or write $${ for the characters `${` themselves".to_owned();
+    let help = "add the `}`, or write $${ for the characters `${` themselves".to_owned();
     let written = rest.to_owned();
-    Gap { written, message: "`${` has no `}`".to_owned(), mend, unset: false }
+    Gap { written, message: "`${` has no `}`".to_owned(), help, unset: false }
 }
 
 fn too_long(text: &str) -> Gap {
     let message = "the text has more than 1MiB when it is filled in".to_owned();
-    let mend = "use a smaller file or variable".to_owned();
-    Gap { written: text.to_owned(), message, mend, unset: false }
+    let help = "use a smaller file or variable".to_owned();
+    Gap { written: text.to_owned(), message, help, unset: false }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! "Did you mean …?": the known name that is nearest to a mistyped one.
 
+use strsim::osa_distance;
+
 /// The longest name that is compared; beyond it nobody mistyped a short known name.
 const MAX_COMPARED: usize = 64;
 /// Names whose lengths in bytes differ by more are not worth comparing.
@@ -17,10 +19,19 @@ pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         .filter(|candidate| {
             candidate.len() <= MAX_COMPARED && candidate.len().abs_diff(name.len()) <= MAX_DIFFERENCE
         })
-        .map(|candidate| (distance(&wanted, &plain(candidate)), candidate))
+        .map(|candidate| (osa_distance(&wanted, &plain(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= tolerated(wanted.len().min(candidate.len())))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Advice for a name that nothing has: the one that is near, or what `otherwise` says.
+pub(super) fn or<'k>(
+    name: &str,
+    known: impl IntoIterator<Item = &'k str>,
+    otherwise: impl FnOnce() -> String,
+) -> String {
+    nearest(name, known).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
 }
 
 /// The known names that are most like this one: those that share a word with it, then those that differ in the fewest
@@ -34,7 +45,7 @@ pub(super) fn ranked<'k>(name: &str, known: impl IntoIterator<Item = &'k str>, m
         .map(|candidate| {
             let lower = candidate.to_lowercase();
             let shares = words.iter().any(|word| lower.contains(word.as_str()));
-            (!shares, distance(&wanted, &plain(candidate)), candidate)
+            (!shares, osa_distance(&wanted, &plain(candidate)), candidate)
         })
         .collect();
     all.sort_unstable();
@@ -63,28 +74,8 @@ fn tolerated(length: usize) -> usize {
     }
 }
 
-fn plain(name: &str) -> Vec<char> {
+fn plain(name: &str) -> String {
     name.chars().filter(|char| !matches!(char, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
-}
-
-/// The number of characters that must be inserted, removed, changed or swapped with their neighbour (optimal string
-/// alignment).
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, have) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, want) in b.iter().enumerate() {
-            let changed = last[j] + usize::from(have != want);
-            let mut best = changed.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *have == b[j - 1] && a[i - 1] == *want {
-                best = best.min(before_last[j - 1] + 1);
-            }
-            row.push(best);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 pub struct Text {
     value: SecretString,
     shown: Box<str>,
-    /// What `${…}` filled in, piece by piece.
+    /// The pieces that `${…}` filled in.
     filled: Vec<SecretString>,
 }
 
@@ -46,7 +46,7 @@ impl Text {
         self
     }
 
-    /// What `${…}` filled in, for whoever has to find it in other texts: pieces of at least four characters.
+    /// The pieces that `${…}` filled in, for whoever has to find them in other texts: those of at least four characters.
     pub fn filled(&self) -> impl Iterator<Item = &str> {
         self.filled.iter().map(ExposeSecret::expose_secret)
     }
@@ -66,7 +66,7 @@ impl Text {
         self.expose() != self.shown()
     }
 
-    /// What may be shown to people and written to logs.
+    /// The form that may be shown to people and written to logs.
     pub fn shown(&self) -> &str {
         &self.shown
     }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-/// What [`parse_bytes`] takes besides a bare number, as a JSON Schema pattern.
+/// The texts that [`parse_bytes`] takes besides a bare number, as a JSON Schema pattern.
 pub(super) const BYTES_PATTERN: &str = r"^(\d+ ?([KMG]i?B|[KMGkmg]|B)?|.*\$\{.*)$";
-/// What [`parse_time`] takes besides a bare number, as a JSON Schema pattern.
+/// The texts that [`parse_time`] takes besides a bare number, as a JSON Schema pattern.
 pub(super) const TIME_PATTERN: &str = r"^(\d+(\.\d+)? ?(ms|s|m|min|h|d)?|.*\$\{.*)$";
 
-/// What [`parse_rate`] takes, as a JSON Schema pattern.
+/// The texts that [`parse_rate`] takes, as a JSON Schema pattern.
 pub(super) const RATE_PATTERN: &str = r"^(\d+ ?/ ?(\d+(\.\d+)?)? ?(ms|s|m|min|h|d)|.*\$\{.*)$";
 
-/// A number in a time: `60/1m`, `10/s`.
+/// A number within a period: `60/1m`, `10/s`.
 pub(super) fn parse_rate(text: &str) -> Option<(u32, Duration)> {
     let (count, period) = text.split_once('/')?;
     let (count, period) = (count.trim(), period.trim());
@@ -77,9 +77,14 @@ pub(super) fn show_bytes(value: u64) -> String {
     format!("{value}B")
 }
 
-/// A time in the largest unit that leaves nothing over.
+const DAY: u128 = 86_400_000;
+
+/// A time in the largest unit that leaves nothing over; one day is `24h`.
 pub(super) fn show_time(value: Duration) -> String {
     let millis = value.as_millis();
+    if millis > DAY && millis.is_multiple_of(DAY) {
+        return format!("{}d", millis / DAY);
+    }
     for (factor, unit) in [(3_600_000, "h"), (60_000, "m"), (1000, "s")] {
         if millis >= factor && millis.is_multiple_of(factor) {
             return format!("{}{unit}", millis / factor);

@@ -1,34 +1,34 @@
-//! What a request's headers carry for a site behind the tools. It must not know which site gets it.
+//! Credentials in a request's headers for a site behind the tools. It must not know which site gets them.
 
 use http::HeaderMap;
 use secrecy::SecretString;
 
-use super::authorization::{self, Basic, Shown};
+use super::authorization::{self, Basic, ShownCredential};
 
-/// The headers that name a site and an account there.
+/// The headers that name a site and an account on it.
 const SITE: [&str; 3] = ["x-wordpress-url", "x-wordpress-username", "x-wordpress-password"];
-/// The header with a key for a host of images.
+/// The header with a key for an image host.
 const IMAGE_KEY: &str = "x-imgbb-api-key";
-/// Longer values are nobody's, in bytes.
+/// Longer values are rejected, in bytes.
 const LONGEST: usize = 2 * 1024;
 
-/// What a request carries. It prints nothing of itself.
+/// The site credentials of a request. It never prints itself.
 #[derive(Clone)]
 pub struct Carried {
-    /// A site with an account there; why there is none where the request names a part of it, in words that repeat nothing of
-    /// it. Whoever names a part asks for that one, and for no other.
+    /// A site with an account; an error if the request names only a part of it, in words that repeat nothing of it. A
+    /// request that names a part asks for this account and for no other.
     pub account: Option<Result<Account, String>>,
-    /// A name and a password, as `Authorization` shows them; why they cannot be read where it means some. Whoever shows an
-    /// account asks for that one, and for no other.
+    /// A name and a password from `Authorization`; an error if they cannot be read although the request means some. A
+    /// request with such credentials asks for this account and for no other.
     pub basic: Option<Result<Basic, &'static str>>,
-    /// A key for a host of images.
+    /// A key for an image host.
     pub image_key: Option<SecretString>,
 }
 
-/// A site with an account there, as headers name it; nothing of it is checked.
+/// A site with an account, as named by headers; nothing has been checked.
 #[derive(Clone)]
 pub struct Account {
-    /// Where the site is.
+    /// The URL of the site.
     pub url: String,
     /// The account's name.
     pub username: String,
@@ -37,9 +37,9 @@ pub struct Account {
 }
 
 impl Carried {
-    /// Reads a request's headers; `None` when they carry nothing. A header with nothing but spaces is not there. One that
-    /// stands twice cannot be used, since it is not clear which of the two is meant; nor can one of more than 2 KiB or with
-    /// other than visible ASCII and spaces.
+    /// Reads a request's headers; `None` if they carry no such credentials. A header that contains only spaces counts
+    /// as absent. A header is rejected if it occurs twice, because it is ambiguous, if it exceeds 2 KiB, or if it has
+    /// characters other than visible ASCII and spaces.
     pub fn read(headers: &HeaderMap) -> Option<Self> {
         let account = account(headers);
         let basic = match authorization::value(headers) {
@@ -47,68 +47,70 @@ impl Carried {
             Err(why) => Some(Err(why)),
         };
         let image_key = match line(headers, IMAGE_KEY) {
-            Line::Text(key) => Some(SecretString::from(key)),
-            Line::Missing | Line::Unusable => None,
+            HeaderContent::Text(key) => Some(SecretString::from(key)),
+            HeaderContent::Missing | HeaderContent::Unusable => None,
         };
         let carries = account.is_some() || basic.is_some() || image_key.is_some();
         carries.then_some(Self { account, basic, image_key })
     }
 }
 
-/// The account of a value of `Authorization`, where it is to be one.
+/// The account in a value of `Authorization`, if the value is meant as one.
 fn basic(value: &[u8]) -> Option<Result<Basic, &'static str>> {
     match authorization::read(value) {
-        Ok(Shown::Basic(basic)) => Some(Ok(basic)),
-        Ok(Shown::Bearer(_)) => None,
+        Ok(ShownCredential::Basic(basic)) => Some(Ok(basic)),
+        Ok(ShownCredential::Bearer(_)) => None,
         Err(why) => authorization::is_basic(value).then_some(Err(why)),
     }
 }
 
-/// What a header says.
-enum Line {
+/// The content of a header.
+enum HeaderContent {
     Missing,
     Unusable,
     Text(String),
 }
 
-fn line(headers: &HeaderMap, name: &str) -> Line {
+fn line(headers: &HeaderMap, name: &str) -> HeaderContent {
     let mut all = headers.get_all(name).iter();
     let (first, more) = (all.next(), all.next().is_some());
     if headers.get_all(name).iter().all(|value| value.as_bytes().trim_ascii().is_empty()) {
-        return Line::Missing;
+        return HeaderContent::Missing;
     }
     let text = first.filter(|value| !more && value.len() <= LONGEST).and_then(|value| value.to_str().ok());
-    text.map_or(Line::Unusable, |text| Line::Text(text.trim().to_owned()))
+    text.map_or(HeaderContent::Unusable, |text| HeaderContent::Text(text.trim().to_owned()))
 }
 
 /// The account that three headers name together.
 fn account(headers: &HeaderMap) -> Option<Result<Account, String>> {
     match SITE.map(|name| (name, line(headers, name))) {
-        [(_, Line::Missing), (_, Line::Missing), (_, Line::Missing)] => None,
-        [(_, Line::Text(url)), (_, Line::Text(username)), (_, Line::Text(password))] => {
-            Some(Ok(Account { url, username, password: SecretString::from(password) }))
-        }
+        [(_, HeaderContent::Missing), (_, HeaderContent::Missing), (_, HeaderContent::Missing)] => None,
+        [
+            (_, HeaderContent::Text(url)),
+            (_, HeaderContent::Text(username)),
+            (_, HeaderContent::Text(password)),
+        ] => Some(Ok(Account { url, username, password: SecretString::from(password) })),
         lines => Some(Err(incomplete(&lines))),
     }
 }
 
-/// The reason why these do not name an account together.
-fn incomplete(lines: &[(&str, Line)]) -> String {
-    let those = |which: fn(&Line) -> bool| -> Vec<&str> {
+/// The reason why the headers do not name a complete account.
+fn incomplete(lines: &[(&str, HeaderContent)]) -> String {
+    let those = |which: fn(&HeaderContent) -> bool| -> Vec<&str> {
         lines.iter().filter(|(_, line)| which(line)).map(|(name, _)| *name).collect()
     };
-    let missing = those(|line| matches!(line, Line::Missing));
-    let unusable = those(|line| matches!(line, Line::Unusable));
+    let missing = those(|line| matches!(line, HeaderContent::Missing));
+    let unusable = those(|line| matches!(line, HeaderContent::Unusable));
     let mut why = Vec::new();
     if !missing.is_empty() {
         let are = if missing.len() == 1 { "is" } else { "are" };
         why.push(format!("{} {are} missing", missing.join(" and ")));
     }
     if !unusable.is_empty() {
-        let form = "each stands once, with at most 2048 characters of ASCII";
+        let form = "send it once, with at most 2048 visible ASCII characters";
         why.push(format!("{} cannot be used ({form})", unusable.join(" and ")));
     }
-    format!("the request names a site and an account by its headers, but {}", why.join(", and "))
+    format!("the request's headers name a site with an account, but {}", why.join(", and "))
 }
 
 impl std::fmt::Debug for Carried {

@@ -1,22 +1,22 @@
-//! Challenges of servers in `WWW-Authenticate` (RFC 9110, 11.6.1; RFC 6750, 3; RFC 9728, 5.1). It must not know what is
-//! done about them.
+//! Challenges of servers in `WWW-Authenticate` (RFC 9110, 11.6.1; RFC 6750, 3; RFC 9728, 5.1). It must not know how
+//! they are answered.
 
-/// A Bearer challenge, as far as it matters here.
+/// A Bearer challenge, reduced to the parameters that matter here.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Challenge {
     /// The URL of the resource's metadata.
     pub resource_metadata: Option<String>,
-    /// The scopes that would do.
+    /// The scopes that would suffice.
     pub scopes: Vec<String>,
-    /// True when a token with other scopes would do.
+    /// True if a token with other scopes would suffice.
     pub wants_scopes: bool,
 }
 
-/// The most scopes that are taken from one place.
+/// The maximum number of scopes taken from one place.
 pub const MOST_SCOPES: usize = 64;
 
 impl Challenge {
-    /// Reads the values of the header, joined with commas. What is not of the Bearer scheme, or cannot be read, is left out.
+    /// Reads the values of the header, joined with commas. Other schemes and unreadable parts are skipped.
     pub fn read(text: &str) -> Self {
         let mut found = Self::default();
         let (mut rest, mut is_bearer) = (text, false);
@@ -51,7 +51,7 @@ impl Challenge {
     }
 }
 
-/// The words of a `scope` (RFC 6749, 3.3); what is none is left out.
+/// The words of a `scope` (RFC 6749, 3.3); invalid ones are skipped.
 pub fn scopes(text: &str) -> Vec<String> {
     let is_scope = |word: &&str| {
         word.len() <= 256 && word.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'"' | b'\\'))
@@ -59,18 +59,18 @@ pub fn scopes(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().filter(is_scope).take(MOST_SCOPES).map(str::to_owned).collect()
 }
 
-/// Returns true when something stands before `rest`: a parameter needs a scheme.
+/// Returns true if a scheme precedes `rest`: parameters belong to a scheme.
 fn behind_scheme(text: &str, rest: &str) -> bool {
     rest.len() < text.trim_start().len()
 }
 
-/// A token at the beginning (RFC 9110, 5.6.2), and what follows.
+/// Splits off the token at the start (RFC 9110, 5.6.2).
 fn token(text: &str) -> (&str, &str) {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~/".contains(c);
     text.split_at(text.find(|c| !is_part(c)).unwrap_or(text.len()))
 }
 
-/// A token or a quoted text at the beginning, and what follows.
+/// Splits off the token or quoted string at the start.
 fn value_of(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let (word, behind) = token(text);

@@ -1,54 +1,54 @@
-//! What a token must say (RFC 7519, 4.1; RFC 9068, 4): who it is for, when, and of whom. The time is an argument. It must
-//! not know signatures.
+//! The required claims of a token (RFC 7519, 4.1; RFC 9068, 4): audience, time, subject. The current time is an
+//! argument. It must not know signatures.
 
 use serde_json::{Map, Value};
 
-/// Longer subjects are refused: they become part of names that are logged and kept.
+/// Longer subjects are rejected: they become part of names that are logged and stored.
 const LONGEST_SUBJECT: usize = 512;
-/// More scopes are refused.
+/// Tokens with more scopes are rejected.
 const MOST_SCOPES: usize = 256;
 
-/// What is asked of a token.
+/// The requirements for a token.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected<'a> {
-    /// One of these must be among its audiences.
+    /// The accepted audiences, of which the token must name one.
     pub audiences: &'a [Box<str>],
-    /// Seconds that clocks may differ.
+    /// The permitted clock skew in seconds.
     pub skew: u64,
-    /// Seconds since 1970.
+    /// The current time, in seconds since 1970.
     pub now: u64,
 }
 
-/// What a token says, once it is believed.
+/// The identity in a valid token.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// Of whom it speaks.
+    /// The subject.
     pub subject: Box<str>,
-    /// True for a client without a `sub`, which no user of the same name may be taken for.
+    /// True for a client without a `sub`, which must not be confused with a user of the same name.
     pub is_client: bool,
-    /// What its holder may be let do.
+    /// The scopes granted to its holder.
     pub scopes: Vec<Box<str>>,
-    /// The first second, since 1970, at which it is worth nothing.
+    /// The time from which it is no longer valid, in seconds since 1970.
     pub ends: u64,
 }
 
-/// Checks claims whose signature is right.
+/// Checks claims whose signature is valid.
 ///
 /// # Errors
-/// What is wrong with them, in words that repeat nothing of them.
+/// The fault, in words that repeat nothing of the claims.
 pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Accepted, &'static str> {
     if claims.contains_key("cnf") {
         // Bound to a key that a bearer does not show (RFC 9449, 7.1; RFC 8705, 3).
-        return Err("it is bound to a key, so it is no bearer token");
+        return Err("it is bound to a key and cannot be used as a bearer token");
     }
     if !is_for(claims.get("aud"), expected.audiences) {
-        return Err("it is not for this gateway (its audience is another)");
+        return Err("it was issued for another audience, not for this gateway");
     }
     let time = |name: &str| match claims.get(name) {
         None => Ok(None),
-        Some(value) => seconds(value).map(Some).ok_or("one of its times is no number"),
+        Some(value) => seconds(value).map(Some).ok_or("one of its times is not a number"),
     };
-    let ends = time("exp")?.ok_or("it says no time at which it ends")?.saturating_add(expected.skew);
+    let ends = time("exp")?.ok_or("it has no expiry time")?.saturating_add(expected.skew);
     if expected.now >= ends {
         return Err("it has expired");
     }
@@ -59,12 +59,12 @@ pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Acc
     let is_client = named.is_some_and(|(name, _)| name != "sub");
     let subject =
         named.map(|(_, subject)| subject).and_then(Value::as_str).filter(|subject| is_subject(subject));
-    let subject = subject.ok_or("it does not say of whom it speaks")?.into();
-    let scopes = scopes(claims).ok_or("its scopes are not understood")?;
+    let subject = subject.ok_or("it has no subject")?.into();
+    let scopes = scopes(claims).ok_or("its scopes are malformed")?;
     Ok(Accepted { subject, is_client, scopes, ends })
 }
 
-/// Audiences are compared as they stand (RFC 7519, 4.1.3).
+/// Returns true if one of the audiences is expected. They are compared exactly (RFC 7519, 4.1.3).
 fn is_for(audience: Option<&Value>, expected: &[Box<str>]) -> bool {
     let known =
         |value: &Value| value.as_str().is_some_and(|text| expected.iter().any(|known| **known == *text));
@@ -88,7 +88,7 @@ fn is_subject(subject: &str) -> bool {
     (1..=LONGEST_SUBJECT).contains(&subject.len()) && !subject.chars().any(char::is_control)
 }
 
-/// `scope` as words in one text (RFC 9068, 2.2.3); some issuers call it `scp` or make it a list.
+/// The scopes: `scope` is a text of words (RFC 9068, 2.2.3); some issuers call it `scp` or use a list.
 fn scopes(claims: &Map<String, Value>) -> Option<Vec<Box<str>>> {
     let words: Vec<&str> = match claims.get("scope").or_else(|| claims.get("scp")) {
         None | Some(Value::Null) => Vec::new(),

@@ -1,4 +1,4 @@
-//! A request as the dialect read it, in the gateway's own form. It must not know rows.
+//! A request as the dialect read it, converted to the gateway's own form. It must not know rows.
 
 use std::borrow::Cow;
 
@@ -7,28 +7,28 @@ use proto::json::{Members, Span};
 use proto::mcp::Method;
 use proto::rpc::Frame;
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct DialectRequest {
     id: Option<Bytes>,
     frame: Frame,
 }
 
-/// The id, as JSON text, of an answer to what has none.
+/// The id, as JSON text, of an answer to a message without an id.
 const NULL: &[u8] = b"null";
 
-impl Ask {
+impl DialectRequest {
     pub(super) fn new(id: Option<Bytes>, frame: Frame) -> Self {
         Self { id, frame }
     }
 
-    /// The id to answer with, exactly as it was written; null where there was none.
+    /// The id to answer with, exactly as written; null if there was none.
     pub fn id(&self) -> &[u8] {
         self.id.as_deref().unwrap_or(NULL)
     }
 
-    /// The request as the gateway takes it: JSON-RPC 2.0, with an id, and with `params` that are an object or absent.
-    /// What is not needed for that stands as the client wrote it.
+    /// The request in the gateway's form: JSON-RPC 2.0 with an id, and with `params` that are an object or absent.
+    /// Everything else stays as the client wrote it.
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
@@ -43,12 +43,12 @@ impl Ask {
         self.method() == Method::ToolsCall.name()
     }
 
-    /// Returns true if it only tells something, whatever id it has.
+    /// Returns true if it is a notification, even if it has an id.
     pub fn is_notice(&self) -> bool {
         self.method().starts_with("notifications/")
     }
 
-    /// A member of `params` as written; the last one where it stands twice, as the systems behind the rows take it.
+    /// A member of `params` as written; if it occurs twice, the last one, as the systems behind the rows read it.
     pub(super) fn param(&self, key: &str) -> Option<Span> {
         self.params().and_then(|params| params.get(self.frame.text(), key))
     }
@@ -63,7 +63,7 @@ impl Ask {
         self.frame.params().map(|params| &params.members)
     }
 
-    /// The tool that is called.
+    /// The name of the called tool.
     pub fn tool(&self) -> Option<Cow<'_, str>> {
         if self.is_call() { self.text_param("name") } else { None }
     }

@@ -1,11 +1,12 @@
-//! What the row answers itself, and what goes on to the gateway. It must not know what a list or a call looks like.
+//! Decides which requests the row answers itself and which ones go to the gateway. It must not know the form of a
+//! list or a call.
 
 use proto::mcp::Method;
 use proto::rpc::Frame;
 
-use super::ask::Ask;
+use super::ask::DialectRequest;
 use super::facts::{Facts, Stop, served};
-use super::finish::{Reply, refuse};
+use super::finish::{DialectReply, refuse};
 use super::introduce::{introduce, is_standard};
 use super::trouble::Trouble;
 use super::{call, list};
@@ -14,23 +15,23 @@ use crate::dialect_rows::row::Dialect;
 use crate::dialect_rows::words::{Check, Gate};
 use crate::fault::Condition;
 
-/// What is to be done with a request.
+/// The next step for a request.
 #[derive(Debug)]
 pub enum Begun {
-    /// It is answered.
-    Done(Reply),
-    /// It is answered, and begins the session.
-    Introduced(Reply),
-    /// It goes on to the gateway, as a request of a client without a session of the row's era.
+    /// Send this answer.
+    Done(DialectReply),
+    /// Send this answer, which opens the session.
+    Introduced(DialectReply),
+    /// Forward it to the gateway, as a request of a client without a session in the row's era.
     Forward(Frame),
-    /// Its client is served as the protocol says, with this message and all that follow.
+    /// Serve its client by the protocol, with this message and all later ones.
     Standard,
-    /// It cannot be decided without a view.
+    /// Call again with a view, which the decision needs.
     NeedsView,
 }
 
-/// Decides what is to be done with a request.
-pub fn begin(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Begun {
+/// Decides the next step for a request.
+pub fn begin(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Begun {
     if row.hello.standard_clients && is_standard(row, ask) {
         return Begun::Standard;
     }
@@ -41,7 +42,7 @@ pub fn begin(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Begun {
     }
 }
 
-fn answer(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Begun, Stop> {
+fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Begun, Stop> {
     let name = ask.method();
     let among = |list: &[super::Text]| list.contains(&name);
     let empty = among(&row.lists.empty_methods);
@@ -61,7 +62,7 @@ fn answer(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Begun, Stop> {
             _ => {}
         }
     }
-    let result = |result: &[u8]| Ok(Begun::Done(Reply::result(ask.id(), result)));
+    let result = |result: &[u8]| Ok(Begun::Done(DialectReply::result(ask.id(), result)));
     if empty {
         return result(b"{}");
     }
@@ -69,7 +70,7 @@ fn answer(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Begun, Stop> {
     match method {
         Some(Method::Initialize) => {
             let said = introduce(row, ask, facts)?;
-            Ok(Begun::Introduced(Reply::result(ask.id(), &said)))
+            Ok(Begun::Introduced(DialectReply::result(ask.id(), &said)))
         }
         Some(Method::ToolsCall) => call::call(row, ask, facts).map(Begun::Forward),
         Some(Method::ResourcesRead) => call::read_resource(ask, facts).map(Begun::Forward),

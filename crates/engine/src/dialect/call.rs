@@ -1,5 +1,5 @@
-//! A call before it goes on: its tool, its arguments; and the same for resources and prompts. It must not know how a call
-//! is carried out.
+//! Prepares a call before it is forwarded: its tool and its arguments; likewise for resources and prompts. It must
+//! not know how a call is carried out.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use bytes::Bytes;
 use proto::json::{Span, Splice};
 use proto::rpc::{Frame, FrameLimits};
 
-use super::ask::Ask;
+use super::ask::DialectRequest;
 use super::facts::{Facts, Stop};
 use super::list::schema_of;
-use super::mend::{mend, mends};
+use super::repair::{has_repairs, repair};
 use super::trouble::Trouble;
 use crate::catalogue::View;
 use crate::dialect_rows::row::Dialect;
 use crate::dialect_rows::words::ArgumentsMissing;
 use crate::fault::{Condition, consent_message, no_resource};
 
-/// A call as it goes on.
-pub(super) fn call(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
+/// The call to forward.
+pub(super) fn call(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Frame, Stop> {
     let name = ask.text_param("name").filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| {
         Trouble::new(Condition::MissingToolName, "params.name is required and must be a string")
@@ -30,8 +30,9 @@ pub(super) fn call(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Frame, 
     };
     let text = ask.frame().text();
     let written: Cow<'_, [u8]> = arguments.map_or(Cow::Borrowed(b"{}"), |span| Cow::Borrowed(span.of(text)));
-    let mended = if mends(row) { mend(row, &written, schema_of(view, &name).as_deref()) } else { None };
-    let sent = mended.as_deref().unwrap_or(&written);
+    let repaired =
+        if has_repairs(row) { repair(row, &written, schema_of(view, &name).as_deref()) } else { None };
+    let sent = repaired.as_deref().unwrap_or(&written);
     if row.calls.check_arguments
         && let Err(misfit) = tool.check(Some(sent))
     {
@@ -41,14 +42,14 @@ pub(super) fn call(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Frame, 
         return Err(Trouble::new(Condition::InvalidArguments, why).about(name).into());
     }
     let absent = arguments.is_none() && row.calls.arguments_missing == ArgumentsMissing::Empty;
-    if absent || mended.is_some() {
+    if absent || repaired.is_some() {
         return with_arguments(ask, sent);
     }
     Ok(ask.frame().clone())
 }
 
-/// Where the arguments stand; `None` where there are none, and the row takes that.
-fn arguments(row: &Dialect, ask: &Ask) -> Result<Option<Span>, Stop> {
+/// The place of the arguments; `None` if there are none and the row accepts that.
+fn arguments(row: &Dialect, ask: &DialectRequest) -> Result<Option<Span>, Stop> {
     let text = ask.frame().text();
     let policy = row.calls.arguments_missing;
     let found =
@@ -71,7 +72,7 @@ fn is_empty_list(written: &[u8]) -> bool {
     inner.is_some_and(|inner| inner.trim_ascii().is_empty())
 }
 
-/// The first required argument that is not there.
+/// The first required argument that is missing.
 fn missing(schema: &[u8], arguments: &[u8]) -> Option<String> {
     let schema: serde_json::Value = serde_json::from_slice(schema).ok()?;
     let given: serde_json::Value = serde_json::from_slice(arguments).ok()?;
@@ -83,7 +84,7 @@ fn missing(schema: &[u8], arguments: &[u8]) -> Option<String> {
 }
 
 /// The request with these arguments.
-fn with_arguments(ask: &Ask, arguments: &[u8]) -> Result<Frame, Stop> {
+fn with_arguments(ask: &DialectRequest, arguments: &[u8]) -> Result<Frame, Stop> {
     let text = ask.frame().text();
     let mut splice = Splice::new(text);
     if let Some(params) = ask.params() {
@@ -97,7 +98,7 @@ fn parsed(text: Bytes) -> Result<Frame, Stop> {
         .map_err(|error| Trouble::new(Condition::InvalidParams, error.to_string()).into())
 }
 
-/// The reason why there is no such thing: nobody has it, or who has it is not there.
+/// The reason why an item is missing: no server has it, or the server that has it is unavailable.
 fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Trouble {
     match view.absence_behind(name) {
         None => Trouble::new(condition, format!("there is no {name:?} here")).about(name),
@@ -113,8 +114,8 @@ fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Tr
     }
 }
 
-/// A resource's reading as it goes on.
-pub(super) fn read_resource(ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
+/// The request to forward for reading a resource.
+pub(super) fn read_resource(ask: &DialectRequest, facts: Facts<'_>) -> Result<Frame, Stop> {
     let uri = required(ask, "uri")?;
     if facts.view()?.resource(&uri).is_some() {
         return Ok(ask.frame().clone());
@@ -122,8 +123,8 @@ pub(super) fn read_resource(ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> 
     Err(Trouble::new(Condition::UnknownResource, no_resource(&uri)).about(uri).into())
 }
 
-/// A prompt's reading as it goes on.
-pub(super) fn get_prompt(ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
+/// The request to forward for getting a prompt.
+pub(super) fn get_prompt(ask: &DialectRequest, facts: Facts<'_>) -> Result<Frame, Stop> {
     let name = required(ask, "name")?;
     let view = facts.view()?;
     if view.prompt(&name).is_some() {
@@ -132,7 +133,7 @@ pub(super) fn get_prompt(ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
     Err(absent(facts, view, Condition::UnknownPrompt, &name).into())
 }
 
-fn required<'a>(ask: &'a Ask, key: &str) -> Result<Cow<'a, str>, Stop> {
+fn required<'a>(ask: &'a DialectRequest, key: &str) -> Result<Cow<'a, str>, Stop> {
     let found = ask.text_param(key);
     found.ok_or_else(|| {
         Trouble::new(Condition::InvalidParams, format!("params.{key} is required and must be a string"))

@@ -1,4 +1,4 @@
-//! The events of a stream beside the answers, as ready bytes. It must not know sessions.
+//! The events of a stream, apart from answers, as ready bytes. It must not know sessions.
 
 use bytes::{Bytes, BytesMut};
 use proto::codec::sse::{KEEP_ALIVE, encode_comment, encode_event};
@@ -7,7 +7,7 @@ use crate::dialect_rows::row::Dialect;
 use crate::dialect_rows::say::Words;
 use crate::fault::Condition;
 
-/// What a stream begins with before its first event; often nothing.
+/// The bytes before the first event of a stream; often empty.
 pub fn opening(row: &Dialect) -> Bytes {
     let mut out = BytesMut::new();
     if !row.events.opening_comment.is_empty() {
@@ -16,14 +16,14 @@ pub fn opening(row: &Dialect) -> Bytes {
     out.freeze()
 }
 
-/// The first event, which says where to post. `path` is what is posted to, and `session` names the stream.
+/// The first event, which names the address to post to. `path` is that address, and `session` identifies the stream.
 pub fn endpoint_event(row: &Dialect, path: &str, session: &str, profile: &str) -> Bytes {
     let mut words = Words::default();
     words.text("path", path).text("session", session).text("profile", profile);
     event("endpoint", words.fill(&row.events.endpoint_data).as_bytes())
 }
 
-/// What keeps a stream open.
+/// The event that keeps a stream open.
 pub fn ping_event(row: &Dialect) -> Bytes {
     match &row.events.ping_event {
         None => Bytes::from_static(KEEP_ALIVE),
@@ -31,7 +31,7 @@ pub fn ping_event(row: &Dialect) -> Bytes {
     }
 }
 
-/// The event that tells of a fault of the stream itself.
+/// The event that reports a failure of the stream itself.
 pub fn error_event(row: &Dialect, condition: Condition) -> Bytes {
     let say = row.errors.say(condition);
     let mut words = Words::default();

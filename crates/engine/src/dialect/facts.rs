@@ -1,4 +1,4 @@
-//! What the answer to a request depends on, and why a request may not simply be forwarded. It must not know what is asked.
+//! The context for answering a request, and the reasons not to forward one. It must not know what is requested.
 
 use bytes::Bytes;
 
@@ -6,27 +6,27 @@ use super::trouble::Trouble;
 use crate::catalogue::View;
 use crate::fault::Condition;
 
-/// What the answer to a request depends on.
+/// The context on which the answer to a request depends.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Facts<'a> {
-    /// True if the session was begun with `initialize`.
+    /// True if the session was opened with `initialize`.
     pub initialized: bool,
-    /// What the asker sees of the profile; without one, a request that needs it says so.
+    /// The caller's view of the profile; without one, a request that needs it reports that.
     pub view: Option<&'a View>,
-    /// The view's tools in the row's shape, where [`super::tools`] has made them before.
+    /// The view's tools in the row's form, if [`super::tools`] has built them before.
     pub tools: Option<&'a Bytes>,
     /// The name of the profile.
     pub profile: &'a str,
-    /// Servers that want a user's consent first, each with the page where it is given.
+    /// Servers that require a user's consent first, each with the page where to give it.
     pub consents: &'a [(String, String)],
 }
 
-/// The reason why a request is not simply forwarded.
+/// The reason why a request is not forwarded.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// Something is wrong with it.
+    /// The request has a fault.
     Trouble(Box<Trouble>),
-    /// It cannot be decided without a view.
+    /// The decision needs a view.
     NeedsView,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Checks whether any server of a view is there, if it has some.
+/// Checks that at least one server of a view is available, if the view has servers.
 pub(super) fn served(view: &View) -> Result<(), Stop> {
     if view.upstreams().is_empty() || view.is_served() {
         return Ok(());

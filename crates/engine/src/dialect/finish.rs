@@ -1,5 +1,4 @@
-//! What comes back, in the dialect's words: results, and troubles by their conditions. It must not know how a request was
-//! served.
+//! Answers in the dialect's form: results, and faults by their conditions. It must not know how a request was served.
 
 use std::borrow::Cow;
 
@@ -8,7 +7,7 @@ use proto::json::{MAX_DEPTH, Members, quote, quote_into};
 use proto::mcp::Method;
 use proto::rpc::code;
 
-use super::ask::Ask;
+use super::ask::DialectRequest;
 use super::result::{Failed, call_result};
 use super::trouble::Trouble;
 use super::web::{RETRY_SOON, refused_rate_headers};
@@ -17,30 +16,30 @@ use crate::dialect_rows::say::{Say, Words};
 use crate::dialect_rows::words::Channel;
 use crate::fault::Condition;
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone)]
-pub enum Outcome {
+pub enum DialectOutcome {
     /// Its result, JSON.
     Result(Bytes),
-    /// It came to nothing.
+    /// It failed.
     Trouble(Trouble),
 }
 
-/// What the client gets.
+/// The answer for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct DialectReply {
     /// The HTTP status.
     pub status: u16,
-    /// The body, JSON; where it is empty there is none, and nothing is written to a pipe.
+    /// The body, JSON; if it is empty, nothing is written to a pipe.
     pub body: Bytes,
-    /// Header lines beside those of every answer; names in lower case.
+    /// Additional header lines; names in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// True if it tells that the request failed, in whatever form.
+    /// True if it reports a failure, in whatever form.
     pub failed: bool,
 }
 
-impl Reply {
-    /// A body under a status.
+impl DialectReply {
+    /// A body with a status.
     pub(super) fn raw(status: u16, body: impl Into<Bytes>) -> Self {
         Self { status, body: body.into(), headers: Vec::new(), failed: false }
     }
@@ -55,53 +54,58 @@ impl Reply {
     }
 }
 
-/// Says what became of a request.
-pub fn finish(row: &Dialect, ask: &Ask, outcome: Outcome) -> Reply {
+/// Renders the outcome of a request.
+pub fn finish(row: &Dialect, ask: &DialectRequest, outcome: DialectOutcome) -> DialectReply {
     match outcome {
-        Outcome::Result(result) if ask.is_call() => match call_result(row, &result) {
-            Ok((result, failed)) => Reply { failed, ..Reply::result(ask.id(), &result) },
+        DialectOutcome::Result(result) if ask.is_call() => match call_result(row, &result) {
+            Ok((result, failed)) => DialectReply { failed, ..DialectReply::result(ask.id(), &result) },
             Err(Failed { message, original, stack }) => {
                 let failed = Trouble { original, stack, ..Trouble::new(Condition::ToolFailed, message) };
                 refuse(row, Some(ask), &failed)
             }
         },
-        Outcome::Result(result) => Reply::result(ask.id(), &result),
-        Outcome::Trouble(trouble) => refuse(row, Some(ask), &trouble),
+        DialectOutcome::Result(result) => DialectReply::result(ask.id(), &result),
+        DialectOutcome::Trouble(trouble) => refuse(row, Some(ask), &trouble),
     }
 }
 
-/// The reply to a request that its client has given up: nothing but a status, where there is one.
-pub fn given_up(row: &Dialect) -> Reply {
-    Reply::raw(row.reading.ack_status, Bytes::new())
+/// The reply to a request that its client has cancelled: a status over HTTP, otherwise nothing.
+pub fn given_up(row: &Dialect) -> DialectReply {
+    DialectReply::raw(row.reading.ack_status, Bytes::new())
 }
 
-/// Says what went wrong; without a request where it was not read, such as when nobody said who asks.
-pub fn refuse(row: &Dialect, ask: Option<&Ask>, trouble: &Trouble) -> Reply {
-    tell(row, ask, ask.map(Ask::id), trouble)
+/// Renders a fault. There is no request if it was not read, for example because the credentials were missing.
+pub fn refuse(row: &Dialect, ask: Option<&DialectRequest>, trouble: &Trouble) -> DialectReply {
+    error_reply(row, ask, ask.map(DialectRequest::id), trouble)
 }
 
-/// The same for a message that is no request; `id` is JSON text.
-pub(super) fn refuse_with_id(row: &Dialect, id: Option<&[u8]>, trouble: &Trouble) -> Reply {
-    tell(row, None, id, trouble)
+/// Renders a fault of a message that is not a request; `id` is JSON text.
+pub(super) fn refuse_with_id(row: &Dialect, id: Option<&[u8]>, trouble: &Trouble) -> DialectReply {
+    error_reply(row, None, id, trouble)
 }
 
-/// The answers to an array of messages as one.
-pub fn gather(row: &Dialect, replies: Vec<Reply>) -> Reply {
+/// Joins the answers to an array of messages.
+pub fn gather(row: &Dialect, replies: Vec<DialectReply>) -> DialectReply {
     let failed = replies.iter().any(|reply| reply.failed);
     // What acknowledges a message without an id is no answer.
     let is_answer = |body: &Bytes| !body.is_empty() && **body != *row.reading.ack_body.as_bytes();
     let bodies: Vec<Bytes> = replies.into_iter().map(|r| r.body).filter(is_answer).collect();
     if bodies.is_empty() {
-        return Reply::raw(row.reading.ack_status, row.reading.ack_body.as_bytes().to_vec());
+        return DialectReply::raw(row.reading.ack_status, row.reading.ack_body.as_bytes().to_vec());
     }
-    Reply { failed, ..Reply::raw(200, proto::rpc::array(&bodies)) }
+    DialectReply { failed, ..DialectReply::raw(200, proto::rpc::array(&bodies)) }
 }
 
-fn tell(row: &Dialect, ask: Option<&Ask>, id: Option<&[u8]>, trouble: &Trouble) -> Reply {
+fn error_reply(
+    row: &Dialect,
+    ask: Option<&DialectRequest>,
+    id: Option<&[u8]>,
+    trouble: &Trouble,
+) -> DialectReply {
     let say = chosen(row, ask, trouble);
     let mut words = words(row, ask, say, trouble);
     let failed = trouble.condition == Condition::ToolFailed;
-    let as_result = say.channel == Channel::Result && ask.is_some_and(Ask::is_call);
+    let as_result = say.channel == Channel::Result && ask.is_some_and(DialectRequest::is_call);
     let text = if as_result && failed && !trouble.message.is_empty() {
         format!("{}{}", row.calls.failure_prefix, trouble.message)
     } else {
@@ -110,12 +114,12 @@ fn tell(row: &Dialect, ask: Option<&Ask>, id: Option<&[u8]>, trouble: &Trouble) 
     words.text("text", text.clone());
     let id = id.unwrap_or(b"null");
     let mut reply = match &say.body {
-        Some(body) => Reply::raw(say.status, words.render(body).unwrap_or_default()),
-        None if as_result => Reply::result(id, failure(row, &text).as_bytes()),
+        Some(body) => DialectReply::raw(say.status, words.render(body).unwrap_or_default()),
+        None if as_result => DialectReply::result(id, failure(row, &text).as_bytes()),
         None => {
             // Where nothing is known that could be told, there is no data, rather than some without members.
             let data = say.data.as_ref().and_then(|data| words.render(data)).filter(|data| data != b"{}");
-            Reply::raw(say.status, error(id, say.code, &text, data.as_deref()))
+            DialectReply::raw(say.status, error(id, say.code, &text, data.as_deref()))
         }
     };
     reply.failed = true;
@@ -131,8 +135,8 @@ fn tell(row: &Dialect, ask: Option<&Ask>, id: Option<&[u8]>, trouble: &Trouble) 
     reply
 }
 
-/// How the row says it. Some conditions are told apart by more than their name.
-fn chosen<'r>(row: &'r Dialect, ask: Option<&Ask>, trouble: &Trouble) -> &'r Say {
+/// The row's text for a fault. Some conditions depend on more than their name.
+fn chosen<'r>(row: &'r Dialect, ask: Option<&DialectRequest>, trouble: &Trouble) -> &'r Say {
     if trouble.consent.is_some() {
         return &row.errors.consent_needed;
     }
@@ -143,8 +147,8 @@ fn chosen<'r>(row: &'r Dialect, ask: Option<&Ask>, trouble: &Trouble) -> &'r Say
     row.errors.say(if missing { Condition::UnknownResource } else { trouble.condition })
 }
 
-/// What the placeholders of a message stand for.
-fn words<'t>(row: &Dialect, ask: Option<&'t Ask>, say: &Say, trouble: &'t Trouble) -> Words<'t> {
+/// The values of the placeholders in a message.
+fn words<'t>(row: &Dialect, ask: Option<&'t DialectRequest>, say: &Say, trouble: &'t Trouble) -> Words<'t> {
     let mut words = Words::default();
     words.json("code", say.code.to_string().into_bytes());
     words.json("status", say.status.to_string().into_bytes());
@@ -183,15 +187,15 @@ fn words<'t>(row: &Dialect, ask: Option<&'t Ask>, say: &Say, trouble: &'t Troubl
     words
 }
 
-/// Where it happened, as far as the gateway can tell.
-fn place(ask: Option<&Ask>, trouble: &Trouble) -> Cow<'static, str> {
+/// The place of the failure, as far as the gateway knows it.
+fn place(ask: Option<&DialectRequest>, trouble: &Trouble) -> Cow<'static, str> {
     let mut lines = vec![format!("{:?}", trouble.condition)];
-    lines.extend(ask.and_then(Ask::tool).map(|tool| format!("in tool {tool}")));
+    lines.extend(ask.and_then(DialectRequest::tool).map(|tool| format!("in tool {tool}")));
     lines.extend(trouble.server.as_ref().map(|server| format!("of server {server}")));
     Cow::Owned(lines.join("\n"))
 }
 
-/// A result that tells of a failure.
+/// A result that reports a failure.
 fn failure(row: &Dialect, text: &str) -> String {
     let flag = if row.calls.failure_flag { ",\"isError\":true" } else { "" };
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]{flag}}}", quote(text))

@@ -1,4 +1,4 @@
-//! `initialize`, answered by the row. It must not know what versions differ in.
+//! Answers `initialize` by the row. It must not know how versions differ.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use proto::era::{by_version, is_dated};
 use proto::json::{Members, quote};
 use proto::mcp::{Method, meta};
 
-use super::ask::Ask;
+use super::ask::DialectRequest;
 use super::facts::{Facts, Stop, served};
 use super::trouble::{Trouble, string_at};
 use crate::dialect_rows::row::Dialect;
@@ -15,11 +15,11 @@ use crate::dialect_rows::say::Words;
 use crate::dialect_rows::words::{Needed, VersionPolicy};
 use crate::fault::Condition;
 
-/// The longest version that is echoed or told, in bytes.
+/// The longest version that is echoed or reported, in bytes.
 const MAX_VERSION: usize = 256;
 
-/// Returns true if the client of a request speaks a published version that is none of the row's.
-pub(super) fn is_standard(row: &Dialect, ask: &Ask) -> bool {
+/// Returns true if the client requests a published version that the row does not list.
+pub(super) fn is_standard(row: &Dialect, ask: &DialectRequest) -> bool {
     if matches!(ask.frame().meta(meta::PROTOCOL_VERSION), Ok(Some(_))) {
         return true;
     }
@@ -27,12 +27,12 @@ pub(super) fn is_standard(row: &Dialect, ask: &Ask) -> bool {
     opens && asked(ask).is_some_and(|version| is_dated(&version) && !row.hello.versions.contains(&version))
 }
 
-fn asked(ask: &Ask) -> Option<Cow<'_, str>> {
+fn asked(ask: &DialectRequest) -> Option<Cow<'_, str>> {
     ask.text_param("protocolVersion").filter(|version| version.len() <= MAX_VERSION)
 }
 
 /// The result of `initialize`.
-pub(super) fn introduce(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Bytes, Stop> {
+pub(super) fn introduce(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Bytes, Stop> {
     let hello = &row.hello;
     for needed in &hello.initialize_requires {
         need(ask, *needed)?;
@@ -70,8 +70,8 @@ pub(super) fn introduce(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<By
     Ok(Bytes::from(out))
 }
 
-/// The version that is answered.
-fn version<'r>(row: &'r Dialect, ask: &'r Ask) -> Result<Cow<'r, str>, Stop> {
+/// The version to answer with.
+fn version<'r>(row: &'r Dialect, ask: &'r DialectRequest) -> Result<Cow<'r, str>, Stop> {
     let own =
         || row.hello.versions.first().map_or(Cow::Borrowed(row.era.version), |v| Cow::Borrowed(v.as_ref()));
     let asked = asked(ask);
@@ -82,7 +82,8 @@ fn version<'r>(row: &'r Dialect, ask: &'r Ask) -> Result<Cow<'r, str>, Stop> {
         (VersionPolicy::Echo, _) => Ok(own()),
         (VersionPolicy::Refuse, Some(asked)) => {
             let versions = row.hello.versions.join(", ");
-            let why = format!("protocol version {asked:?} is not spoken here; there is {versions}");
+            let why =
+                format!("protocol version {asked:?} is not supported; supported versions are {versions}");
             Err(Trouble::new(Condition::InvalidParams, why).into())
         }
     }
@@ -93,8 +94,9 @@ fn spells(own: &str, asked: &str) -> bool {
     own == asked || by_version(own).is_some_and(|era| by_version(asked) == Some(era))
 }
 
-/// Where it is looked at who asks, its version may be left out, but is nothing else than a string.
-fn client_version(ask: &Ask) -> Result<(), Stop> {
+/// Checks the client's version, in rows that require client information: it may be absent, but must otherwise be a
+/// string.
+fn client_version(ask: &DialectRequest) -> Result<(), Stop> {
     let text = ask.frame().text();
     let version = ask.param("clientInfo").and_then(|at| Members::of_value(text, at)?.get(text, "version"));
     match version.map(|span| string_at(span.of(text))) {
@@ -106,7 +108,7 @@ fn client_version(ask: &Ask) -> Result<(), Stop> {
     }
 }
 
-fn need(ask: &Ask, needed: Needed) -> Result<(), Stop> {
+fn need(ask: &DialectRequest, needed: Needed) -> Result<(), Stop> {
     let (outer, inner) = needed.word().split_once('.').map_or((needed.word(), None), |(o, i)| (o, Some(i)));
     let text = ask.frame().text();
     let span = ask.param(outer);

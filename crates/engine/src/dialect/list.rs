@@ -1,11 +1,12 @@
-//! Lists in the row's shape, made from the ready pages of a view. It must not know who may see what: the view does.
+//! Lists in the row's form, made from the ready pages of a view. It must not know who may see which item: the view
+//! does.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 use proto::json::{Elements, MAX_DEPTH, Members, Span, Splice, unquote};
 
-use super::ask::Ask;
+use super::ask::DialectRequest;
 use super::facts::{Facts, Stop};
 use super::trouble::{Trouble, string_at};
 use crate::catalogue::{ListKind, View};
@@ -13,11 +14,16 @@ use crate::dialect_rows::row::{Dialect, Lists};
 use crate::dialect_rows::words::{RequiredStyle, SchemaPart, ToolOrder};
 use crate::fault::Condition;
 
-/// The input schema of a tool whose server gave none.
+/// The input schema of a tool for which the server gave none.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
 
 /// The result of a list.
-pub(super) fn listed(row: &Dialect, ask: &Ask, facts: Facts<'_>, kind: ListKind) -> Result<Bytes, Stop> {
+pub(super) fn listed(
+    row: &Dialect,
+    ask: &DialectRequest,
+    facts: Facts<'_>,
+    kind: ListKind,
+) -> Result<Bytes, Stop> {
     if !row.lists.pages {
         return match (kind, facts.tools) {
             (ListKind::Tools, Some(ready)) => Ok(ready.clone()),
@@ -28,11 +34,9 @@ pub(super) fn listed(row: &Dialect, ask: &Ask, facts: Facts<'_>, kind: ListKind)
     let cursor = ask.text_param("cursor");
     let page = facts.view()?.pages(kind).page(cursor.as_deref());
     let page = page.ok_or_else(|| {
-        Trouble::new(
-            Condition::InvalidParams,
-            "params.cursor is not one of this server; start again without it",
-        )
+        Trouble::new(Condition::InvalidParams, "params.cursor is invalid; start again without it")
     })?;
+    let page = page.text();
     if kind != ListKind::Tools {
         return Ok(page.clone());
     }
@@ -45,13 +49,13 @@ pub(super) fn listed(row: &Dialect, ask: &Ask, facts: Facts<'_>, kind: ListKind)
     Ok(splice.finish())
 }
 
-/// The tools of a view as the row lists them, all at once: the result of `tools/list`. The same for all requests for as
-/// long as the view is.
+/// The complete list of a view's tools in the row's form: the result of `tools/list`. It is the same for all requests
+/// during the lifetime of the view.
 pub fn tools(row: &Dialect, view: &View) -> Bytes {
     whole(ListKind::Tools, &shaped(&row.lists, items(view, ListKind::Tools)))
 }
 
-/// A tool's input schema as it is listed.
+/// A tool's input schema as listed.
 pub(super) fn schema_of(view: &View, name: &str) -> Option<Bytes> {
     let found =
         items(view, ListKind::Tools).into_iter().find(|item| name_of(item).as_deref() == Some(name))?;
@@ -85,6 +89,7 @@ fn items(view: &View, kind: ListKind) -> Vec<Bytes> {
     let mut all = Vec::new();
     let mut cursor: Option<String> = None;
     while let Some(page) = pages.page(cursor.as_deref()) {
+        let page = page.text();
         let Ok(members) = Members::of_document(page, MAX_DEPTH) else { break };
         all.extend(list_at(page, members.get(page, kind.member())));
         let next = members.get(page, "nextCursor").and_then(|span| string_at(span.of(page)));
@@ -119,7 +124,7 @@ fn name_of(item: &Bytes) -> Option<String> {
     string_at(members.get(item, "name")?.of(item)).map(Cow::into_owned)
 }
 
-/// One tool in the row's shape.
+/// One tool in the row's form.
 fn tool(lists: &Lists, item: Bytes) -> Bytes {
     let Ok(members) = Members::of_document(&item, MAX_DEPTH) else { return item };
     let written = members.get(&item, "inputSchema").map(|span| span.of(&item));
@@ -142,7 +147,7 @@ fn tool(lists: &Lists, item: Bytes) -> Bytes {
     if splice.is_empty() { item.clone() } else { splice.finish() }
 }
 
-/// An input schema in the row's shape.
+/// An input schema in the row's form.
 fn schema(lists: &Lists, schema: &[u8]) -> Vec<u8> {
     let Ok(members) = Members::of_document(schema, MAX_DEPTH) else { return schema.to_vec() };
     let edited = properties(lists, schema, &members);
@@ -176,7 +181,7 @@ fn schema(lists: &Lists, schema: &[u8]) -> Vec<u8> {
     splice.finish().to_vec()
 }
 
-/// A part of a schema: its key, and how it is written when it is empty.
+/// The key of a part of a schema, and its text if it is empty.
 fn part(part: SchemaPart) -> (&'static str, &'static [u8]) {
     match part {
         SchemaPart::Properties => ("properties", b"{}"),
@@ -184,7 +189,7 @@ fn part(part: SchemaPart) -> (&'static str, &'static [u8]) {
     }
 }
 
-/// The properties in the row's shape: without the members that it drops, and with `required: true` where it says so in each.
+/// The properties in the row's form: without dropped members, and with `required: true` in each if the row says so.
 fn properties(lists: &Lists, schema: &[u8], members: &Members) -> Option<(Span, Bytes)> {
     let list = members.get(schema, "required").filter(|_| lists.required_style == RequiredStyle::Boolean);
     let list = list.and_then(|list| Elements::of_value(schema, list));

@@ -1,4 +1,4 @@
-//! Dialects: how an endpoint behaves where systems that speak MCP disagree, as rows of data (`dialect_rows`) with one interpreter.
+//! Dialects: the behavior of an endpoint where MCP systems disagree, as rows of data (`dialect_rows`) with one interpreter.
 //!
 //! ```text
 //!  bytes ─► read ─► Ask ─► begin ─┬─► Forward(frame) ─► the gateway, as any other request ─► Outcome ─► finish ─► Reply
@@ -7,15 +7,15 @@
 //! ```
 //!
 //! Everything is pure: bytes in, bytes out. Nothing here asks which dialect it is; it asks the row. To add a dialect, add
-//! its file in `dialect_rows/` and its line in `built_in.rs` there; what no column says yet is a new column. It must not know transports beyond a
-//! status and header lines, nor what differs between protocol versions.
+//! its file in `dialect_rows/` and its line in `built_in.rs` there; a difference without a column becomes a new column. It
+//! must not know transports beyond a status and header lines, nor the differences between protocol versions.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `read`, `ask` | a message's bytes to a request in the gateway's own form |
-//! | `begin`, `introduce`, `list`, `call`, `mend` | what the row answers itself, and what goes on |
-//! | `finish`, `result`, `output`, `trouble` | results and troubles in the dialect's words |
-//! | `events`, `web` | streams of events; answers to other HTTP methods and to browsers |
+//! | `read`, `ask` | from a message's bytes to a request in the gateway's form |
+//! | `begin`, `introduce`, `list`, `call`, `repair` | requests that the row answers itself, and requests that it forwards |
+//! | `finish`, `result`, `output`, `trouble` | results and faults in the dialect's form |
+//! | `events`, `web` | event streams; answers to other HTTP methods and to browsers |
 
 mod ask;
 mod begin;
@@ -25,9 +25,9 @@ mod facts;
 mod finish;
 mod introduce;
 mod list;
-mod mend;
 mod output;
 mod read;
+mod repair;
 mod result;
 mod trouble;
 mod web;
@@ -35,20 +35,20 @@ mod web;
 #[cfg(test)]
 mod tests;
 
-pub use crate::dialect_rows::cell::{Choice, Kind, Object, Text};
+pub use crate::dialect_rows::cell::{CellKind, Choice, Object, Text};
 pub use crate::dialect_rows::row::{Column, Dialect, Variant};
 pub use crate::dialect_rows::say::{Say, Template};
 pub use crate::dialect_rows::set::Unfit;
 pub use crate::dialect_rows::words::{
-    ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Mend, Needed, NoId, NullId,
-    Origins, Output, ParamsShape, RateHeaders, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,
+    ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Needed, NoId, NullId, Origins,
+    Output, ParamsShape, RateHeaders, Repair, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,
     ToolOrder, UnknownSession, VersionPolicy,
 };
-pub use ask::Ask;
+pub use ask::DialectRequest;
 pub use begin::{Begun, begin};
 pub use events::{endpoint_event, error_event, opening, ping_event};
 pub use facts::Facts;
-pub use finish::{Outcome, Reply, finish, gather, given_up, refuse};
+pub use finish::{DialectOutcome, DialectReply, finish, gather, given_up, refuse};
 pub use list::tools;
 pub use read::{Reading, read};
 pub use trouble::{Rate, Trouble};

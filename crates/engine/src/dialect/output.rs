@@ -1,8 +1,9 @@
-//! JSON laid out anew without changing a value: only the white space between them. It must not know what it means.
+//! Reformats JSON without changing a value: only the white space between values changes. It must not know what the
+//! JSON means.
 
 use crate::dialect_rows::words::Output;
 
-/// JSON text, which must be valid, in another layout; `None` when it stays as it is.
+/// Reformats JSON text, which must be valid; `None` if it stays as it is.
 pub(super) fn laid_out(json: &str, output: Output) -> Option<String> {
     match output {
         Output::Raw => None,
@@ -69,7 +70,7 @@ impl Layout {
     }
 }
 
-/// The length of the string that the text begins with, quotes included.
+/// The length of the string at the start of the text, quotes included.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     let end = text.bytes().enumerate().skip(1).find(|(_, b)| {

@@ -1,36 +1,36 @@
-//! From bytes to a request, or to the answer that says why they are none.
+//! Reads bytes as a request, or returns the answer that says why they are not one.
 //!
-//! A message that is a good request by JSON-RPC 2.0 and MCP is one for every row and is looked at once. Any other is taken
+//! A message that is valid by JSON-RPC 2.0 and MCP is valid for every row and is checked once. Any other is taken
 //! apart and checked in the row's order. It must not know tools.
 
 use bytes::Bytes;
 use proto::json::{Elements, JsonError, Members, Scanner, Span, Splice};
-use proto::rpc::{Frame, FrameFault, FrameLimits, Id, Kind};
+use proto::rpc::{Frame, FrameFault, FrameKind, FrameLimits, Id};
 
-use super::ask::Ask;
-use super::finish::{Reply, refuse_with_id};
+use super::ask::DialectRequest;
+use super::finish::{DialectReply, refuse_with_id};
 use super::trouble::Trouble;
 use crate::dialect_rows::row::Dialect;
 use crate::dialect_rows::words::{Batches, Check, ErrorId, Ids, NoId, NullId, ParamsShape};
 use crate::fault::Condition;
 
-/// What a body or a line holds.
+/// The content of a body or a line.
 #[derive(Debug)]
 pub enum Reading {
-    /// It is answered at once.
-    Done(Reply),
-    /// It is acknowledged, and perhaps executed; of what comes of that nobody is told.
-    Notified(Reply, Option<Ask>),
+    /// It is answered immediately.
+    Done(DialectReply),
+    /// It is acknowledged, and possibly executed; nobody receives the result.
+    Notified(DialectReply, Option<DialectRequest>),
     /// A request.
-    Ask(Ask),
-    /// An array of messages, each read by itself; see [`super::gather`].
+    Ask(DialectRequest),
+    /// An array of messages, each read on its own; see [`super::gather`].
     Batch(Vec<Self>),
 }
 
-/// The longest id that is kept, in bytes as written.
+/// The longest id that is accepted, in bytes as written.
 const MAX_ID: usize = 1024;
 
-/// The id of a request that has none, in the gateway's own form. Towards servers the gateway has ids of its own anyway.
+/// The id, in the gateway's form, of a request without an id. Towards servers the gateway uses its own ids anyway.
 const OWN_ID: &[u8] = b"0";
 
 /// Reads a body or a line.
@@ -52,15 +52,15 @@ fn batch(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
     if let Some(list) = elements.filter(|list| (1..=limits.batch).contains(&list.len())) {
         return Reading::Batch(list.iter().map(|span| single(row, &span.share(text), limits)).collect());
     }
-    let why = format!("an array of messages has 1 to {} of them", limits.batch);
+    let why = format!("an array must contain 1 to {} messages", limits.batch);
     Reading::Done(fail(row, Condition::InvalidRequest, None, why))
 }
 
 fn single(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
     match Frame::parse(text.clone(), limits) {
-        Ok(frame) if frame.kind() == Kind::Request => {
+        Ok(frame) if frame.kind() == FrameKind::Request => {
             let id = frame.id().map(|id| id.json().clone());
-            Reading::Ask(Ask::new(id, frame))
+            Reading::Ask(DialectRequest::new(id, frame))
         }
         Ok(_) => taken_apart(row, text, limits),
         Err(error) => match error.fault {
@@ -77,11 +77,11 @@ fn no_json(row: &Dialect, error: &JsonError) -> Reading {
     Reading::Done(fail(row, Condition::ParseError, None, error.to_string()))
 }
 
-fn fail(row: &Dialect, condition: Condition, id: Option<&[u8]>, why: impl Into<String>) -> Reply {
+fn fail(row: &Dialect, condition: Condition, id: Option<&[u8]>, why: impl Into<String>) -> DialectReply {
     refuse_with_id(row, id, &Trouble::new(condition, why))
 }
 
-/// The members of a message that its meaning depends on.
+/// The members that decide the meaning of a message.
 struct Parts<'t> {
     row: &'t Dialect,
     text: &'t Bytes,
@@ -92,7 +92,7 @@ struct Parts<'t> {
     params: Option<Span>,
 }
 
-/// What a message's id says of it.
+/// The kind of a message, according to its id.
 enum Identity {
     Request(Option<Bytes>),
     Notification,
@@ -138,19 +138,19 @@ impl Parts<'_> {
         }
         match (self.normal(limits), identity) {
             (frame, Some(Identity::Notification)) => {
-                self.notified(frame.ok().map(|frame| Ask::new(None, frame)))
+                self.notified(frame.ok().map(|frame| DialectRequest::new(None, frame)))
             }
-            (Ok(frame), Some(Identity::Request(id))) => Reading::Ask(Ask::new(id, frame)),
-            (Ok(frame), None) => Reading::Ask(Ask::new(None, frame)),
+            (Ok(frame), Some(Identity::Request(id))) => Reading::Ask(DialectRequest::new(id, frame)),
+            (Ok(frame), None) => Reading::Ask(DialectRequest::new(None, frame)),
             (Err(failed), _) => Reading::Done(failed),
         }
     }
 
-    fn notified(&self, ask: Option<Ask>) -> Reading {
+    fn notified(&self, ask: Option<DialectRequest>) -> Reading {
         Reading::Notified(acknowledged(self.row), ask)
     }
 
-    fn version(&self) -> Result<(), Reply> {
+    fn version(&self) -> Result<(), DialectReply> {
         match self.jsonrpc.map(|span| span.of(self.text)) {
             Some(b"\"2.0\"") => Ok(()),
             None if self.row.reading.jsonrpc_optional => Ok(()),
@@ -162,7 +162,7 @@ impl Parts<'_> {
         }
     }
 
-    fn method(&self) -> Result<(), Reply> {
+    fn method(&self) -> Result<(), DialectReply> {
         match self.method.map(|span| span.of(self.text)) {
             Some(text) if text[0] == b'"' && text.len() > 2 => Ok(()),
             Some(_) => Err(self.malformed("method must be a string")),
@@ -170,7 +170,7 @@ impl Parts<'_> {
         }
     }
 
-    fn params(&self) -> Result<(), Reply> {
+    fn params(&self) -> Result<(), DialectReply> {
         let first = self.params.map(|span| span.of(self.text)[0]);
         match (first, self.row.reading.params_shape) {
             (None | Some(b'{'), _)
@@ -186,7 +186,7 @@ impl Parts<'_> {
         }
     }
 
-    fn identity(&self) -> Result<Identity, Reply> {
+    fn identity(&self) -> Result<Identity, DialectReply> {
         let (no_id, null_id) = (self.row.reading.no_id, self.row.reading.null_id);
         let Some(span) = self.id else {
             return match no_id {
@@ -210,12 +210,12 @@ impl Parts<'_> {
         }
     }
 
-    fn malformed(&self, why: &str) -> Reply {
+    fn malformed(&self, why: &str) -> DialectReply {
         let id = self.echo(self.row.reading.structure_error_id);
         fail(self.row, Condition::InvalidRequest, id.as_deref(), why)
     }
 
-    /// The id as written, where it is one for the row.
+    /// The id as written, if the row accepts it.
     fn echo(&self, how: ErrorId) -> Option<Bytes> {
         let span = self.id.filter(|span| how == ErrorId::Echo && span.len() <= MAX_ID)?;
         let scalar = matches!(span.of(self.text)[0], b'"' | b'-' | b'0'..=b'9');
@@ -224,8 +224,8 @@ impl Parts<'_> {
             .then(|| Bytes::copy_from_slice(span.of(self.text)))
     }
 
-    /// The message as the gateway takes it.
-    fn normal(&self, limits: FrameLimits) -> Result<Frame, Reply> {
+    /// The message in the gateway's form.
+    fn normal(&self, limits: FrameLimits) -> Result<Frame, DialectReply> {
         let mut splice = Splice::new(self.text);
         if self.jsonrpc.is_none() {
             splice.set(&self.members, b"jsonrpc", b"\"2.0\"");
@@ -245,7 +245,7 @@ impl Parts<'_> {
     }
 }
 
-/// The acknowledgement of what is not answered.
-fn acknowledged(row: &Dialect) -> Reply {
-    Reply::raw(row.reading.ack_status, Bytes::copy_from_slice(row.reading.ack_body.as_bytes()))
+/// The acknowledgement of a message that is not answered.
+fn acknowledged(row: &Dialect) -> DialectReply {
+    DialectReply::raw(row.reading.ack_status, Bytes::copy_from_slice(row.reading.ack_body.as_bytes()))
 }

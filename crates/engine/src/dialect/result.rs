@@ -1,4 +1,4 @@
-//! The result of a call, in the row's shape. It must not know how trouble is told.
+//! The result of a call, in the row's form. It must not know how faults are rendered.
 
 use std::borrow::Cow;
 
@@ -11,21 +11,21 @@ use super::trouble::string_at;
 use crate::dialect_rows::row::Dialect;
 use crate::dialect_rows::words::{Channel, Output, SuccessFlag};
 
-/// A call whose tool failed, where the row tells that by an error.
+/// A call whose tool failed, in a row that reports this as an error.
 #[derive(Debug)]
 pub(super) struct Failed {
-    /// What the tool said.
+    /// The tool's message.
     pub(super) message: String,
-    /// What it said as data: an error object around it.
+    /// The tool's data, as the `data` of an error object.
     pub(super) original: Option<Bytes>,
-    /// Where in its program it happened.
+    /// The stack trace in the tool's program.
     pub(super) stack: Option<String>,
 }
 
-/// Puts a result into the row's shape, and says whether it tells of a failure.
+/// Converts a result to the row's form; the second value is true if it reports a failure.
 ///
 /// # Errors
-/// [`Failed`] where it is to be an error.
+/// [`Failed`] if the row reports failures as errors.
 pub(super) fn call_result(row: &Dialect, result: &Bytes) -> Result<(Bytes, bool), Failed> {
     let Some(found) = members(result) else { return Ok((result.clone(), false)) };
     let shape = Shape { row, text: result, members: &found };
@@ -98,14 +98,14 @@ impl Shape<'_> {
             Elements::of_value(self.text, span).is_none_or(|list| failed && list.is_empty())
         });
         if empty {
-            said = self.said_nothing(failed);
+            said = self.empty_text(failed);
             splice.set(self.members, b"content", said.as_bytes());
         }
         if splice.is_empty() { self.text.clone() } else { splice.finish() }
     }
 
-    /// The content where there is none.
-    fn said_nothing(&self, failed: bool) -> String {
+    /// The replacement for missing content.
+    fn empty_text(&self, failed: bool) -> String {
         if !failed {
             return "[]".to_owned();
         }
@@ -113,7 +113,7 @@ impl Shape<'_> {
         format!("[{{\"type\":\"text\",\"text\":{}}}]", quote(&text))
     }
 
-    /// The texts that are written anew: JSON in another layout, and the first of a failure with what it begins with.
+    /// The texts to be replaced: JSON in another layout, and the first text of a failure with its prefix.
     fn replaced_texts(&self, failed: bool) -> Vec<(Span, String)> {
         let calls = &self.row.calls;
         let untouched = if failed { calls.failure_prefix.is_empty() } else { calls.output == Output::Raw };
@@ -157,7 +157,7 @@ impl Shape<'_> {
     }
 }
 
-/// Returns true if a text is an object or an array: plain texts that happen to be JSON stay as they are.
+/// Returns true if a text is a JSON object or array. Other texts stay as they are, even if they are valid JSON.
 fn is_json(text: &str) -> bool {
     text.trim_ascii_start().starts_with(['{', '['])
         && Scanner::new(text.as_bytes(), proto::json::MAX_DEPTH)

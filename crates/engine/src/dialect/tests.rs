@@ -67,6 +67,7 @@ fn view(names: Naming, upstreams: Vec<UpstreamOffer>) -> View {
             schema_bytes: 4096,
             guard: None,
             separate: false,
+            personal: false,
         },
         upstreams,
     )
@@ -92,7 +93,7 @@ impl Endpoint {
         read(&self.row, &Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default())
     }
 
-    fn ask(&self, text: &str) -> Ask {
+    fn ask(&self, text: &str) -> DialectRequest {
         match self.read(text) {
             Reading::Ask(ask) => ask,
             other => panic!("{text} is no request: {other:?}"),
@@ -110,7 +111,7 @@ impl Endpoint {
     }
 
     /// What is answered without any server.
-    fn reply(&self, text: &str) -> Reply {
+    fn reply(&self, text: &str) -> DialectReply {
         match self.read(text) {
             Reading::Done(reply) | Reading::Notified(reply, _) => return reply,
             Reading::Ask(_) | Reading::Batch(_) => {}
@@ -144,17 +145,17 @@ impl Endpoint {
     /// The answer where the gateway came to this result.
     fn result(&self, text: &str, result: &str) -> Value {
         self.forwarded(text);
-        let outcome = Outcome::Result(Bytes::copy_from_slice(result.as_bytes()));
+        let outcome = DialectOutcome::Result(Bytes::copy_from_slice(result.as_bytes()));
         json(&finish(&self.row, &self.ask(text), outcome))
     }
 
     /// The answer where the gateway came into trouble.
     fn trouble(&self, text: &str, trouble: Trouble) -> Value {
-        json(&finish(&self.row, &self.ask(text), Outcome::Trouble(trouble)))
+        json(&finish(&self.row, &self.ask(text), DialectOutcome::Trouble(trouble)))
     }
 }
 
-fn json(reply: &Reply) -> Value {
+fn json(reply: &DialectReply) -> Value {
     serde_json::from_slice(&reply.body).unwrap_or_else(|e| panic!("{e}: {reply:?}"))
 }
 

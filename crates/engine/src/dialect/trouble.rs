@@ -1,51 +1,51 @@
-//! What went wrong, before any dialect has words for it. It must not know rows beyond how they say a condition.
+//! Faults in a neutral form, before a dialect renders them. It must not know rows beyond their text for a condition.
 
 use bytes::Bytes;
 use proto::json::{Members, unquote};
-use proto::rpc::{Frame, Kind, RpcError};
+use proto::rpc::{Frame, FrameKind, RpcError};
 
 use crate::dialect_rows::row::Errors;
 use crate::dialect_rows::say::Say;
 use crate::fault::{Condition, Fault};
 
-/// What went wrong.
+/// A fault in a neutral form.
 #[derive(Debug, Clone)]
 pub struct Trouble {
-    /// What kind of thing.
+    /// The kind of fault.
     pub condition: Condition,
-    /// What happened, in the words of who found out: the gateway, a tool, a server.
+    /// The message of the party that noticed it: the gateway, a tool or a server.
     pub message: String,
-    /// What it is about: the name of a tool, a method, a URI, a profile.
+    /// The subject: the name of a tool, a method, a URI or a profile.
     pub subject: Option<String>,
     /// The server behind the gateway.
     pub server: Option<String>,
-    /// That server's error object, JSON.
+    /// The server's error object, JSON.
     pub original: Option<Bytes>,
-    /// Where in a program it happened.
+    /// The stack trace in a program.
     pub stack: Option<String>,
-    /// Where a user can give the consent that the server wants first.
+    /// The page where a user can give the consent that the server requires.
     pub consent: Option<String>,
-    /// The rate that was exceeded.
+    /// The exceeded rate limit.
     pub rate: Option<Rate>,
-    /// How to say who asks: the value of `WWW-Authenticate`.
+    /// The value of `WWW-Authenticate`, which asks for credentials.
     pub challenge: Option<String>,
 }
 
-/// A rate limit as it is told.
+/// The state of a rate limit, as reported to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// The number of requests that there may be in a time.
+    /// The maximum number of requests in the period.
     pub limit: u64,
-    /// The number that may be added now.
+    /// The number of requests that are still allowed now.
     pub remaining: u64,
-    /// In how many seconds there may be as many as ever.
+    /// The seconds until the full number is allowed again.
     pub reset: u64,
-    /// In how many seconds there may be one more; 0 when there may be now.
+    /// The seconds until the next request is allowed; 0 if one is allowed now.
     pub retry_after: u64,
 }
 
 impl Trouble {
-    /// Trouble of a kind, in words.
+    /// A fault of a kind, with a message.
     pub fn new(condition: Condition, message: impl Into<String>) -> Self {
         Self {
             condition,
@@ -60,22 +60,22 @@ impl Trouble {
         }
     }
 
-    /// The same trouble, about this.
+    /// Sets the subject.
     #[must_use]
     pub fn about(self, subject: impl Into<String>) -> Self {
         Self { subject: Some(subject.into()), ..self }
     }
 
-    /// The same trouble, with a server behind the gateway.
+    /// Sets the server behind the gateway.
     #[must_use]
     pub fn of(self, server: impl Into<String>) -> Self {
         Self { server: Some(server.into()), ..self }
     }
 
-    /// The error that a server answered with; `None` when it answered with a result.
+    /// The error in a server's answer; `None` if the answer is a result.
     pub fn of_answer(answer: &Frame, server: Option<&str>) -> Option<Self> {
         let text = answer.text();
-        let payload = answer.payload().filter(|_| answer.kind() == Kind::Error)?;
+        let payload = answer.payload().filter(|_| answer.kind() == FrameKind::Error)?;
         let message = RpcError::of_value(text, payload)
             .and_then(|error| answer.string(error.message?).map(std::borrow::Cow::into_owned));
         Some(Self {
@@ -85,7 +85,7 @@ impl Trouble {
         })
     }
 
-    /// The same of a server in the gateway's own binary, which names the condition in the error's `data`.
+    /// The same for a server in the gateway's own binary, which names the condition in the error's `data`.
     pub fn of_own_answer(answer: &Frame, server: Option<&str>) -> Option<Self> {
         let trouble = Self::of_answer(answer, server)?;
         let word = trouble
@@ -95,7 +95,7 @@ impl Trouble {
         Some(Self { condition: condition.unwrap_or(trouble.condition), ..trouble })
     }
 
-    /// What a site or service behind the server answered, JSON.
+    /// The answer of a site or service behind the server, JSON.
     pub(super) fn body(&self) -> Option<&[u8]> {
         let (error, text) = self.original_error()?;
         // A server of the gateway's own tells more than the body.
@@ -120,7 +120,7 @@ impl Trouble {
     }
 }
 
-/// The condition with this name, which is that of its column.
+/// The condition with this name, which equals the name of its column.
 fn named(word: &str) -> Option<Condition> {
     Some(match word {
         "unknownTool" => Condition::UnknownTool,
@@ -150,7 +150,7 @@ impl From<&Fault> for Trouble {
 }
 
 impl Errors {
-    /// How a condition is said.
+    /// The text for a condition.
     pub fn say(&self, condition: Condition) -> &Say {
         match condition {
             Condition::ParseError => &self.parse_error,

@@ -1,7 +1,7 @@
-//! What HTTP shows beside the answers to messages: other methods, information, browsers, rates. It must not know who may
-//! ask from where.
+//! The HTTP side beyond answers to messages: other methods, information, browsers, rate limits. It must not know
+//! which origins are allowed.
 
-use super::finish::Reply;
+use super::finish::DialectReply;
 use super::trouble::Rate;
 use crate::dialect_rows::row::Dialect;
 use crate::dialect_rows::say::Words;
@@ -11,9 +11,9 @@ use crate::dialect_rows::words::{GetAnswer, Origins, RateHeaders, Streams};
 type Header = (&'static str, String);
 
 /// The answer to an HTTP method that is not served.
-pub fn not_served(row: &Dialect) -> Reply {
+pub fn not_served(row: &Dialect) -> DialectReply {
     let body = row.web.other_body.as_ref().and_then(|body| words(row, "").render(body));
-    let mut reply = Reply::raw(row.web.other_status, body.unwrap_or_default());
+    let mut reply = DialectReply::raw(row.web.other_status, body.unwrap_or_default());
     if reply.status == 405 {
         let get = row.web.get != GetAnswer::Refuse || row.events.streams == Streams::Same;
         reply.headers.push(("allow", if get { "GET, POST" } else { "POST" }.to_owned()));
@@ -21,10 +21,10 @@ pub fn not_served(row: &Dialect) -> Reply {
     reply
 }
 
-/// The information that a GET of the endpoint gives, where it gives some.
-pub fn shown_info(row: &Dialect, profile: &str) -> Option<Reply> {
+/// The information that a GET of the endpoint returns, if the row has any.
+pub fn shown_info(row: &Dialect, profile: &str) -> Option<DialectReply> {
     let info = row.web.info.as_ref().filter(|_| row.web.get == GetAnswer::Info)?;
-    Some(Reply::raw(200, words(row, profile).render(info)?))
+    Some(DialectReply::raw(200, words(row, profile).render(info)?))
 }
 
 fn words<'r>(row: &'r Dialect, profile: &'r str) -> Words<'r> {
@@ -35,18 +35,18 @@ fn words<'r>(row: &'r Dialect, profile: &'r str) -> Words<'r> {
     words
 }
 
-/// A request of a browser's page.
+/// A request from a page in a browser.
 #[derive(Debug, Clone, Copy)]
 pub struct Cross<'a> {
-    /// Where the page is from: the header `Origin`.
+    /// The origin of the page: the header `Origin`.
     pub origin: &'a str,
-    /// True if the gateway lets that in.
+    /// True if the gateway allows that origin.
     pub allowed: bool,
-    /// True if the browser only asks what it may do.
+    /// True for a preflight request.
     pub preflight: bool,
 }
 
-/// The header lines that tell a browser what its page may do; none where it may do nothing.
+/// The header lines that grant a page access; none if it has no access.
 pub fn cross_origin(row: &Dialect, cross: Cross<'_>) -> Vec<Header> {
     let web = &row.web;
     let named = match web.cors_origins {
@@ -77,23 +77,23 @@ pub fn cross_origin(row: &Dialect, cross: Cross<'_>) -> Vec<Header> {
     lines
 }
 
-/// After how many seconds it may help to come again where nobody knows when there is room: where a cap on what goes on at
-/// once is reached, or a server is asked too often.
+/// The suggested seconds before a retry if nobody knows when there is capacity: when a cap on concurrent work is
+/// reached, or a server gets too many requests.
 pub const RETRY_SOON: u64 = 1;
 
-/// The header lines that tell a rate limit with an answer that it let through.
+/// The header lines with the state of a rate limit, for a request that was allowed.
 pub fn rate_headers(row: &Dialect, rate: Rate) -> Vec<Header> {
-    if row.web.rate_headers == RateHeaders::All { told(rate) } else { Vec::new() }
+    if row.web.rate_headers == RateHeaders::All { rate_lines(rate) } else { Vec::new() }
 }
 
-/// The same with an answer that it did not let through.
+/// The same for a request that was refused.
 pub(super) fn refused_rate_headers(row: &Dialect, rate: Rate) -> Vec<Header> {
-    let mut lines = if row.web.rate_headers == RateHeaders::None { Vec::new() } else { told(rate) };
+    let mut lines = if row.web.rate_headers == RateHeaders::None { Vec::new() } else { rate_lines(rate) };
     lines.push(("retry-after", rate.retry_after.max(1).to_string()));
     lines
 }
 
-fn told(rate: Rate) -> Vec<Header> {
+fn rate_lines(rate: Rate) -> Vec<Header> {
     vec![
         ("x-ratelimit-limit", rate.limit.to_string()),
         ("x-ratelimit-remaining", rate.remaining.to_string()),

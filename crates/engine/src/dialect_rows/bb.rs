@@ -1,5 +1,5 @@
-//! `bb-1.0`: three methods over lines or POST, a gate before them, codes of its own; and its successor, which speaks a
-//! published version.
+//! `bb-1.0`: three methods over lines or POST, a gate before them, error codes of its own; and its successor, which
+//! uses a published version.
 
 use proto::era::{V1_DECIMAL, V2025_03_26};
 use proto::mcp::Method;
@@ -13,7 +13,7 @@ use super::words::{
     VersionPolicy,
 };
 
-/// What the first page about it says.
+/// The behavior on the first page of its documentation.
 pub(super) fn first() -> Dialect {
     Dialect {
         about: text(
@@ -54,12 +54,12 @@ pub(super) fn first() -> Dialect {
     }
 }
 
-/// The name of the successor, after the version that it speaks.
+/// The name of the successor, after its protocol version.
 pub(super) fn later_name() -> Text {
     format!("bb-{}", V2025_03_26.version).into()
 }
 
-/// The same some days later.
+/// The behavior on a later page of its documentation.
 pub(super) fn later() -> Dialect {
     let first = first();
     Dialect {

@@ -1,5 +1,5 @@
-//! `buddyboss`: a community site's tools behind one POST path, each request for itself; refusals of who asks are the
-//! site's own.
+//! `buddyboss`: a community site's tools behind one POST path, without sessions; the site itself words the refusals
+//! for missing or invalid credentials.
 
 use proto::era::V2025_11_25;
 
@@ -7,8 +7,8 @@ use super::parts::{object, template, text, texts, tools_only, versions};
 use super::row::{Calls, Dialect, Errors, Grammar, Hello, Lists, Variant, Web};
 use super::say::Say;
 use super::words::{
-    ArgumentsMissing, Check, ErrorId, Ids, Mend, NoId, NullId, Origins, ParamsShape, RateHeaders, SchemaPart,
-    SuccessFlag, VersionPolicy,
+    ArgumentsMissing, Check, ErrorId, Ids, NoId, NullId, Origins, ParamsShape, RateHeaders, Repair,
+    SchemaPart, SuccessFlag, VersionPolicy,
 };
 
 pub(super) fn row() -> Dialect {
@@ -45,12 +45,12 @@ pub(super) fn row() -> Dialect {
         },
         calls: Calls {
             arguments_missing: ArgumentsMissing::Empty,
-            mend_arguments: vec![
-                Mend::DropEmpty,
-                Mend::Coerce,
-                Mend::DropForeign,
-                Mend::DropUnknown,
-                Mend::Clamp,
+            repair_arguments: vec![
+                Repair::DropEmpty,
+                Repair::Coerce,
+                Repair::DropForeign,
+                Repair::DropUnknown,
+                Repair::Clamp,
             ],
             argument_defaults: Some(object(r#"{"per_page":20}"#)),
             argument_caps: Some(object(r#"{"per_page":100}"#)),
@@ -70,7 +70,8 @@ pub(super) fn row() -> Dialect {
     }
 }
 
-/// A wrong version is one without an id as well, and what has no id is not looked at any further.
+/// The order of the checks. A message without an id is not checked any further, so a wrong version is reported before
+/// that.
 const ORDER: [Check; 6] =
     [Check::Version, Check::Id, Check::Method, Check::Params, Check::Known, Check::Initialized];
 
@@ -106,7 +107,7 @@ fn errors() -> Errors {
     }
 }
 
-/// Who may not ask is told so by the site, not in JSON-RPC.
+/// The site's own refusal of a caller, which is not JSON-RPC.
 fn refused(message: &'static str, status: u16) -> Say {
     Say::new(-32000, message)
         .status(status)

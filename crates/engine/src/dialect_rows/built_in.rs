@@ -1,5 +1,5 @@
-//! The built-in dialects, one file a system. A row differs from `plain` in what it names, and says why where that is not
-//! plain. It must not know what acts on a column.
+//! The built-in dialects, one file for each system. A row names only its differences from `plain`, and explains those
+//! that are not obvious. It must not know what acts on a column.
 
 use super::cell::Text;
 use super::parts::text;
@@ -25,7 +25,7 @@ const ROWS: &[Row] = &[
 ];
 
 impl Row {
-    /// The row under its name.
+    /// Builds the row under its name.
     fn built(&self) -> Dialect {
         Dialect { name: (self.name)(), ..(self.make)() }
     }
@@ -43,14 +43,14 @@ impl Dialect {
         ROWS.iter().map(Row::built)
     }
 
-    /// All names of built-in dialects, each with its other names behind it.
+    /// The names of all built-in dialects, each followed by its aliases.
     pub fn names() -> Vec<Text> {
         let of = |row: &Row| std::iter::once((row.name)()).chain(row.aliases.iter().copied().map(text));
         ROWS.iter().flat_map(of).collect()
     }
 }
 
-/// The endpoint does what the protocol says, in each of its versions.
+/// The endpoint follows the protocol, in each of its versions.
 fn standard() -> Dialect {
     Dialect {
         about: text("The protocol as it is published, each version in its own way"),

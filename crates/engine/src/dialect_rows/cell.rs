@@ -1,5 +1,5 @@
-//! One cell of a row: how a kind of value is read from a configuration, and shown again. It must not know what columns
-//! there are.
+//! One cell of a row: how a kind of value is read from a configuration and displayed. It must not know which columns
+//! exist.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -13,15 +13,15 @@ pub type Text = Cow<'static, str>;
 /// One of the words of a choice.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// As a configuration has it.
+    /// The word in a configuration.
     pub word: &'static str,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub about: &'static str,
 }
 
-/// What a column holds, for schemas and documentation.
+/// The kind of a column's values, for schemas and documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// `true` or `false`.
     Bool,
     /// A whole number from the first to the second, both included.
@@ -50,8 +50,8 @@ pub enum Kind {
     Say,
 }
 
-impl Kind {
-    /// What may be set, in words.
+impl CellKind {
+    /// The allowed values, in words.
     pub fn allowed(self) -> String {
         match self {
             Self::Bool => "true or false".to_owned(),
@@ -77,26 +77,26 @@ fn listed(choices: &[Choice]) -> String {
 
 /// A value that a row can hold.
 pub(crate) trait Cell {
-    /// What it is.
-    const KIND: Kind;
+    /// The kind of value.
+    const KIND: CellKind;
 
     /// Takes a configured value.
     ///
     /// # Errors
-    /// What is wrong with it, to stand behind the column's name.
+    /// The fault, worded to follow the column's name.
     fn set(&mut self, value: &Value) -> Result<(), String>;
 
-    /// The value as it is configured.
+    /// The value in the form of a configuration.
     fn show(&self) -> Value;
 }
 
-/// The complaint about a value of another kind.
-pub(crate) fn unfit(kind: Kind) -> String {
+/// The error message for a value of another kind.
+pub(crate) fn unfit(kind: CellKind) -> String {
     format!("must be {}", kind.allowed())
 }
 
 impl Cell for bool {
-    const KIND: Kind = Kind::Bool;
+    const KIND: CellKind = CellKind::Bool;
 
     fn set(&mut self, value: &Value) -> Result<(), String> {
         *self = value.as_bool().ok_or_else(|| unfit(Self::KIND))?;
@@ -111,7 +111,7 @@ impl Cell for bool {
 macro_rules! number {
     ($type:ty, $least:expr, $most:expr) => {
         impl Cell for $type {
-            const KIND: Kind = Kind::Number($least, $most);
+            const KIND: CellKind = CellKind::Number($least, $most);
 
             fn set(&mut self, value: &Value) -> Result<(), String> {
                 let number = value.as_i64().filter(|n| ($least..=$most).contains(n));
@@ -131,9 +131,9 @@ number!(i32, -2_147_483_648, 2_147_483_647);
 number!(u16, 200, 599);
 number!(u32, 0, 604_800);
 
-/// Seconds of something that happens again and again.
+/// The period of a repeated event, in seconds.
 impl Cell for NonZeroU32 {
-    const KIND: Kind = Kind::Number(1, 604_800);
+    const KIND: CellKind = CellKind::Number(1, 604_800);
 
     fn set(&mut self, value: &Value) -> Result<(), String> {
         let number = value.as_u64().filter(|n| *n <= 604_800).and_then(|n| u32::try_from(n).ok());
@@ -147,7 +147,7 @@ impl Cell for NonZeroU32 {
 }
 
 impl Cell for Text {
-    const KIND: Kind = Kind::Text;
+    const KIND: CellKind = CellKind::Text;
 
     fn set(&mut self, value: &Value) -> Result<(), String> {
         *self = text(value).ok_or_else(|| unfit(Self::KIND))?;
@@ -160,7 +160,7 @@ impl Cell for Text {
 }
 
 impl Cell for Option<Text> {
-    const KIND: Kind = Kind::TextOrNull;
+    const KIND: CellKind = CellKind::TextOrNull;
 
     fn set(&mut self, value: &Value) -> Result<(), String> {
         *self = match value {
@@ -176,7 +176,7 @@ impl Cell for Option<Text> {
 }
 
 impl Cell for Vec<Text> {
-    const KIND: Kind = Kind::Texts;
+    const KIND: CellKind = CellKind::Texts;
 
     fn set(&mut self, value: &Value) -> Result<(), String> {
         *self = texts(value).ok_or_else(|| unfit(Self::KIND))?;
@@ -189,7 +189,7 @@ impl Cell for Vec<Text> {
 }
 
 impl Cell for Option<Vec<Text>> {
-    const KIND: Kind = Kind::TextsOrNull;
+    const KIND: CellKind = CellKind::TextsOrNull;
 
     fn set(&mut self, value: &Value) -> Result<(), String> {
         *self = match value {
@@ -205,7 +205,7 @@ impl Cell for Option<Vec<Text>> {
 }
 
 impl Cell for &'static Era {
-    const KIND: Kind = Kind::Version;
+    const KIND: CellKind = CellKind::Version;
 
     fn set(&mut self, value: &Value) -> Result<(), String> {
         *self = value.as_str().and_then(by_version).ok_or_else(|| unfit(Self::KIND))?;
@@ -217,12 +217,12 @@ impl Cell for &'static Era {
     }
 }
 
-/// The text of an object that stands in messages as it is.
+/// The text of a JSON object that is copied into messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object(pub Text);
 
 impl Cell for Option<Object> {
-    const KIND: Kind = Kind::ObjectOrNull;
+    const KIND: CellKind = CellKind::ObjectOrNull;
 
     fn set(&mut self, value: &Value) -> Result<(), String> {
         *self = match value {

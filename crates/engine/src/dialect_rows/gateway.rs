@@ -1,5 +1,5 @@
-//! `gateway`: profiles of many servers, each at a path by POST and by events; what a server says goes on as it is, with
-//! its name beside it.
+//! `gateway`: profiles of many servers, each with a path for POST and for events; messages of a server pass
+//! unchanged, with its name added.
 
 use proto::era::{V2024_10_07, V2024_11_05};
 use proto::mcp::Method;

@@ -1,4 +1,5 @@
-//! `kulturarv`: heritage tools behind a stream of events and a POST path beside it; a tool that fails is a result, always.
+//! `kulturarv`: heritage tools behind an event stream and a POST path beside it; a failed tool always returns a
+//! result.
 
 use proto::era::V2024_11_05;
 

@@ -1,13 +1,13 @@
-//! How an endpoint behaves where systems that speak MCP disagree: rows of data. `dialect` is the one interpreter, which this
+//! The behavior of an endpoint where MCP systems disagree: rows of data. `dialect` is the one interpreter, which this module
 //! must not know.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `row` | the columns of a row |
-//! | `cell`, `words` | what may stand in one; the words that are chosen from |
-//! | `say` | texts with places in them |
-//! | `set`, `sense` | a column set by a configuration; columns that contradict each other |
-//! | `built_in`, `parts` | the rows that are built in, one file a system, and what they are written with |
+//! | `cell`, `words` | the allowed values of a column; the words of a choice |
+//! | `say` | texts with placeholders |
+//! | `set`, `sense` | columns set by a configuration; values that make no sense |
+//! | `built_in`, `parts` | the built-in rows, one file for each system, and their building blocks |
 
 mod bb;
 mod buddyboss;
@@ -23,12 +23,12 @@ pub(crate) mod set;
 mod wordpress;
 pub(crate) mod words;
 
-pub use cell::{Choice, Kind, Object, Text};
+pub use cell::{CellKind, Choice, Object, Text};
 pub use row::{Column, Dialect, Variant};
 pub use say::{Say, Template};
 pub use set::Unfit;
 pub use words::{
-    ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Mend, Needed, NoId, NullId,
-    Origins, Output, ParamsShape, RateHeaders, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,
+    ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Needed, NoId, NullId, Origins,
+    Output, ParamsShape, RateHeaders, Repair, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,
     ToolOrder, UnknownSession, VersionPolicy,
 };

@@ -1,4 +1,4 @@
-//! What built-in rows are written with. It must not know a row.
+//! Building blocks for the built-in rows. It must not know a row.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::cell::{Object, Text};
 use super::row::Lists;
 use super::say::Template;
 
-/// The lists of a system that has tools and nothing else, and lists them all at once.
+/// The lists of a system that has only tools, and lists them all at once.
 pub(super) fn tools_only() -> Lists {
     Lists {
         methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
@@ -21,7 +21,7 @@ pub(super) fn tools_only() -> Lists {
     }
 }
 
-/// A text that is built in.
+/// A built-in text.
 pub(super) fn text(text: &'static str) -> Text {
     Cow::Borrowed(text)
 }

@@ -1,5 +1,5 @@
-//! The columns of a dialect: every point in which systems that speak MCP disagree, with its name in a configuration and
-//! the value of a row that says nothing of its own.
+//! The columns of a dialect: every point in which MCP systems disagree, with its name in a configuration and its default
+//! value.
 //!
 //! It must not know what acts on a column.
 
@@ -10,11 +10,11 @@ use proto::mcp::Method;
 use proto::rpc::code;
 use serde_json::Value;
 
-use super::cell::{Cell, Kind, Object, Text};
+use super::cell::{Cell, CellKind, Object, Text};
 use super::say::{Say, Template};
 use super::words::{
-    ArgumentsMissing, Batches, Check, ErrorId, Gate, GetAnswer, Ids, Mend, Needed, NoId, NullId, Origins,
-    Output, ParamsShape, RateHeaders, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag, ToolOrder,
+    ArgumentsMissing, Batches, Check, ErrorId, Gate, GetAnswer, Ids, Needed, NoId, NullId, Origins, Output,
+    ParamsShape, RateHeaders, Repair, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag, ToolOrder,
     UnknownSession, VersionPolicy,
 };
 
@@ -23,20 +23,22 @@ use super::words::{
 pub struct Column {
     /// Its key in a configuration.
     pub name: &'static str,
-    /// What it is for.
+    /// The key that it had before; empty if it never had another.
+    pub former: &'static str,
+    /// Its purpose.
     pub about: &'static str,
-    /// What it holds.
-    pub kind: Kind,
+    /// The kind of its values.
+    pub kind: CellKind,
     pub(crate) set: fn(&mut Dialect, &Value) -> Result<(), String>,
     pub(crate) show: fn(&Dialect) -> Value,
 }
 
-/// A named set of changes to a row: what its system does in another version, or by another page about it.
+/// A named set of changes to a row, for another version of its system or another page of its documentation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Variant {
     /// Its name.
     pub name: &'static str,
-    /// Where it is from.
+    /// Its origin.
     pub about: &'static str,
     /// Columns and their values, JSON.
     pub changes: &'static [(&'static str, &'static str)],
@@ -44,7 +46,7 @@ pub struct Variant {
 
 macro_rules! columns {
     ($(#[doc = $about:literal] $group:ident: $kind:ident {
-        $(#[doc = $doc:literal] $field:ident: $type:ty = $name:literal, $default:expr;)*
+        $(#[doc = $doc:literal] $field:ident: $type:ty = $name:literal $((former $former:literal))?, $default:expr;)*
     })*) => {
         $(
             #[doc = $about]
@@ -60,19 +62,19 @@ macro_rules! columns {
             }
         )*
 
-        /// How an endpoint behaves where systems disagree.
+        /// The behavior of an endpoint where systems disagree.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Dialect {
             /// Its name.
             pub name: Text,
-            /// What it is, in a sentence.
+            /// Its description, in a sentence.
             pub about: Text,
-            /// What may be set at once.
+            /// The named sets of changes.
             pub variants: &'static [Variant],
-            /// What `auth` has for its callers where its system asks each who they are; a configuration that asks nobody is
-            /// told of it. None where they come as they are, or where a token is up to whoever runs it.
+            /// The kind of `auth` that fits its callers, if its system authenticates them: a configuration without `auth` gets
+            /// this as a suggestion. `None` if its system has no authentication, or leaves a token to the operator.
             pub credentials: Option<&'static str>,
-            /// True if messages are read by this row; else the endpoint does what the protocol says.
+            /// True if this row interprets messages; otherwise the endpoint follows the protocol.
             pub interpreted: bool,
             /// The protocol version in which the gateway itself serves the endpoint, behind the dialect.
             pub era: &'static Era,
@@ -80,7 +82,7 @@ macro_rules! columns {
         }
 
         impl Dialect {
-            /// A row that says nothing of its own.
+            /// A row with the default of every column.
             pub(crate) fn plain() -> Self {
                 Self {
                     name: text("plain"),
@@ -97,13 +99,15 @@ macro_rules! columns {
             pub const COLUMNS: &'static [Column] = &[
                 Column {
                     name: "interpreted",
-                    about: "Whether messages are read by this row; else the endpoint does what the protocol says.",
+                    former: "",
+                    about: "True if this row interprets messages; otherwise the endpoint follows the protocol.",
                     kind: <bool as Cell>::KIND,
                     set: |row, value| row.interpreted.set(value),
                     show: |row| row.interpreted.show(),
                 },
                 Column {
                     name: "era",
+                    former: "",
                     about: "The protocol version in which the gateway itself serves the endpoint, behind the dialect.",
                     kind: <&'static Era as Cell>::KIND,
                     set: |row, value| row.era.set(value),
@@ -111,6 +115,7 @@ macro_rules! columns {
                 },
                 $($(Column {
                     name: $name,
+                    former: concat!($($former)?),
                     about: $doc.trim_ascii(),
                     kind: <$type as Cell>::KIND,
                     set: |row, value| row.$group.$field.set(value),
@@ -122,127 +127,127 @@ macro_rules! columns {
 }
 
 columns! {
-    /// How peers meet.
+    /// The introduction of peers.
     hello: Hello {
-        /// The versions that `initialize` answers with, the usual one first.
+        /// The versions that `initialize` can answer with, the default first.
         versions: Vec<Text> = "versions", handshake_versions();
-        /// What is done about the version that a client asks for.
+        /// The answer to the version that a client requests.
         version_policy: VersionPolicy = "versionPolicy", VersionPolicy::Echo;
-        /// True if clients that ask for a published version which is none of ours are served as the protocol says.
+        /// True to serve clients by the protocol if they request a published version that is not listed.
         standard_clients: bool = "standardClients", false;
-        /// What the params of `initialize` must have.
+        /// The required params of `initialize`.
         initialize_requires: Vec<Needed> = "initializeRequires", vec![];
-        /// True if `initialize` fails when none of the servers is there.
+        /// True if `initialize` fails while no server is available.
         initialize_needs_servers: bool = "initializeNeedsServers", false;
         /// The name in `serverInfo`.
         server_name: Text = "serverName", text("dragoman");
         /// The version in `serverInfo`.
         server_version: Text = "serverVersion", text(env!("CARGO_PKG_VERSION"));
-        /// The capabilities; null for those of the servers.
+        /// The declared capabilities; null for those of the servers.
         capabilities: Option<Object> = "capabilities", None;
-        /// True if `initialize` hands on the servers' instructions.
+        /// True if `initialize` passes on the servers' instructions.
         instructions: bool = "instructions", true;
-        /// True if `initialize` has to come first.
+        /// The requirement to send `initialize` first.
         gate: Gate = "initializeGate", Gate::Off;
-        /// True if `initialize` over HTTP opens a session.
+        /// The sessions over HTTP.
         sessions: Sessions = "sessions", Sessions::None;
     }
 
-    /// What is a message, and what is done with one that is none.
+    /// The accepted messages, and the handling of others.
     reading: Grammar {
-        /// The order of the checks of a message.
+        /// The order in which a message is checked.
         checks: Vec<Check> = "checks", Check::ORDER.to_vec();
-        /// True if a message without `jsonrpc` is taken.
+        /// True to accept a message without `jsonrpc`.
         jsonrpc_optional: bool = "jsonrpcOptional", false;
-        /// The id of the error about a wrong `jsonrpc`.
+        /// The id in an error about a wrong `jsonrpc`.
         version_error_id: ErrorId = "versionErrorId", ErrorId::Echo;
-        /// The id of other errors about malformed messages.
+        /// The id in other errors about malformed messages.
         structure_error_id: ErrorId = "structureErrorId", ErrorId::Echo;
-        /// What may be an id.
+        /// The accepted ids.
         ids: Ids = "ids", Ids::Scalar;
-        /// What a null id is.
+        /// The meaning of a null id.
         null_id: NullId = "nullId", NullId::Invalid;
-        /// What is done with a message without an id.
+        /// The handling of a message without an id.
         no_id: NoId = "noId", NoId::Execute;
         /// The HTTP status that acknowledges a message.
         ack_status: u16 = "ackStatus", 202;
         /// The body that acknowledges a message; often empty.
         ack_body: Text = "ackBody", text("");
-        /// What is done with an array of messages.
+        /// The handling of an array of messages.
         batches: Batches = "batches", Batches::Refuse;
-        /// What `params` are that are no object.
+        /// The handling of `params` that are not an object.
         params_shape: ParamsShape = "paramsShape", ParamsShape::Request;
     }
 
-    /// Which methods there are, and how tools are listed.
+    /// The methods, and the form of listed tools.
     lists: Lists {
-        /// The methods that are known.
+        /// The known methods.
         methods: Vec<Text> = "methods", all_methods();
         /// Methods that are answered with an empty result.
         empty_methods: Vec<Text> = "emptyMethods", vec![text(Method::Ping.name())];
-        /// True if a method that is not known is tried at the servers.
+        /// True to forward unknown methods to the servers.
         forward_unknown: bool = "forwardUnknown", true;
-        /// The members of a listed tool; null for all that its server gives.
+        /// The members of a listed tool; null to keep all of the server's.
         tool_members: Option<Vec<Text>> = "toolMembers", None;
-        /// True if a listed tool always has a description, if an empty one.
+        /// True if a listed tool always has a description, even an empty one.
         description_always: bool = "descriptionAlways", false;
-        /// What an input schema always has, if empty.
+        /// The parts that an input schema always has, even if they are empty.
         schema_always: Vec<SchemaPart> = "schemaAlways", vec![];
-        /// What an input schema has only where it is not empty.
+        /// The parts that an input schema has only if they are not empty.
         schema_unless_empty: Vec<SchemaPart> = "schemaUnlessEmpty", vec![];
-        /// What a property of an input schema does not have here, whatever its server gives.
+        /// The members to drop from the properties of an input schema.
         property_drops: Vec<Text> = "propertyDrops", vec![];
-        /// How an input schema says what is required.
+        /// The way in which an input schema marks required properties.
         required_style: RequiredStyle = "requiredStyle", RequiredStyle::Array;
         /// The order of the listed tools.
         tool_order: ToolOrder = "toolOrder", ToolOrder::Given;
-        /// True if long lists come in pages.
+        /// True if long lists are split into pages.
         pages: bool = "pages", true;
     }
 
-    /// What is done with arguments and results.
+    /// The handling of arguments and results.
     calls: Calls {
-        /// What a call without arguments is.
+        /// The handling of a call without arguments.
         arguments_missing: ArgumentsMissing = "argumentsMissing", ArgumentsMissing::Pass;
-        /// True if arguments are checked against the input schema here; else the server decides.
+        /// True to check arguments against the input schema; otherwise the server checks them.
         check_arguments: bool = "checkArguments", true;
-        /// What is done to arguments before.
-        mend_arguments: Vec<Mend> = "mendArguments", vec![];
-        /// Values of arguments that a call leaves out, for tools that have them.
+        /// The corrections of arguments, made before they are checked.
+        repair_arguments: Vec<Repair> = "repairArguments" (former "mendArguments"), vec![];
+        /// Default values for arguments that a call omits, for tools that have them.
         argument_defaults: Option<Object> = "argumentDefaults", None;
-        /// The greatest values of arguments, for tools that have them.
+        /// Maximum values of arguments, for tools that have them.
         argument_caps: Option<Object> = "argumentCaps", None;
-        /// The members of a call's result; null for all that its server gives.
+        /// The members of a call's result; null to keep all of the server's.
         result_members: Option<Vec<Text>> = "resultMembers", None;
-        /// What a call that succeeds says about `isError`.
+        /// The value of `isError` in a successful result.
         success_flag: SuccessFlag = "successFlag", SuccessFlag::Keep;
-        /// True if a result that tells of a failure has `isError`.
+        /// True if a result that reports a failure has `isError`.
         failure_flag: bool = "failureFlag", true;
-        /// What the text of a failed tool begins with.
+        /// The prefix of a failed tool's text.
         failure_prefix: Text = "failurePrefix", text("");
-        /// How JSON in the text of a result is written.
+        /// The layout of JSON in a result's text.
         output: Output = "output", Output::Raw;
     }
 
-    /// How each kind of trouble is told.
+    /// The text of each kind of error.
     errors: Errors {
-        /// True if errors tell more than their kind.
+        /// True to include details in errors.
         detail: bool = "detail", true;
-        /// True if errors tell where in the program they happened.
+        /// True to include in errors where in the program they happened.
         debug: bool = "debug", false;
         /// The message is not JSON.
         parse_error: Say = "parseError", Say::new(code::PARSE_ERROR, "Parse error: {detail}");
-        /// The message is no request.
+        /// The message is not a valid request.
         invalid_request: Say = "invalidRequest", Say::new(code::INVALID_REQUEST, "Invalid Request: {detail}");
-        /// The method is not known.
+        /// The method is unknown.
         unknown_method: Say = "unknownMethod", Say::new(code::METHOD_NOT_FOUND, "Method not found: {name}");
-        /// The params do not fit the method.
+        /// The params are invalid for the method.
         invalid_params: Say = "invalidParams", Say::new(code::INVALID_PARAMS, "Invalid params: {detail}");
         /// A call names no tool.
         missing_tool_name: Say = "missingToolName", Say::new(code::INVALID_PARAMS, "Invalid params: missing tool name");
         /// No tool has this name.
         unknown_tool: Say = "unknownTool", Say::new(code::INVALID_PARAMS, "Tool not found: {name}");
-        /// The arguments do not fit the tool.
+        /// The arguments do not match the tool's input schema.
         invalid_arguments: Say = "invalidArguments", Say::new(code::INVALID_PARAMS, "Invalid params: {detail}");
         /// The tool ran and failed.
         tool_failed: Say = "toolFailed", Say::new(code::REFUSED, "Tool execution failed: {message}").by_result();
@@ -250,7 +255,7 @@ columns! {
         upstream_error: Say = "upstreamError", Say::new(code::INTERNAL_ERROR, "{message}").data(r#""{originalData}""#);
         /// A server cannot be reached.
         upstream_down: Say = "upstreamDown", Say::new(code::INTERNAL_ERROR, "{message}").data(r#"{"server":"{server}"}"#);
-        /// A server wants a user's consent first.
+        /// A server requires a user's consent first.
         consent_needed: Say = "consentNeeded", Say::new(code::INTERNAL_ERROR, "Consent needed: {url}").data(r#"{"server":"{server}","url":"{url}"}"#);
         /// No resource has this URI.
         unknown_resource: Say = "unknownResource", Say::new(code::RESOURCE_NOT_FOUND, "Resource not found: {name}").data(r#"{"uri":"{name}"}"#);
@@ -258,35 +263,35 @@ columns! {
         unknown_prompt: Say = "unknownPrompt", Say::new(code::INVALID_PARAMS, "Prompt not found: {name}");
         /// No profile has this name.
         unknown_profile: Say = "unknownProfile", Say::new(code::INVALID_PARAMS, "Profile not found: {name}").status(404);
-        /// Nobody said who asks.
+        /// Credentials are missing.
         no_credentials: Say = "noCredentials", Say::new(code::REFUSED, "Authentication required").status(401);
-        /// What was said of who asks is not true.
+        /// The credentials are invalid.
         bad_credentials: Say = "badCredentials", Say::new(code::REFUSED, "Authentication failed").status(401);
-        /// Whoever asks may not.
+        /// The caller has no permission.
         forbidden: Say = "forbidden", Say::new(code::REFUSED, "Forbidden: {message}").status(403);
-        /// Whoever knows the credential cannot be asked now.
+        /// The service that checks the credentials is unavailable.
         auth_unavailable: Say = "authUnavailable", Say::new(code::INTERNAL_ERROR, "Credentials cannot be checked now").status(503);
         /// Too many requests.
         rate_limited: Say = "rateLimited", Say::new(code::REFUSED, "Rate limit exceeded").status(429);
-        /// The session was not begun.
+        /// The session was not initialized.
         not_initialized: Say = "notInitialized", Say::new(code::INVALID_REQUEST, "Server not initialized");
-        /// What the tools stand on is not there.
+        /// The platform under the tools is missing.
         platform_missing: Say = "platformMissing", Say::new(code::INTERNAL_ERROR, "{message}");
         /// Anything else.
         internal: Say = "internal", Say::new(code::INTERNAL_ERROR, "Internal error: {message}");
     }
 
-    /// What HTTP shows beside the answers to messages.
+    /// The HTTP side beyond answers to messages.
     web: Web {
-        /// What a GET of the endpoint gives.
+        /// The answer to a GET of the endpoint.
         get: GetAnswer = "get", GetAnswer::Refuse;
-        /// The information that a GET gives.
+        /// The information that a GET returns.
         info: Option<Template> = "info", None;
-        /// The HTTP status for methods that are not served.
+        /// The status for HTTP methods that are not served.
         other_status: u16 = "otherStatus", 405;
-        /// The body for methods that are not served.
+        /// The body for HTTP methods that are not served.
         other_body: Option<Template> = "otherBody", None;
-        /// Which origins answers name to browsers.
+        /// The origins that answers allow for browsers.
         cors_origins: Origins = "corsOrigins", Origins::Allowed;
         /// The HTTP methods that browsers may use.
         cors_methods: Vec<Text> = "corsMethods", texts(&["POST", "OPTIONS"]);
@@ -296,37 +301,37 @@ columns! {
         cors_exposed: Vec<Text> = "corsExposed", vec![];
         /// True if browsers may send credentials.
         cors_credentials: bool = "corsCredentials", false;
-        /// For how many seconds browsers may keep that.
+        /// The seconds for which browsers may cache these permissions.
         cors_max_age: u32 = "corsMaxAge", 86_400;
-        /// Which answers tell a rate limit.
+        /// The answers that carry the state of a rate limit.
         rate_headers: RateHeaders = "rateHeaders", RateHeaders::All;
     }
 
-    /// A stream of events.
+    /// The event stream.
     events: Events {
-        /// Where a stream of events is.
+        /// The path of the event stream.
         streams: Streams = "streams", Streams::None;
-        /// The path to post to, where it is not that of the stream: beside `/sse`, else beneath the path of the stream.
+        /// The path for POST if it differs from the stream's: beside `/sse`, otherwise below the stream's path.
         message_path: Text = "messagePath", text("/message");
         /// The data of the first event.
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");
-        /// The query parameter that names the session.
+        /// The query parameter with the session id.
         session_parameter: Text = "sessionParameter", text("session_id");
-        /// True if the body of a POST carries the answer even when a stream does.
+        /// True if the body of a POST carries the answer even if a stream does too.
         answer_in_body: bool = "answerInBody", false;
-        /// A comment that a stream begins with; often empty.
+        /// The comment at the start of a stream; often empty.
         opening_comment: Text = "openingComment", text("");
         /// The event that keeps a stream open; null for a comment.
         ping_event: Option<Text> = "pingEvent", None;
-        /// After how many seconds without another event it is sent.
+        /// The seconds without another event after which `pingEvent` is sent.
         ping_seconds: NonZeroU32 = "pingSeconds", seconds(30);
-        /// After how many seconds without a message a stream's session ends; 0 for never.
+        /// The seconds without a message after which a stream's session ends; 0 for never.
         session_seconds: u32 = "sessionSeconds", 1800;
-        /// What is done with a message for a session that is not there.
+        /// The handling of a message for an unknown session.
         unknown_session: UnknownSession = "unknownSession", UnknownSession::Refuse;
-        /// The event that tells of a fault of the stream itself.
+        /// The event that reports a failure of the stream itself.
         error_event: Text = "errorEvent", text("error");
-        /// Its data.
+        /// The data of `errorEvent`.
         error_data: Option<Template> = "errorData", Some(Template(text(r#"{"code":"{code}","message":"{text}"}"#)));
     }
 }

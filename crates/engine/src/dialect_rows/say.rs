@@ -1,38 +1,38 @@
-//! How a row says that something went wrong: code, message, status, and JSON with placeholders filled in.
+//! The text of a row for a fault: code, message, status, and JSON with placeholders.
 //!
 //! | placeholder | stands for |
 //! |---|---|
-//! | `{name}` | what the trouble is about: a tool, a method, a URI, a profile |
-//! | `{message}`, `{detail}` | what happened, in the words of who found out |
-//! | `{hint}` | what a server behind the gateway says that is wanting |
-//! | `{text}` | the message of the row, filled in |
-//! | `{tool}`, `{method}` | those of the request |
+//! | `{name}` | the subject of the fault: a tool, a method, a URI or a profile |
+//! | `{message}`, `{detail}` | the message of the party that noticed the fault |
+//! | `{hint}` | a hint from a server behind the gateway |
+//! | `{text}` | the row's message with its placeholders filled in |
+//! | `{tool}`, `{method}` | the tool and the method of the request |
 //! | `{server}` | the server behind the gateway |
 //! | `{original}`, `{originalData}` | that server's error object, and the `data` in it |
-//! | `{body}` | what a site or service behind that server answered |
-//! | `{stack}` | where it happened, where the row tells it |
-//! | `{url}` | where a user can give consent |
-//! | `{code}`, `{status}`, `{seconds}` | numbers: the code, the HTTP status, how long to wait |
+//! | `{body}` | the answer of a site or service behind that server |
+//! | `{stack}` | the place of the failure, if the row includes it |
+//! | `{url}` | the page where a user can give consent |
+//! | `{code}`, `{status}`, `{seconds}` | numbers: the code, the HTTP status, the seconds to wait |
 //! | `{serverName}`, `{serverVersion}`, `{profile}`, `{path}`, `{session}` | the endpoint's own |
 //!
-//! A placeholder that stands for nothing takes its member with it. It must not know which conditions there are.
+//! A member whose placeholder has no value is removed. It must not know which conditions exist.
 
 use std::borrow::Cow;
 
 use proto::json::{quote, quote_into};
 use serde_json::Value;
 
-use super::cell::{Cell, Kind, Text, unfit};
+use super::cell::{Cell, CellKind, Text, unfit};
 use super::words::Channel;
 
-/// The longest text that is put in the place of a placeholder, in bytes: names and messages come from others.
+/// The maximum length of a placeholder's value, in bytes: names and messages come from strangers.
 const MAX_WORD: usize = 4096;
 
 /// JSON with placeholders in its texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template(pub Text);
 
-/// How one condition is said.
+/// The text of a row for one condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Say {
     /// The JSON-RPC code.
@@ -41,16 +41,16 @@ pub struct Say {
     pub message: Text,
     /// The HTTP status.
     pub status: u16,
-    /// Says whether a call gets it as an error or as a result; everything else gets an error.
+    /// The channel for a failed call: an error or a result. Everything else is reported as an error.
     pub channel: Channel,
     /// The error's `data`.
     pub data: Option<Template>,
-    /// The whole body, for what is not said in JSON-RPC at all.
+    /// The whole body, for answers that are not JSON-RPC.
     pub body: Option<Template>,
 }
 
 impl Say {
-    /// An error under HTTP status 200.
+    /// An error with HTTP status 200.
     pub(crate) const fn new(code: i32, message: &'static str) -> Self {
         Self {
             code,
@@ -80,9 +80,9 @@ impl Say {
 }
 
 impl Cell for Say {
-    const KIND: Kind = Kind::Say;
+    const KIND: CellKind = CellKind::Say;
 
-    /// Takes the members that are given; the others stay.
+    /// Takes the given members; the others keep their values.
     fn set(&mut self, value: &Value) -> Result<(), String> {
         let members = value.as_object().ok_or_else(|| unfit(Self::KIND))?;
         for (key, value) in members {
@@ -113,7 +113,7 @@ impl Cell for Say {
 }
 
 impl Cell for Option<Template> {
-    const KIND: Kind = Kind::Template;
+    const KIND: CellKind = CellKind::Template;
 
     fn set(&mut self, value: &Value) -> Result<(), String> {
         *self = match value {
@@ -129,21 +129,21 @@ impl Cell for Option<Template> {
     }
 }
 
-/// What a placeholder stands for.
+/// The value of a placeholder.
 #[derive(Debug, Clone)]
 pub(crate) enum Word<'a> {
     /// A text.
     Text(Cow<'a, str>),
-    /// JSON as it is.
+    /// JSON, inserted unchanged.
     Json(Cow<'a, [u8]>),
 }
 
-/// What the placeholders stand for, by their names.
+/// The values of the placeholders, by name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words<'a>(Vec<(&'static str, Word<'a>)>);
 
 impl<'a> Words<'a> {
-    /// `key` stands for this text, cut where it is too long; for nothing when it is empty.
+    /// Sets `key` to this text, truncated if it is too long; an empty text counts as no value.
     pub(crate) fn text(&mut self, key: &'static str, text: impl Into<Cow<'a, str>>) -> &mut Self {
         let text = cut(text.into());
         if !text.is_empty() {
@@ -152,7 +152,7 @@ impl<'a> Words<'a> {
         self
     }
 
-    /// `key` stands for this JSON.
+    /// Sets `key` to this JSON.
     pub(crate) fn json(&mut self, key: &'static str, json: impl Into<Cow<'a, [u8]>>) -> &mut Self {
         self.0.push((key, Word::Json(json.into())));
         self
@@ -162,7 +162,8 @@ impl<'a> Words<'a> {
         self.0.iter().rev().find(|(name, _)| *name == key).map(|(_, word)| word)
     }
 
-    /// A text with its placeholders filled in. What leads up to one that stands for nothing goes with it.
+    /// Fills in the placeholders of a text. A placeholder without a value is removed together with the words that
+    /// lead up to it.
     pub(crate) fn fill(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len() + 32);
         let mut rest = text;
@@ -186,14 +187,14 @@ impl<'a> Words<'a> {
         out
     }
 
-    /// JSON with its placeholders filled in; `None` when nothing is left of it.
+    /// Fills in the placeholders of JSON; `None` if nothing is left of it.
     pub(crate) fn render(&self, Template(json): &Template) -> Option<Vec<u8>> {
         let value: Value = serde_json::from_str(json).ok()?;
         let mut out = Vec::with_capacity(json.len() + 64);
         self.write(&value, &mut out).then_some(out)
     }
 
-    /// Writes a value; `false` where it is a placeholder that stands for nothing.
+    /// Writes a value; returns `false` for a placeholder without a value.
     fn write(&self, value: &Value, out: &mut Vec<u8>) -> bool {
         match value {
             Value::String(text) => return self.write_text(text, out),

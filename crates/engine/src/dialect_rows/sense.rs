@@ -1,23 +1,23 @@
-//! What makes no sense as the value of a column, though it is of its kind: nothing to choose from, two lines where one
-//! stands, a placeholder that stands for nothing. It must not know what acts on a column.
+//! Rejects values of the right kind that make no sense in their column: an empty choice, two lines instead of one, an
+//! unknown placeholder. It must not know what acts on a column.
 
 use serde_json::Value;
 
-use super::cell::Kind;
+use super::cell::CellKind;
 use super::row::{Column, Dialect};
 use super::say::placeholders;
 use super::set::Unfit;
 
-/// What the value of a column must be beyond its kind.
+/// A requirement for the value of a column, beyond its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum ValueRule {
     /// A list of at least one text, none of them empty.
     Listed,
     /// A text of one line that is not empty.
     Line,
     /// A text of one line.
     Comment,
-    /// A list of names as headers have them (RFC 9110, 5.6.2: token).
+    /// A list of header names (RFC 9110, 5.6.2: token).
     Tokens,
     /// A path without a query.
     Path,
@@ -25,21 +25,21 @@ enum Rule {
     Parameter,
 }
 
-const RULES: &[(&str, Rule)] = &[
-    ("versions", Rule::Listed),
-    ("methods", Rule::Listed),
-    ("corsMethods", Rule::Tokens),
-    ("corsHeaders", Rule::Tokens),
-    ("corsExposed", Rule::Tokens),
-    ("messagePath", Rule::Path),
-    ("endpointData", Rule::Line),
-    ("sessionParameter", Rule::Parameter),
-    ("openingComment", Rule::Comment),
-    ("pingEvent", Rule::Line),
-    ("errorEvent", Rule::Line),
+const RULES: &[(&str, ValueRule)] = &[
+    ("versions", ValueRule::Listed),
+    ("methods", ValueRule::Listed),
+    ("corsMethods", ValueRule::Tokens),
+    ("corsHeaders", ValueRule::Tokens),
+    ("corsExposed", ValueRule::Tokens),
+    ("messagePath", ValueRule::Path),
+    ("endpointData", ValueRule::Line),
+    ("sessionParameter", ValueRule::Parameter),
+    ("openingComment", ValueRule::Comment),
+    ("pingEvent", ValueRule::Line),
+    ("errorEvent", ValueRule::Line),
 ];
 
-/// The placeholders of columns that are not about trouble.
+/// The placeholders of columns that are not about faults.
 const OTHERS: &[(&str, &[&str])] = &[
     ("serverName", &["profile"]),
     ("info", &["serverName", "serverVersion", "profile"]),
@@ -48,7 +48,7 @@ const OTHERS: &[(&str, &[&str])] = &[
     ("errorData", &["code", "text"]),
 ];
 
-/// Those of how trouble is told; `text` stands in `data` and `body` alone.
+/// The placeholders of fault texts; `text` is available only in `data` and `body`.
 const TROUBLE: &[&str] = &[
     "name",
     "message",
@@ -68,15 +68,15 @@ const TROUBLE: &[&str] = &[
     "text",
 ];
 
-impl Rule {
+impl ValueRule {
     fn allowed(self) -> &'static str {
         match self {
             Self::Listed => "a list of at least one text, none of them empty",
             Self::Line => "a text of one line",
             Self::Comment => "a text of one line, which may be empty",
-            Self::Tokens => "a list of names as HTTP has them",
-            Self::Path => "a path without a query, as /message",
-            Self::Parameter => "the name of a query parameter, as session_id",
+            Self::Tokens => "a list of HTTP header names",
+            Self::Path => "a path without a query, such as /message",
+            Self::Parameter => "the name of a query parameter, such as session_id",
         }
     }
 
@@ -96,39 +96,39 @@ impl Rule {
 }
 
 impl Column {
-    /// What may be set, in words.
+    /// The allowed values, in words.
     pub fn allowed(&self) -> String {
         let rule = rule(self.name).map(|rule| rule.allowed().to_owned());
-        let or_null = if self.kind == Kind::TextOrNull { ", or null" } else { "" };
+        let or_null = if self.kind == CellKind::TextOrNull { ", or null" } else { "" };
         rule.map_or_else(|| self.kind.allowed(), |rule| format!("{rule}{or_null}"))
     }
 
     /// Returns true if a list must not be empty.
     pub fn needs_items(&self) -> bool {
-        rule(self.name) == Some(Rule::Listed)
+        rule(self.name) == Some(ValueRule::Listed)
     }
 
-    /// The placeholders that its texts may have, without their braces.
+    /// The placeholders that its texts may contain, without braces.
     pub fn placeholders(&self) -> &'static [&'static str] {
-        if self.kind == Kind::Say {
+        if self.kind == CellKind::Say {
             return TROUBLE;
         }
         OTHERS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, known)| known)
     }
 }
 
-fn rule(name: &str) -> Option<Rule> {
+fn rule(name: &str) -> Option<ValueRule> {
     RULES.iter().find(|(column, _)| *column == name).map(|(_, rule)| *rule)
 }
 
-/// Refuses what makes no sense in this column of a row.
+/// Rejects values that make no sense in this column of a row.
 pub(crate) fn check(column: &Column, row: &Dialect) -> Result<(), Unfit> {
     let value = (column.show)(row);
     if rule(column.name).is_some_and(|rule| !rule.fits(&value)) {
         return Err(Unfit::new(format!("{} must be {}", column.name, column.allowed())));
     }
     let known = column.placeholders();
-    if column.kind == Kind::Say {
+    if column.kind == CellKind::Say {
         // The text is the message, filled in.
         let in_message: Vec<&str> = known.iter().copied().filter(|name| *name != "text").collect();
         held(column.name, &value["message"], &in_message)?;
@@ -138,15 +138,15 @@ pub(crate) fn check(column: &Column, row: &Dialect) -> Result<(), Unfit> {
     if known.is_empty() { Ok(()) } else { held(column.name, &value, known) }
 }
 
-/// Refuses a placeholder in the texts of a value that is none of these.
+/// Rejects unknown placeholders in the texts of a value.
 fn held(column: &str, value: &Value, known: &[&str]) -> Result<(), Unfit> {
     match value {
         Value::String(text) if placeholders(text).any(|name| !known.contains(&name)) => {
             let names: Vec<String> = known.iter().map(|name| format!("{{{name}}}")).collect();
             // Which one is not said: a text may hold what nobody may see.
             Err(Unfit {
-                reason: format!("{column} has a placeholder that stands for nothing there"),
-                mend: Some(format!("write one of {}", names.join(", "))),
+                reason: format!("{column} has an unknown placeholder"),
+                help: Some(format!("write one of {}", names.join(", "))),
             })
         }
         Value::Array(items) => items.iter().try_for_each(|item| held(column, item, known)),

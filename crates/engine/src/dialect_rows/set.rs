@@ -1,42 +1,42 @@
-//! Setting and showing columns by their names, as a configuration has them. It must not know what acts on a column.
+//! Reads and writes columns by their names in a configuration. It must not know what acts on a column.
 
 use serde_json::Value;
 
-use super::cell::{Kind, Text};
+use super::cell::{CellKind, Text};
 use super::row::{Column, Dialect};
 use super::sense;
 
-/// What cannot be set.
+/// A value that cannot be set.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unfit {
-    /// What is wrong, in words.
+    /// The fault, in words.
     pub reason: String,
-    /// What mends it, where that is more than another value of the column's kind.
-    pub mend: Option<String>,
+    /// The remedy, if it is more than another value of the column's kind.
+    pub help: Option<String>,
 }
 
 impl Unfit {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), mend: None }
+        Self { reason: reason.into(), help: None }
     }
 }
 
 impl Dialect {
-    /// Sets one column. Of those that say how something is told, single members may be named: `unknownTool.code`.
-    /// The column `variant` sets what one of [`Dialect::variants`] does.
+    /// Sets one column. Single members of a fault's text may be set: `unknownTool.code`. The column `variant` sets
+    /// the columns of one of [`Dialect::variants`].
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The fault, in words.
     pub fn set(&mut self, column: &str, value: &Value) -> Result<(), Unfit> {
         if column == "variant" {
             return self.vary(value);
         }
         let (name, member) = column.split_once('.').map_or((column, None), |(name, m)| (name, Some(m)));
         let found =
-            Self::column(name).ok_or_else(|| Unfit::new(format!("{column} is no column of a dialect")))?;
+            Self::column(name).ok_or_else(|| Unfit::new(format!("{column} is not a column of a dialect")))?;
         let wrapped;
         let value = match member {
-            Some(member) if found.kind == Kind::Say => {
+            Some(member) if found.kind == CellKind::Say => {
                 wrapped = Value::from_iter([(member.to_owned(), value.clone())]);
                 &wrapped
             }
@@ -54,25 +54,25 @@ impl Dialect {
         Ok(())
     }
 
-    /// The column of this name.
+    /// The column with this name.
     pub fn column(name: &str) -> Option<&'static Column> {
         Self::COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// The same where there is no HTTP: all that is said is said in JSON-RPC, and what has no id is not answered. Whoever
+    /// The same row for pipes: everything is JSON-RPC, and a message without an id is not answered. A client that
     /// waits for an id gets it.
     #[must_use]
     pub fn over_pipes(&self) -> Self {
         let mut row = self.clone();
         let no_body = Value::from_iter([("body".to_owned(), Value::Bool(false))]);
-        for column in Self::COLUMNS.iter().filter(|column| column.kind == Kind::Say) {
+        for column in Self::COLUMNS.iter().filter(|column| column.kind == CellKind::Say) {
             (column.set)(&mut row, &no_body).expect("whatever is said can be said without a body of its own");
         }
         row.reading.ack_body = Text::default();
         row
     }
 
-    /// The value of a column as it is configured.
+    /// The value of a column in the form of a configuration.
     pub fn get(&self, column: &str) -> Option<Value> {
         Self::column(column).map(|column| (column.show)(self))
     }

@@ -1,5 +1,5 @@
-//! `wordpress-v1`: a site's content behind POST, with the site and its credentials in each request; every failure is a
-//! JSON-RPC error. And `wordpress-saas`, its hosted successor, where a failed tool is a plain result.
+//! `wordpress-v1`: a site's content behind POST, with the site and its credentials in each request; every failure is
+//! a JSON-RPC error. Also `wordpress-saas`, its hosted successor, where a failed tool returns an ordinary result.
 
 use proto::era::V2024_11_05;
 use proto::mcp::{Method, Notice};

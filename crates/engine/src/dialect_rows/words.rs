@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::cell::{Cell, Choice, Kind, unfit};
+use super::cell::{Cell, CellKind, Choice, unfit};
 
 macro_rules! words {
     ($($(#[$doc:meta])* $kind:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal,)* })*) => {$(
@@ -14,7 +14,7 @@ macro_rules! words {
 
         impl $kind {
             const ALL: &'static [Self] = &[$(Self::$variant,)*];
-            /// The words of a configuration, each with what it means.
+            /// The words of a configuration with their meanings.
             pub const WORDS: &'static [Choice] =
                 &[$(Choice { word: $word, about: concat!($($about),+).trim_ascii() },)*];
 
@@ -24,7 +24,7 @@ macro_rules! words {
                 Self::WORDS.iter().position(|choice| choice.word == word).map(|at| Self::ALL[at])
             }
 
-            /// The word for it in a configuration.
+            /// The word in a configuration.
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)*
@@ -33,7 +33,7 @@ macro_rules! words {
         }
 
         impl Cell for $kind {
-            const KIND: Kind = Kind::Word(Self::WORDS);
+            const KIND: CellKind = CellKind::Word(Self::WORDS);
 
             fn set(&mut self, value: &Value) -> Result<(), String> {
                 *self = Self::of(value).ok_or_else(|| unfit(Self::KIND))?;
@@ -50,13 +50,13 @@ macro_rules! words {
 macro_rules! lists {
     ($($kind:ident: $how:ident,)*) => {$(
         impl Cell for Vec<$kind> {
-            const KIND: Kind = Kind::$how($kind::WORDS);
+            const KIND: CellKind = CellKind::$how($kind::WORDS);
 
             fn set(&mut self, value: &Value) -> Result<(), String> {
                 let list = value.as_array().and_then(|list| list.iter().map($kind::of).collect());
                 let list: Self = list.ok_or_else(|| unfit(Self::KIND))?;
                 let once = |word: &$kind| list.iter().filter(|one| *one == word).count() == 1;
-                if matches!(Self::KIND, Kind::Order(_)) && !$kind::ALL.iter().all(once) {
+                if matches!(Self::KIND, CellKind::Order(_)) && !$kind::ALL.iter().all(once) {
                     return Err(unfit(Self::KIND));
                 }
                 *self = list;
@@ -70,26 +70,26 @@ macro_rules! lists {
     )*};
 }
 
-lists! { Check: Order, Needed: Words, SchemaPart: Words, Mend: Words, }
+lists! { Check: Order, Needed: Words, SchemaPart: Words, Repair: Words, }
 
 words! {
-    /// What is done about the version that a client asks for.
+    /// The answer to the version that a client requests.
     VersionPolicy {
-        /// Ours is answered, whatever was asked for.
+        /// Answer with the first version, whatever the client requests.
         Own = "own",
-        /// One of ours is echoed, else our first is answered.
+        /// Echo the requested version if it is listed, otherwise answer with the first one.
         Echo = "echo",
-        /// What is none of ours is refused.
+        /// Reject a version that is not listed.
         Refuse = "refuse",
     }
 
-    /// What `initialize` needs.
+    /// A requirement for `initialize`.
     Needed {
-        /// A version, a string.
+        /// A protocol version, a string.
         ProtocolVersion = "protocolVersion",
         /// Capabilities, an object.
         Capabilities = "capabilities",
-        /// Who asks, an object.
+        /// Client information, an object.
         ClientInfo = "clientInfo",
         /// The client's name, a string.
         ClientName = "clientInfo.name",
@@ -97,19 +97,19 @@ words! {
         ClientVersion = "clientInfo.version",
     }
 
-    /// True if `initialize` has to come first.
+    /// The requirement to send `initialize` first.
     Gate {
-        /// It need not.
+        /// Other requests may come first.
         Off = "off",
-        /// It has to, in each session.
+        /// `initialize` must come first in each session.
         Session = "session",
     }
 
-    /// True if `initialize` over HTTP opens a session.
+    /// The sessions over HTTP.
     Sessions {
-        /// There are none.
+        /// No sessions.
         None = "none",
-        /// Its answer names one; a request may name it.
+        /// The answer to `initialize` issues a session id; a request may carry it.
         Issued = "issued",
     }
 
@@ -117,73 +117,73 @@ words! {
     Check {
         /// `jsonrpc` is "2.0".
         Version = "version",
-        /// There is an id, of a kind that is taken.
+        /// An id is present and has an accepted type.
         Id = "id",
-        /// There is a method, a string.
+        /// A method is present and is a string.
         Method = "method",
-        /// `params` is an object, where there is one.
+        /// `params` is absent or an object.
         Params = "params",
-        /// The method is one that is known.
+        /// The method is known.
         Known = "known",
-        /// The session was begun.
+        /// The session was initialized.
         Initialized = "initialized",
     }
 
-    /// Which id an error about a malformed message has.
+    /// The id in an error about a malformed message.
     ErrorId {
-        /// None.
+        /// Null.
         Null = "null",
-        /// That of the message, where it can be read.
+        /// The id of the message, if it can be read.
         Echo = "echo",
     }
 
-    /// What may be an id.
+    /// The accepted ids.
     Ids {
-        /// A string or a number.
+        /// Strings and numbers.
         Scalar = "scalar",
-        /// Anything.
+        /// Any value.
         Any = "any",
     }
 
-    /// What an id is that is null.
+    /// The meaning of a null id.
     NullId {
-        /// None: the message is a notification.
+        /// No id: the message is a notification.
         Notification = "notification",
-        /// A fault.
+        /// An error.
         Invalid = "invalid",
-        /// An id: the answer has it, too.
+        /// An id like any other: the answer repeats it.
         Keep = "keep",
     }
 
-    /// What is done with a message without an id.
+    /// The handling of a message without an id.
     NoId {
-        /// It is acknowledged and not executed.
+        /// Acknowledge it without executing it.
         Acknowledge = "acknowledge",
-        /// It is acknowledged and executed; nobody gets the result.
+        /// Acknowledge and execute it; nobody receives the result.
         Execute = "execute",
-        /// It is no request.
+        /// Reject it as an invalid request.
         Refuse = "refuse",
-        /// It is answered as any other, with a null id.
+        /// Answer it like any other request, with a null id.
         Answer = "answer",
     }
 
-    /// What is done with an array of messages.
+    /// The handling of an array of messages.
     Batches {
-        /// It is no request.
+        /// Reject it as an invalid request.
         Refuse = "refuse",
-        /// Each message is answered.
+        /// Answer each message.
         Each = "each",
     }
 
-    /// What `params` are that are no object.
+    /// The handling of `params` that are not an object.
     ParamsShape {
-        /// No request; null is none.
+        /// Reject the message as an invalid request; null counts as absent.
         Request = "request",
-        /// No request, and null is neither.
+        /// Reject the message as an invalid request, even if they are null.
         Strict = "strict",
-        /// Invalid params.
+        /// Reject them as invalid params.
         Params = "params",
-        /// None.
+        /// Ignore them.
         Ignore = "ignore",
     }
 
@@ -191,123 +191,123 @@ words! {
     SchemaPart {
         /// The properties, an object.
         Properties = "properties",
-        /// The names of the required ones, a list.
+        /// The names of required properties, a list.
         Required = "required",
     }
 
-    /// How an input schema says what is required.
+    /// The way in which an input schema marks required properties.
     RequiredStyle {
-        /// By a list of names, as JSON Schema has it.
+        /// With a list of names, as JSON Schema defines.
         Array = "array",
-        /// By `required: true` in each property.
+        /// With `required: true` in each property.
         Boolean = "boolean",
     }
 
-    /// In which order tools are listed.
+    /// The order of listed tools.
     ToolOrder {
-        /// Servers as the profile has them, each server's tools as it lists them.
+        /// The order of servers in the profile, and each server's own order.
         Given = "given",
         /// By name.
         Name = "name",
     }
 
-    /// What a call without arguments is.
+    /// The handling of a call without arguments.
     ArgumentsMissing {
-        /// One with an empty object.
+        /// Add an empty object.
         Empty = "empty",
-        /// A fault.
+        /// Reject the call.
         Refuse = "refuse",
-        /// As it is: the server decides.
+        /// Pass it on: the server decides.
         Pass = "pass",
     }
 
-    /// What is done to arguments before they are checked.
-    Mend {
-        /// Texts for numbers and booleans are read as such, numbers for texts written out.
+    /// A correction of arguments, made before they are checked.
+    Repair {
+        /// Convert texts to numbers and booleans, and numbers to texts, as the schema requires.
         Coerce = "coerce",
-        /// Numbers outside of their bounds get the nearest, texts are cut to their longest.
+        /// Limit numbers to their bounds, and truncate texts to their maximum length.
         Clamp = "clamp",
-        /// What is none of the listed values is left out.
+        /// Drop values that are not among the listed ones.
         DropForeign = "dropForeign",
-        /// What the schema does not name is left out.
+        /// Drop arguments that the schema does not define.
         DropUnknown = "dropUnknown",
-        /// Empty texts are left out.
+        /// Drop empty texts.
         DropEmpty = "dropEmpty",
     }
 
-    /// What a call that succeeds says about `isError`.
+    /// The value of `isError` in a successful result.
     SuccessFlag {
-        /// Nothing.
+        /// The member is absent.
         Absent = "absent",
-        /// That it is false.
+        /// The value is false.
         False = "false",
-        /// What its server said.
+        /// The server's own value.
         Keep = "keep",
     }
 
-    /// How JSON in the text of a result is written.
+    /// The layout of JSON in a result's text.
     Output {
         /// As the tool wrote it.
         Raw = "raw",
-        /// In one line.
+        /// On one line.
         Compact = "compact",
-        /// In lines, two spaces a level.
+        /// On several lines, with two spaces per level.
         Pretty = "pretty",
     }
 
-    /// How trouble with a call is told.
+    /// The way in which a failed call is reported.
     Channel {
-        /// By a JSON-RPC error.
+        /// As a JSON-RPC error.
         Error = "error",
-        /// By a result that says what went wrong.
+        /// As a result that describes the failure.
         Result = "result",
     }
 
-    /// What a GET of the endpoint gives.
+    /// The answer to a GET of the endpoint.
     GetAnswer {
         /// A refusal.
         Refuse = "refuse",
         /// Information about the server.
         Info = "info",
-        /// A stream of events.
+        /// An event stream.
         Events = "events",
     }
 
-    /// Which origins the answers name to browsers.
+    /// The origins that answers allow for browsers.
     Origins {
         /// None.
         None = "none",
-        /// Those that the gateway lets in.
+        /// The origins that the gateway allows.
         Allowed = "allowed",
-        /// All.
+        /// Any origin.
         Any = "any",
     }
 
-    /// Which answers tell a rate limit.
+    /// The answers that carry the state of a rate limit.
     RateHeaders {
         /// None.
         None = "none",
-        /// Those that refuse.
+        /// Only refusals.
         Refused = "refused",
-        /// All.
+        /// All answers.
         All = "all",
     }
 
-    /// Where a stream of events is.
+    /// The path of the event stream.
     Streams {
-        /// Nowhere.
+        /// No event stream.
         None = "none",
-        /// At a path of its own, beside the one that is posted to.
+        /// A separate path beside the one for POST.
         Beside = "beside",
-        /// At the path that is posted to.
+        /// The path for POST.
         Same = "same",
     }
 
-    /// What is done with a message for a session that is not there.
+    /// The handling of a message for an unknown session.
     UnknownSession {
-        /// It is answered in the body.
+        /// Answer it in the body.
         Answer = "answer",
-        /// It is refused.
+        /// Reject it.
         Refuse = "refuse",
     }
 }

@@ -2,32 +2,32 @@
 
 use std::time::{Duration, Instant};
 
-use proto::bridge::input::{Reply, Turn, url_questions};
+use proto::bridge::input::{RoundsReply, Turn, url_questions};
 use proto::era::{Asks, is_input_required};
 use proto::json::Members;
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, Kind, RpcError, code, result_response};
+use proto::rpc::{Frame, FrameKind, RpcError, code, result_response};
 
 use super::cross::Input;
 use super::input::{answers, may_ask, no_longer_open, visited};
-use super::kept::Kept;
-use super::{Answer, Binding, Event, Exchange, Sealer, Step, Ticket};
+use super::kept::MissedMessages;
+use super::{Binding, Event, Exchange, ExchangeAnswer, Sealer, Step, Ticket};
 use crate::fault::Fault;
 
-/// The time for which questions are gathered before they go to the client together.
+/// The time for which questions are collected before they go to the client together.
 const GATHERING: Duration = Duration::from_millis(10);
 
-/// The time for which the first retry waits that has nothing to bring; each later one twice as long.
+/// The delay before the first retry without answers; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The number of times that a client may be asked by results for one request.
+/// The maximum number of times that one request may ask its client by results.
 const MAX_PARKINGS: u32 = 64;
 
-/// The number of notices that are kept for a client that was asked by a result, until it comes back.
+/// The maximum number of notices that are kept for a client that was asked by a result, until it returns.
 const MAX_KEPT: usize = 16;
 
 impl Exchange {
-    /// Returns true if its request is with the upstream now, so that it can be cancelled there.
+    /// Returns true if the upstream is working on the request, so that it can be cancelled there.
     pub(super) fn is_upstream(&self) -> bool {
         if self.is_settled() {
             return false;
@@ -36,40 +36,41 @@ impl Exchange {
         cross.server().shapes.cancellation && !self.is_waiting()
     }
 
-    /// Returns true if nothing can come from the upstream for now: the client has to answer first, or a retry is due.
+    /// Returns true if nothing can arrive from the upstream for now: the client must answer first, or a retry is due.
     pub fn is_waiting(&self) -> bool {
         let Some(cross) = &self.cross else { return false };
         matches!(&cross.input, Input::Rounds(rounds) if rounds.waiting() > 0 || self.wake.is_some())
     }
 
-    /// Returns true if its upstream has answered, so that whatever is said there from now on belongs to something else.
+    /// Returns true if the upstream has answered; its later messages belong to something else.
     pub fn is_answered(&self) -> bool {
         self.answered
     }
 
-    /// Returns true if nothing more comes from its upstream: it has answered, or its stream is gone.
+    /// Returns true if nothing more arrives from the upstream: it has answered, or its stream is gone.
     pub fn is_settled(&self) -> bool {
         self.settled || self.kept.as_ref().is_some_and(|kept| kept.is_over)
     }
 
-    /// Keeps what the upstream says while the client is away; gives back what is to be acted on at once.
+    /// Keeps the upstream's messages while the client is away; returns an event that must be handled immediately.
     pub(super) fn keep(&mut self, event: Event) -> Option<Event> {
         let key = self.key;
         let Some(kept) = &mut self.kept else { return Some(event) };
         let is_progress = |event: &Event| matches!(event, Event::Frame(frame, _) if frame.method() == Notice::Progress.name());
         match &event {
             Event::Frame(frame, _) => match frame.kind() {
-                Kind::Request => return Some(event),
-                Kind::Response | Kind::Error if frame.id().is_some_and(|id| id.as_number() != Some(key)) => {}
-                Kind::Notification if Notice::from_name(&frame.method()) == Some(Notice::Cancelled) => {
+                FrameKind::Request => return Some(event),
+                FrameKind::Response | FrameKind::Error
+                    if frame.id().is_some_and(|id| id.as_number() != Some(key)) => {}
+                FrameKind::Notification if Notice::from_name(&frame.method()) == Some(Notice::Cancelled) => {
                     return Some(event);
                 }
                 _ if kept.is_over => {}
-                Kind::Response | Kind::Error => {
+                FrameKind::Response | FrameKind::Error => {
                     (kept.is_over, self.answered) = (true, true);
                     kept.events.push(event);
                 }
-                Kind::Notification => {
+                FrameKind::Notification => {
                     if is_progress(&event) {
                         kept.events.retain(|event| !is_progress(event));
                     } else if kept.events.len() >= MAX_KEPT {
@@ -88,7 +89,7 @@ impl Exchange {
         None
     }
 
-    /// The upstream asks by a request of its own.
+    /// Handles a question that the upstream asks by a request of its own.
     pub(super) fn asked(&mut self, frame: Frame, now: Instant) {
         // Whether somebody is here is the gateway's to say, whoever is away.
         if let (Some(Method::Ping), Some(id)) = (Method::from_name(&frame.method()), frame.id()) {
@@ -109,9 +110,9 @@ impl Exchange {
                 Err(why) => why,
             },
             Input::Same | Input::Rounds(_) => {
-                let mut mint =
+                let mut fresh_id =
                     || format!("{}-{}", self.key, frame.id().map_or_else(String::new, ToString::to_string));
-                match cross.question(&frame, &mut mint) {
+                match cross.question(&frame, &mut fresh_id) {
                     Ok(question) => return self.steps.push(Step::Ask(question)),
                     Err(why) => why,
                 }
@@ -121,7 +122,7 @@ impl Exchange {
         self.steps.push(Step::Refuse(frame, refused.to_string()));
     }
 
-    /// The upstream takes a question back.
+    /// Handles a question that the upstream withdraws.
     pub(super) fn taken_back(&mut self, notice: Frame) {
         let Some(cross) = &mut self.cross else { return self.steps.push(Step::Withdraw(notice)) };
         let tells = cross.client().shapes.cancellation;
@@ -140,7 +141,7 @@ impl Exchange {
         }
     }
 
-    /// The upstream's answer, in its own words.
+    /// Handles the upstream's answer, in the form of its era.
     pub(super) fn translated(
         &mut self,
         frame: &Frame,
@@ -155,7 +156,7 @@ impl Exchange {
         let Some(cross) = &mut self.cross else { return };
         let server = cross.server();
         if let Input::Rounds(rounds) = &mut cross.input
-            && frame.kind() == Kind::Response
+            && frame.kind() == FrameKind::Response
             && let Some(result) = is_input_required(server, frame)
         {
             return match rounds.take(frame.text(), &result, &mut minted(self.key)) {
@@ -181,19 +182,24 @@ impl Exchange {
             Err(why) => self.fail_upstream(binding, &why),
             Ok((body, error)) => {
                 let status = error.map_or(200, |code| self.era.relayed_status(code, None));
-                self.steps.push(Step::Answer(Answer::said(status, body, error.is_none())));
+                self.steps.push(Step::Answer(ExchangeAnswer::upstream(status, body, error.is_none())));
                 self.open = false;
             }
         }
     }
 
-    /// The answer that sends a client's user to pages, in the place of an error that names them.
-    fn pages_first(&self, frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> Option<Answer> {
+    /// The answer that sends a client's user to pages first, instead of an error that names them.
+    fn pages_first(
+        &self,
+        frame: &Frame,
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+    ) -> Option<ExchangeAnswer> {
         let cross = self.cross.as_ref()?;
         if self.era.asks != Asks::InputRequired
             || !may_ask(self.era, &self.request)
             || !cross.server().shapes.url_error
-            || frame.kind() != Kind::Error
+            || frame.kind() != FrameKind::Error
         {
             return None;
         }
@@ -202,7 +208,7 @@ impl Exchange {
         let data = Members::of_value(text, data)?;
         let state = visited(&self.request, sealer, binding);
         let result = url_questions(text, &data, self.era, &cross.capabilities, &state, &cross.server_info)?;
-        Some(Answer::said(200, result_response(&self.id, &result), true))
+        Some(ExchangeAnswer::upstream(200, result_response(&self.id, &result), true))
     }
 
     fn fail_upstream(&mut self, binding: Binding<'_>, why: &str) {
@@ -210,7 +216,7 @@ impl Exchange {
         self.fail(Fault::upstream(server, false, format!("server {server:?} {why}")));
     }
 
-    /// The client's reply to a question that the upstream's result had.
+    /// Handles the client's reply to a question from the upstream's result.
     pub(super) fn replied(
         &mut self,
         index: usize,
@@ -225,13 +231,13 @@ impl Exchange {
         let Some(cross) = &mut self.cross else { return };
         let Input::Rounds(rounds) = &mut cross.input else { return };
         match rounds.reply(index, frame) {
-            Ok(Reply::Complete) => self.again(sealer, now),
-            Ok(Reply::Waiting | Reply::Unknown) => {}
+            Ok(RoundsReply::Complete) => self.again(sealer, now),
+            Ok(RoundsReply::Waiting | RoundsReply::Unknown) => {}
             Err(e) => self.fail_upstream(binding, &e.to_string()),
         }
     }
 
-    /// The request goes to its upstream once more, under a new id.
+    /// Sends the request to its upstream again, under a new id.
     fn again(&mut self, sealer: &dyn Sealer, now: Instant) {
         let key = sealer.fresh_key();
         let Some(outbound) = self.cross.as_ref().and_then(|cross| cross.again(key)) else { return };
@@ -241,7 +247,7 @@ impl Exchange {
         self.steps.push(Step::Send(outbound));
     }
 
-    /// What waited is due.
+    /// Does the delayed work that is due.
     pub(super) fn wake(&mut self, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
         self.wake = None;
         if self.bridge.as_ref().is_some_and(|bridge| bridge.asks()) {
@@ -254,13 +260,13 @@ impl Exchange {
         }
     }
 
-    /// Asks the client by a result. The exchange goes on when the client comes back.
+    /// Asks the client by a result. The exchange continues when the client returns.
     fn park(&mut self, sealer: &dyn Sealer, binding: Binding<'_>) {
         self.round += 1;
         if self.round > MAX_PARKINGS {
             self.give_up();
             self.cancel_upstream(None);
-            return self.fail_upstream(binding, "asked for input too often without coming to an end");
+            return self.fail_upstream(binding, "asked for input too many times");
         }
         let ticket = Ticket { key: self.key, round: self.round };
         let state = ticket.seal(&self.request, sealer, binding);
@@ -268,15 +274,14 @@ impl Exchange {
         let Input::Parking(parking) = &cross.input else { return };
         let result = parking.required(&state, &cross.server_info);
         let body = result_response(&self.id, &result);
-        self.kept = Some(Kept::default());
-        self.steps.push(Step::Park(ticket, Answer::said(200, body, true)));
+        self.kept = Some(MissedMessages::default());
+        self.steps.push(Step::Park(ticket, ExchangeAnswer::upstream(200, body, true)));
     }
 
-    /// The client has come back: `retry` is its request with answers to what it was asked under the last ticket.
+    /// Continues with `retry`, the client's request with answers to the questions of the last ticket.
     ///
     /// # Errors
-    /// The fault to answer with, when the answers cannot be read; the exchange then waits as before, under the same
-    /// ticket.
+    /// The fault to answer with if the answers cannot be read; the exchange then keeps waiting under the same ticket.
     pub fn resume(
         &mut self,
         retry: Frame,
@@ -292,7 +297,7 @@ impl Exchange {
         };
         let answers = responses.map(|r| parking.answer(retry.text(), &r)).unwrap_or_default();
         let left = parking.len();
-        let Kept { events, is_over } = self.kept.take().unwrap_or_default();
+        let MissedMessages { events, is_over } = self.kept.take().unwrap_or_default();
         if !is_over {
             self.steps.extend(answers.into_iter().map(Step::Tell));
         }
@@ -307,7 +312,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Answers the upstream's open questions in the place of a client that will not.
+    /// Answers the upstream's open questions on behalf of a client that will not.
     pub(super) fn give_up(&mut self) {
         let settled = self.is_settled();
         let Some(Input::Parking(parking)) = self.cross.as_mut().map(|cross| &mut cross.input) else { return };
@@ -318,7 +323,7 @@ impl Exchange {
     }
 }
 
-/// Ids that nothing else in the process has, as `key` has not.
+/// Ids that are unique in the process, because `key` is.
 fn minted(key: u64) -> impl FnMut() -> String {
     let mut count = 0;
     move || {

@@ -1,22 +1,22 @@
-//! What an exchange needs besides when its two sides speak different eras: the request in the upstream's words, and how
-//! each message is put in the other side's.
+//! The additional state of an exchange between different eras: the request in the upstream's form, and the
+//! translation of each message.
 
 use bytes::Bytes;
 use proto::bridge::input::{Parking, Rounds};
-use proto::bridge::shape::{self, Own, Unaskable};
+use proto::bridge::shape::{self, Own, ResultChanges, Unaskable};
 use proto::era::{Asks, Era};
 use proto::json::{Span, Splice};
 use proto::mcp::{Notice, meta};
-use proto::rpc::{Frame, FrameLimits, Kind, RpcError};
+use proto::rpc::{Frame, FrameKind, FrameLimits, RpcError};
 
 use super::input::may_ask;
 use super::{Mirror, Outbound, Start};
 use crate::catalogue::UpstreamId;
 
-/// The number of times that an upstream may ask for input in results before its request is given up.
+/// The maximum number of results that may ask for input before the request is abandoned.
 const MAX_ROUNDS: u32 = 16;
 
-/// How questions go.
+/// The direction of questions.
 #[derive(Debug)]
 pub(super) enum Input {
     /// Both sides ask in the same way.
@@ -27,26 +27,25 @@ pub(super) enum Input {
     Parking(Parking),
 }
 
-/// The other side's words.
+/// The state for translating between the two eras.
 #[derive(Debug)]
 pub(super) struct Cross {
     client: &'static Era,
     server: &'static Era,
-    /// The request as its upstream first got it.
-    said: Frame,
+    /// The request as first sent to its upstream, if it may have to be sent again with answers.
+    said: Option<Frame>,
     upstream: UpstreamId,
     mirror: Option<Mirror>,
-    method: String,
-    /// What the client can be asked, in its own words.
+    /// The client's declared capabilities, as it wrote them.
     pub(super) capabilities: Bytes,
     pub(super) server_info: String,
-    /// The least important level of log messages that a client wants which says so in each request.
+    /// The lowest severity of log messages that the client wants, if it states that in each request.
     level: Option<usize>,
     pub(super) input: Input,
 }
 
 impl Cross {
-    pub(super) fn new(start: &Start<'_>, said: Frame, mirror: Option<Mirror>) -> Self {
+    pub(super) fn new(start: &Start<'_>, said: Option<Frame>, mirror: Option<Mirror>) -> Self {
         let (client, server) = (start.client, start.server);
         // Only some requests may be answered by a question.
         let asks_by_result = client.asks == Asks::InputRequired && !may_ask(client, &start.frame);
@@ -69,7 +68,6 @@ impl Cross {
             said,
             upstream: start.route.upstream,
             mirror,
-            method: start.frame.method().into_owned(),
             capabilities,
             server_info: start.server_info.to_owned(),
             level: level.and_then(|level| client.shapes.levels.iter().position(|known| *known == level)),
@@ -89,7 +87,8 @@ impl Cross {
         self.mirror.as_ref()
     }
 
-    /// A notification of the upstream in the client's words; `None` when it has no place there or is not wanted.
+    /// A notification of the upstream in the client's form; `None` if that era does not define it, or the client does
+    /// not want it.
     pub(super) fn notification(&self, frame: &Frame) -> Option<Bytes> {
         if Notice::from_name(&frame.method()) == Some(Notice::Message) && self.client.asks != self.server.asks
         {
@@ -112,56 +111,63 @@ impl Cross {
         rank.is_none_or(|rank| rank >= least)
     }
 
-    /// A question of the upstream in the words of a client that is asked by requests, too. `mint` gives an id that is
-    /// new, for questions that need one.
+    /// A question of the upstream in the form of a client that is asked by requests too. `fresh_id` returns a fresh id,
+    /// for questions that need one.
     pub(super) fn question(
         &self,
         frame: &Frame,
-        mint: &mut dyn FnMut() -> String,
+        fresh_id: &mut dyn FnMut() -> String,
     ) -> Result<Frame, Unaskable> {
         let params = frame.params().map(|params| params.members.span());
         let given = params.map_or(Bytes::from_static(b"{}"), |span| span.share(frame.text()));
-        let put = shape::question(&frame.method(), &given, self.server, self.client, mint)?;
+        let put = shape::question(&frame.method(), &given, self.server, self.client, fresh_id)?;
         let Some(params) = params else { return Ok(frame.clone()) };
         let mut splice = Splice::new(frame.text());
         splice.replace(params, &put);
         Frame::parse(splice.finish(), FrameLimits::default()).map_err(|e| Unaskable(e.to_string()))
     }
 
-    /// An answer in the client's words, with the client's id; the second value is an error's code.
+    /// An answer in the client's form, with the client's id; the second value is an error's code.
     pub(super) fn answer(
         &self,
         frame: &Frame,
         id: &[u8],
         request: &Frame,
     ) -> Result<(Bytes, Option<i32>), String> {
-        let text = frame.text();
-        let (mut put, mut code) = (Bytes::new(), None);
-        if let Some(payload) = frame.payload() {
-            let given = payload.share(text);
-            if frame.kind() == Kind::Error {
-                put = shape::error(&self.method, &given, Some(request), self.server, self.client);
+        let (text, method) = (frame.text(), request.method());
+        let (mut changes, mut error, mut code) = (None, None, None);
+        match frame.payload() {
+            Some(payload) if frame.kind() == FrameKind::Error => {
+                let given = payload.share(text);
+                let put = shape::error(&method, &given, Some(request), self.server, self.client);
                 code = RpcError::of_value(&put, Span::new(0, put.len())).map(|error| error.code);
-            } else {
-                let own = Own { server_info: &self.server_info };
-                put = shape::result(&self.method, &given, self.server, self.client, &own)?;
+                error = Some((payload, put));
             }
+            Some(payload) => {
+                let own = Own { server_info: &self.server_info };
+                changes = Some(ResultChanges::of(&method, (text, payload), self.server, self.client, &own)?);
+            }
+            None => {}
         }
         let mut splice = Splice::new(text);
         match frame.id_span() {
             Some(span) => splice.replace(span, id),
             None => splice.set(frame.members(), b"id", id),
         };
-        if let Some(payload) = frame.payload() {
-            splice.replace(payload, &put);
+        if let Some((payload, put)) = &error {
+            splice.replace(*payload, put);
+        }
+        // A large answer is copied once.
+        if let Some(changes) = &changes {
+            changes.apply(&mut splice);
         }
         Ok((splice.finish(), code))
     }
 
-    /// The request once more under the id `key`, with the answers that its rounds have gathered.
+    /// The request under the new id `key`, with the answers collected in its rounds.
     pub(super) fn again(&self, key: u64) -> Option<Outbound> {
         let Input::Rounds(rounds) = &self.input else { return None };
-        let body = rounds.retry(&self.said, &super::prepare::digits(key));
+        let body = rounds.retry(self.said.as_ref()?, &super::prepare::digits(key));
         Some(Outbound { upstream: self.upstream, era: self.server, key, body, mirror: self.mirror.clone() })
     }
 }

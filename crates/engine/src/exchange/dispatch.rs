@@ -1,10 +1,10 @@
-//! What a request asks for: something the gateway answers from its view, or something that an upstream does.
+//! Decides who serves a request: the gateway from its view, or an upstream.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 use proto::bridge::tasks::TaskMethod;
-use proto::era::{Era, complete};
+use proto::era::{CacheableResult, Era, complete};
 use proto::json::{Members, Span};
 use proto::mcp::Method;
 use proto::rpc::{Frame, code};
@@ -14,25 +14,27 @@ use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
 use crate::fault::{Condition, Fault, no_resource};
 use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
 
-/// What is to be done with a request.
+/// The next step for a request.
 #[derive(Debug)]
 pub enum Dispatch<'v> {
-    /// The result is at hand, a JSON object.
+    /// Answer with this result, a JSON object.
     Local(Bytes),
-    /// The session's log level changes to this JSON string.
+    /// Answer with this list or introduction, and say how long it holds.
+    Listed(&'v CacheableResult),
+    /// Set the session's log level to this JSON string.
     SetLevel(Bytes),
-    /// A stream of notices is to be opened.
+    /// Open a stream of notices.
     Listen,
-    /// An upstream has to be asked.
+    /// Forward it to an upstream.
     Forward(Route<'v>),
-    /// It is about a task for which the gateway itself keeps something.
+    /// Answer from the gateway's own state of a task.
     Kept(TaskMethod, TaskRoute),
 }
 
-/// Where a request goes, and what is changed in it on the way.
+/// The destination of a request, and the changes on the way.
 #[derive(Debug)]
 pub struct Route<'v> {
-    /// Whose it is.
+    /// The upstream.
     pub upstream: UpstreamId,
     /// The place of a public name, and the name for the upstream, a JSON string.
     pub rename: Option<(Span, Bytes)>,
@@ -42,27 +44,28 @@ pub struct Route<'v> {
     pub method: Cow<'static, str>,
     /// The tasks that its messages may name.
     pub names: TaskNames,
-    /// True if arguments are the upstream's matter alone.
+    /// True if only the upstream checks the arguments.
     pub unchecked: bool,
-    /// True if the shell can keep what a task needs that outlives its exchange; it has to say so.
+    /// True if the shell can keep state of a task beyond its exchange; the shell sets it.
     pub keeps_tasks: bool,
-    /// What clients are told if the request fails, whatever its upstream says: what they may not use must look the same.
-    pub veil: Option<Box<Fault>>,
+    /// The fault to report if the request fails, whatever the upstream says: a denied item must look like a missing
+    /// one.
+    pub masked: Option<Box<Fault>>,
 }
 
-/// The tasks that the messages of an exchange may name, where their ids are exchanged.
+/// The tasks that the messages of an exchange may name, if their ids are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskNames {
-    /// None, or by the upstream's own ids.
+    /// None, or the upstream's own ids are used.
     None,
-    /// One that the call becomes.
+    /// The task that the call becomes.
     New,
-    /// The one that the request is about.
+    /// The task that the request is about.
     Known(TaskMethod, KnownTask),
 }
 
 impl Route<'_> {
-    /// To this upstream, with nothing changed on the way.
+    /// A route to this upstream, without changes.
     fn to(upstream: UpstreamId, method: Cow<'static, str>) -> Self {
         Self {
             upstream,
@@ -72,12 +75,12 @@ impl Route<'_> {
             names: TaskNames::None,
             unchecked: false,
             keeps_tasks: false,
-            veil: None,
+            masked: None,
         }
     }
 }
 
-/// Decides what is to be done with a request. `server_info` is the gateway's own, a JSON object; `ids` are those of the
+/// Decides the next step for a request. `server_info` is the gateway's own, a JSON object; `ids` are those of the
 /// client's tasks.
 ///
 /// # Errors
@@ -105,11 +108,11 @@ pub fn dispatch<'v>(
         return Err(undeclared(method, capability, view));
     }
     if let Some(kind) = ListKind::of_method(method) {
-        return list(frame, view, kind).map(Dispatch::Local);
+        return list(frame, view, kind).map(Dispatch::Listed);
     }
     match method {
         Method::Ping => Ok(Dispatch::Local(complete(era, b"", None, server_info))),
-        Method::Discover => Ok(Dispatch::Local(view.discover().clone())),
+        Method::Discover => Ok(Dispatch::Listed(view.discover())),
         Method::Listen => Ok(Dispatch::Listen),
         Method::SetLevel => set_level(frame).map(Dispatch::SetLevel),
         Method::ToolsCall => tool_call(frame, view).map(Dispatch::Forward),
@@ -122,8 +125,8 @@ pub fn dispatch<'v>(
     }
 }
 
-/// Returns true if a request may be answered otherwise as soon as more servers are there: it wants a list, or what no
-/// server has that is there now.
+/// Returns true if the answer may change once more servers are available: the request asks for a list, or for an item
+/// that no available server has.
 pub fn may_gain(frame: &Frame, view: &View) -> bool {
     let Some(method) = Method::from_name(&frame.method()) else { return false };
     let lacks =
@@ -137,7 +140,17 @@ pub fn may_gain(frame: &Frame, view: &View) -> bool {
     }
 }
 
-/// Returns true for a request that is answered with what is there, and need not wait for what may come.
+/// Returns true if a server of which nothing is known yet may have what a request names.
+pub fn may_own(frame: &Frame, view: &View, server: &str) -> bool {
+    match Method::from_name(&frame.method()) {
+        Some(Method::ToolsCall | Method::PromptsGet) => {
+            text(frame, "name").is_ok_and(|(_, name)| view.may_be_of(&name, server))
+        }
+        _ => true,
+    }
+}
+
+/// Returns true if a request is answered with what is available, and need not wait for more servers.
 pub fn wants_list(frame: &Frame) -> bool {
     let method = Method::from_name(&frame.method());
     method.is_some_and(|method| method == Method::Discover || ListKind::of_method(method).is_some())
@@ -147,7 +160,8 @@ fn unknown(method: Method, era: &Era) -> Fault {
     Fault::unknown_method(method.name(), &format!("is not a client's request in protocol version {era}"))
 }
 
-/// The capability that a server declares for a method. Where there is none for completion, it is tried.
+/// The capability that a server declares for a method. If the era has none for completion, completion is attempted
+/// anyway.
 fn needed(method: Method, era: &Era) -> Option<&'static str> {
     match method {
         Method::ToolsList | Method::ToolsCall => Some("tools"),
@@ -171,19 +185,19 @@ fn undeclared(method: Method, capability: &str, view: &View) -> Fault {
         .collect();
     let mut why = format!("is not served here: no server of this profile offers {capability}");
     if !absent.is_empty() {
-        why = format!("{why}; not there at the moment: {}", absent.join(", "));
+        why = format!("{why}; currently unavailable: {}", absent.join(", "));
     }
     Fault::unknown_method(method.name(), &why)
 }
 
-fn list(frame: &Frame, view: &View, kind: ListKind) -> Result<Bytes, Fault> {
+fn list<'v>(frame: &Frame, view: &'v View, kind: ListKind) -> Result<&'v CacheableResult, Fault> {
     let cursor = frame.param("cursor")?;
     let cursor = match cursor {
         Some(span) => Some(frame.string(span).ok_or_else(|| param_fault("cursor", "must be a string"))?),
         None => None,
     };
     let page = view.pages(kind).page(cursor.as_deref());
-    page.cloned().ok_or_else(|| param_fault("cursor", "is not one of this server; start again without it"))
+    page.ok_or_else(|| param_fault("cursor", "is invalid; start again without it"))
 }
 
 fn param_fault(member: &str, what: &str) -> Fault {
@@ -230,8 +244,7 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
 
 fn denied_arguments(tool: &str) -> Fault {
     let message = format!(
-        "tool {tool:?} may not be called with these arguments: an access rule of this gateway rejects them; call it with others, \
-         or ask its operator"
+        "tool {tool:?} cannot be called with these arguments: an access rule of this gateway rejects them; change the arguments, or ask the gateway's operator for access"
     );
     Fault::client(code::INVALID_PARAMS, message).about(Condition::DeniedArguments, tool)
 }
@@ -256,10 +269,10 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
             .about(Condition::UnknownResource, uri.as_ref())
     };
     // What a server says to being listened to would tell too much of what it does not list.
-    let found = view.resource(&uri).filter(|found| !found.veiled || method == Method::ResourcesRead);
+    let found = view.resource(&uri).filter(|found| !found.masked || method == Method::ResourcesRead);
     let found = found.ok_or_else(|| unknown().hiding(view.hides(ListKind::Resources, &uri)))?;
-    let veil = found.veiled.then(|| Box::new(unknown()));
-    Ok(Route { veil, ..Route::to(found.upstream, Cow::Borrowed(method.name())) })
+    let masked = found.masked.then(|| Box::new(unknown()));
+    Ok(Route { masked, ..Route::to(found.upstream, Cow::Borrowed(method.name())) })
 }
 
 fn missing(what: &str, name: &str, view: &View) -> Fault {
@@ -268,13 +281,13 @@ fn missing(what: &str, name: &str, view: &View) -> Fault {
         _ => (Condition::UnknownPrompt, ListKind::Prompts),
     };
     let Some((server, absence)) = view.absence_behind(name) else {
-        let message = format!("unknown {what} {name:?}; {what}s/list names what there is");
+        let message = format!("unknown {what} {name:?}; {what}s/list shows the valid names");
         let fault = Fault::client(code::INVALID_PARAMS, message).about(condition, name);
         return fault.hiding(view.hides(kind, name));
     };
-    let mend = if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
-    let message = format!("{what} {name:?} cannot be reached: server {server:?} {}{mend}", absence.reason);
-    Fault::upstream(server, absence.retry, message)
+    let help = if absence.retry { "; the gateway keeps trying, so retry in a few seconds" } else { "" };
+    let message = format!("{what} {name:?} cannot be reached: server {server:?} {}{help}", absence.reason);
+    Fault::not_sent(server, absence.retry, message)
 }
 
 fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
@@ -304,7 +317,7 @@ fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     Ok(Route::to(view.resource_owner(&uri).ok_or_else(unknown)?, method))
 }
 
-/// A request about a task goes to the server that runs it, as far as the gateway itself keeps nothing for it.
+/// Sends a request about a task to the server that runs it, unless the gateway itself keeps the task.
 fn task<'v>(
     frame: &Frame,
     view: &'v View,
@@ -322,7 +335,7 @@ fn task<'v>(
     }))
 }
 
-/// Methods outside the core go to the one upstream that declares something outside the core.
+/// Sends a method outside the core to the only upstream that declares something outside the core.
 fn extension<'v>(name: &str, view: &'v View) -> Result<Route<'v>, Fault> {
     let owners = view.extension_owners(name);
     match owners.as_slice() {
@@ -333,7 +346,8 @@ fn extension<'v>(name: &str, view: &'v View) -> Result<Route<'v>, Fault> {
         )),
         many => {
             let names: Vec<&str> = many.iter().map(|(_, name)| *name).collect();
-            let why = format!("could belong to any of {}; use a profile with one of them", names.join(", "));
+            let why =
+                format!("could belong to any of {}; use a profile with only one of them", names.join(", "));
             Err(Fault::unknown_method(name, &why))
         }
     }

@@ -1,97 +1,116 @@
-//! What happens to an exchange, and what it wants done.
+//! The events and steps of an exchange.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use proto::bridge::input::Question;
+use proto::json::quote;
 use proto::rpc::{Frame, Id};
 
-use super::{Outbound, Ticket};
+use super::{Execution, Outbound, Ticket};
 use crate::fault::Fault;
 
-/// The time that an exchange may take.
+/// Time limits of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Without an answer or a sign of progress, as long as the upstream does not itself wait for the client.
+    /// The time without an answer or progress, not counting while the upstream itself waits for the client.
     pub idle: Duration,
-    /// In all.
+    /// The total time.
     pub overall: Duration,
 }
 
-/// A link that broke, in words.
+/// A failed link, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkFailure {
-    /// What happened and what to do.
+    /// The failure, and what to do about it.
     pub message: String,
-    /// True if the request was certainly not acted on.
+    /// The knowledge about the request.
+    pub execution: Execution,
+    /// True if the same request does no harm when it is sent again: it was not executed, or can be repeated.
     pub retry: bool,
 }
 
-/// What the shell brings.
+impl LinkFailure {
+    /// The fault for the client: the failure, and whether the request was executed.
+    pub fn fault(self, server: &str) -> Fault {
+        let Self { message, execution, retry } = self;
+        let message = format!("server {server:?} {message} ({})", execution.in_words());
+        let data = format!(
+            "{{\"server\":{},\"retry\":{retry},\"executed\":\"{}\"}}",
+            quote(server),
+            execution.word()
+        );
+        Fault::upstream(server, retry, message).with_data(data)
+    }
+}
+
+/// An event that the shell reports.
 #[derive(Debug)]
 pub enum Event {
-    /// A message from the upstream on this exchange's stream; with its HTTP status when it was the whole answer.
+    /// A message from the upstream on this exchange's stream, with its HTTP status if it was the whole answer.
     Frame(Frame, Option<u16>),
-    /// The upstream's stream ended without an answer, or could not be had.
+    /// The upstream's stream ended without an answer, or could not be opened.
     Failed(LinkFailure),
-    /// The client wants it no more, and said so. Its notification, if there was one.
+    /// The client cancelled the request; its notification, if there was one.
     Cancelled(Option<Frame>),
-    /// The upstream's question has been answered, by the client or in its place. Where the shell does not see that, the
-    /// upstream's next message says so as well.
+    /// The upstream's question has been answered, by the client or on its behalf. If the shell does not see that, the
+    /// upstream's next message implies it.
     Answered,
-    /// The client's reply to the question with this number, which a [`Step::Put`] had.
+    /// The client's reply to the question with this number, which was put by a [`Step::Put`].
     Replied(usize, Frame),
     /// The deadline has passed.
     Expired,
+    /// The deadline has passed before the request could be sent.
+    Unreached,
 }
 
-/// What the shell has to do next.
+/// The next step for the shell.
 #[derive(Debug)]
 pub enum Step {
-    /// Send this to its upstream.
+    /// Send this message to its upstream.
     Send(Outbound),
     /// Give this notification to the client, on the stream of its request.
     Relay(Bytes),
     /// Put this question of the upstream to the client, on the stream of its request.
     Ask(Frame),
-    /// Put this question, which the upstream's result had, to the client, on the stream of its request.
+    /// Put this question, which came in the upstream's result, to the client, on the stream of its request.
     Put(Question),
-    /// Tell the upstream that its question cannot be put to the client, and why.
+    /// Tell the upstream that its question cannot be put to the client, with the reason.
     Refuse(Frame, String),
-    /// Send this to the upstream; it is a response to a question of its own.
+    /// Send this response to a question of the upstream.
     Tell(Bytes),
-    /// Answer the client with this, and keep the exchange under the ticket until the client comes back with answers.
-    Park(Ticket, Answer),
-    /// The upstream takes a question back: tell the client, under the id that it knows.
+    /// Answer the client with this, and keep the exchange under the ticket until the client returns with answers.
+    Park(Ticket, ExchangeAnswer),
+    /// Tell the client that the upstream withdraws a question, under the id that the client knows.
     Withdraw(Frame),
-    /// Tell the upstream that the request is over.
+    /// Tell the upstream that the request is cancelled.
     Cancel(Bytes),
     /// Answer the client; the exchange is over.
-    Answer(Answer),
-    /// The exchange is over, and nobody waits for an answer.
+    Answer(ExchangeAnswer),
+    /// End the exchange; nobody waits for an answer.
     End,
 }
 
 /// A response for the client.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    /// The HTTP status, where there is HTTP.
+pub struct ExchangeAnswer {
+    /// The HTTP status, used over HTTP.
     pub status: u16,
     /// The response.
     pub body: Bytes,
-    /// True if it is the upstream's result, rather than an error of anybody.
+    /// True if it is the upstream's result, not an error of any party.
     pub ok: bool,
-    /// What went wrong, where it is not the upstream that answers.
+    /// The fault, if the answer does not come from the upstream.
     pub fault: Option<Box<Fault>>,
 }
 
-impl Answer {
-    /// What an upstream answered; `ok` when it is a result.
-    pub fn said(status: u16, body: Bytes, ok: bool) -> Self {
+impl ExchangeAnswer {
+    /// An upstream's answer; `ok` is true if it is a result.
+    pub fn upstream(status: u16, body: Bytes, ok: bool) -> Self {
         Self { status, body, ok, fault: None }
     }
 
-    /// The fault as the answer to the request with this id.
+    /// A fault as the answer to the request with this id.
     pub fn fault(status: u16, fault: Fault, id: &Id) -> Self {
         Self { status, body: fault.response(Some(id)), ok: false, fault: Some(Box::new(fault)) }
     }

@@ -1,5 +1,5 @@
-//! Results that ask for input: the upstream's state goes to the client only inside a sealed one of ours
-//! (MCP 2026-07-28, multi round-trip requests).
+//! Results that ask for input: the client gets the upstream's state only inside a sealed state of the gateway (MCP
+//! 2026-07-28, multi round-trip requests).
 
 use proto::era::Era;
 use proto::json::{Members, quote, quote_into};
@@ -10,20 +10,20 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::sealer::Sealer;
 
-/// What a sealed state is bound to, besides the request itself.
+/// The context that a sealed state is bound to, besides the request itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding<'a> {
-    /// Who asked.
+    /// The principal that made the request.
     pub principal: &'a str,
-    /// Whom.
+    /// The server that it was sent to.
     pub server: &'a str,
-    /// Milliseconds since 1970, now.
+    /// The current time, in milliseconds since 1970.
     pub now_ms: u64,
-    /// Milliseconds for which a state may be used.
+    /// The validity of a state, in milliseconds.
     pub lifetime_ms: u64,
 }
 
-/// The text that a state is bound to: principal, server, method, name and arguments, whatever their spelling.
+/// The text that a state is bound to: principal, server, method, name and arguments, independent of their spelling.
 fn bound(frame: &Frame, binding: Binding<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(128);
     for part in [binding.principal, binding.server, &frame.method()] {
@@ -39,7 +39,7 @@ fn bound(frame: &Frame, binding: Binding<'_>) -> Vec<u8> {
     out
 }
 
-/// Writes a value so that neither spelling nor the order of members matters.
+/// Writes a value independently of spelling and the order of members.
 fn canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {
@@ -65,34 +65,34 @@ fn canonical(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// What a client's state stands for.
+/// The meaning of a client's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum State {
-    /// The upstream's own, a JSON string as written.
+pub(super) enum RetryState {
+    /// The upstream's own state, a JSON string as written.
     Upstream(String),
     /// A request that waits for answers.
     Parked(Ticket),
-    /// The user was sent to pages that had to be visited first.
+    /// The user was sent to pages to visit first.
     Visited,
 }
 
-/// Which parked request a state belongs to, and which of its rounds.
+/// A parked request and one of its rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ticket {
     /// The key under which the request first went to its upstream.
     pub key: u64,
-    /// The round that is to be answered.
+    /// The round to be answered.
     pub round: u32,
 }
 
 const PARKED: u8 = b'p';
 const VISITED: u8 = b'v';
 
-/// The parked request that a client's retry belongs to; `None` for any other request.
+/// The parked request that a client's retry continues; `None` for any other request.
 ///
 /// # Errors
-/// Invalid params for a state that is not ours, was altered, is too old, or belongs to somebody or something else, and for
-/// answers that cannot be read.
+/// Invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or request,
+/// and for answers that cannot be read.
 pub fn parked(
     frame: &Frame,
     era: &Era,
@@ -100,7 +100,7 @@ pub fn parked(
     binding: Binding<'_>,
 ) -> Result<Option<Ticket>, Fault> {
     Ok(match state_of(frame, era, sealer, binding)? {
-        Some(State::Parked(ticket)) => {
+        Some(RetryState::Parked(ticket)) => {
             answers(frame)?;
             frame.meta(meta::PROGRESS_TOKEN)?;
             Some(ticket)
@@ -109,7 +109,7 @@ pub fn parked(
     })
 }
 
-/// The answers that a client's retry brings, the members of an object.
+/// The answers in a client's retry, the members of an object.
 ///
 /// # Errors
 /// Invalid params for anything else.
@@ -119,25 +119,24 @@ pub(super) fn answers(retry: &Frame) -> Result<Option<Members>, Fault> {
     Members::of_value(retry.text(), span).map(Some).ok_or_else(invalid)
 }
 
-/// The refusal of a retry whose request waits no more.
+/// The fault for a retry whose request is no longer waiting.
 pub fn no_longer_open() -> Fault {
     Fault::client(
         code::INVALID_PARAMS,
-        "params.requestState belongs to a request that waits no more: it was answered already, took too long, or the \
-         gateway was started again meanwhile; send the request without requestState and inputResponses",
+        "params.requestState belongs to a request that is no longer waiting: it was already answered, has expired, or the gateway was restarted; send the request again without requestState and inputResponses",
     )
 }
 
-/// What the state of a client's retry stands for; `None` when the request carries none.
+/// The meaning of the state in a client's retry; `None` if the request carries none.
 ///
 /// # Errors
-/// Invalid params for a state that is not ours, was altered, is too old, or belongs to somebody or something else.
+/// Invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or request.
 pub(super) fn state_of(
     frame: &Frame,
     era: &Era,
     sealer: &dyn Sealer,
     binding: Binding<'_>,
-) -> Result<Option<State>, Fault> {
+) -> Result<Option<RetryState>, Fault> {
     if !may_ask(era, frame) {
         return Ok(None);
     }
@@ -146,46 +145,55 @@ pub(super) fn state_of(
     let given = frame.string(span).ok_or_else(|| refuse("must be a string"))?;
     let plain = sealer.open(&given, &bound(frame, binding)).ok_or_else(|| {
         refuse(
-            "was not given for this request, was altered, or is from before the gateway was started again; send the \
-             request without it",
+            "was issued for another request, was altered, or was sealed under a key that is no longer kept; send the request again without it",
         )
     })?;
     let (expiry, state) = plain.split_at_checked(8).ok_or_else(|| refuse("is too short"))?;
     let expiry = u64::from_be_bytes(expiry.try_into().unwrap_or_default());
     if binding.now_ms >= expiry {
-        return Err(refuse("is too old; send the request without it"));
+        return Err(refuse("has expired; send the request again without it"));
     }
     Ok(Some(match state {
-        [VISITED] => State::Visited,
-        [PARKED, ticket @ ..] => State::Parked(Ticket::read(ticket).ok_or_else(|| refuse("is too short"))?),
-        _ => State::Upstream(String::from_utf8_lossy(state).into_owned()),
+        [VISITED] => RetryState::Visited,
+        [PARKED, ticket @ ..] => {
+            let (epoch, ticket) = Ticket::read(ticket).ok_or_else(|| refuse("is too short"))?;
+            if epoch != sealer.epoch() {
+                return Err(no_longer_open());
+            }
+            RetryState::Parked(ticket)
+        }
+        _ => RetryState::Upstream(String::from_utf8_lossy(state).into_owned()),
     }))
 }
 
 impl Ticket {
-    fn read(text: &[u8]) -> Option<Self> {
-        let (key, round) = text.split_at_checked(8)?;
-        Some(Self {
+    /// Reads a ticket, and the process in which its request waits.
+    fn read(text: &[u8]) -> Option<(u64, Self)> {
+        let (epoch, ticket) = text.split_at_checked(8)?;
+        let (key, round) = ticket.split_at_checked(8)?;
+        let ticket = Self {
             key: u64::from_be_bytes(key.try_into().ok()?),
             round: u32::from_be_bytes(round.try_into().ok()?),
-        })
+        };
+        Some((u64::from_be_bytes(epoch.try_into().ok()?), ticket))
     }
 
-    /// The state that this ticket is shown as to the client of `frame`.
+    /// Seals this ticket as a state for the client of `frame`.
     pub(super) fn seal(self, frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
         let mut state = vec![PARKED];
+        state.extend_from_slice(&sealer.epoch().to_be_bytes());
         state.extend_from_slice(&self.key.to_be_bytes());
         state.extend_from_slice(&self.round.to_be_bytes());
         sealed(&state, frame, sealer, binding)
     }
 }
 
-/// The state of a client that is sent to pages first.
+/// The state for a client that is sent to pages first.
 pub(super) fn visited(frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
     sealed(&[VISITED], frame, sealer, binding)
 }
 
-/// Wraps the upstream's state, a JSON string as written, for the client; the result is a JSON string too.
+/// Wraps the upstream's state (a JSON string as written) for the client; the result is a JSON string too.
 pub(super) fn wrap_state(state: &[u8], frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
     quote(&sealed(state, frame, sealer, binding))
 }
@@ -196,7 +204,7 @@ fn sealed(state: &[u8], frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>
     sealer.seal(&plain, &bound(frame, binding))
 }
 
-/// Returns true if requests of this method may be answered with a question.
+/// Returns true if requests with this method may be answered with a question.
 pub(super) fn may_ask(era: &Era, frame: &Frame) -> bool {
     era.asks == proto::era::Asks::InputRequired
         && matches!(frame.method().as_ref(), "tools/call" | "prompts/get" | "resources/read")

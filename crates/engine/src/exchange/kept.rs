@@ -1,12 +1,12 @@
-//! What an upstream says while its client is away. It must not know what becomes of it.
+//! Messages of an upstream that arrive while its client is away. It must not know what becomes of them.
 
 use super::Event;
 
-/// What the upstream said meanwhile to a client that was asked by a result: it has no stream on which it could hear it.
+/// Messages of the upstream for a client that was asked by a result, and so has no stream to receive them.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
-    /// Its notices, the newest one about progress alone, and then its answer or its end.
+pub(super) struct MissedMessages {
+    /// The notices, with only the latest one about progress, followed by the answer or the end.
     pub(super) events: Vec<Event>,
-    /// True if the last of them is the end.
+    /// True if the last event is the end.
     pub(super) is_over: bool,
 }

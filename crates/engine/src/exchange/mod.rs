@@ -4,7 +4,7 @@
 //!  frame ─► dispatch ─► Local (answered from the view)
 //!                   └─► Route ─► Exchange::begin ─► poll ─► Send, Relay, Ask, Put, Park, Cancel, Answer, End
 //!                                        ▲           │
-//!                                        └── feed ◄──┘ what the upstream, the client or the clock brought
+//!                                        └── feed ◄──┘ events of the upstream, the client or the clock
 //! ```
 //!
 //! The shell owns the loop; an exchange is tested by replaying events. It must not know sockets or sessions.
@@ -18,6 +18,7 @@ mod kept;
 mod outbound;
 mod prepare;
 mod progress;
+mod resend;
 mod run;
 mod start;
 mod task_bridge;
@@ -27,11 +28,12 @@ mod tasks;
 mod tests;
 
 pub use crate::sealer::Sealer;
-pub use dispatch::{Dispatch, Route, TaskNames, dispatch, may_gain, wants_list};
-pub use event::{Answer, Event, LinkFailure, Step, Timeouts};
+pub use dispatch::{Dispatch, Route, TaskNames, dispatch, may_gain, may_own, wants_list};
+pub use event::{Event, ExchangeAnswer, LinkFailure, Step, Timeouts};
 pub use input::{Binding, Ticket, no_longer_open, parked};
 pub use outbound::{Headers, Mirror, Outbound};
 pub use progress::ProgressToken;
+pub use resend::{Execution, ResendPolicy};
 pub use run::Exchange;
 pub use start::Start;
 pub use task_bridge::Made;

@@ -1,4 +1,4 @@
-//! A request as its upstream gets it.
+//! A request in the form in which its upstream gets it.
 
 use std::borrow::Cow;
 
@@ -15,19 +15,19 @@ use crate::fault::Fault;
 /// A message for an upstream.
 #[derive(Debug, Clone)]
 pub struct Outbound {
-    /// For whom.
+    /// Its destination.
     pub upstream: UpstreamId,
-    /// The era whose words it is in.
+    /// The era of its form.
     pub era: &'static Era,
-    /// Our own id of it, which is also its progress token: unique in the process.
+    /// Our own id for it, which is also its progress token: unique in the process.
     pub key: u64,
     /// The message.
     pub body: Bytes,
-    /// What its HTTP headers mirror, in eras where they do.
+    /// The data for its mirroring HTTP headers, in eras that have them.
     pub mirror: Option<Mirror>,
 }
 
-/// What the headers of a stateless HTTP request repeat from its body.
+/// The parts of a stateless HTTP request that its headers mirror.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mirror {
     /// `Mcp-Method`
@@ -39,12 +39,12 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// The mirror of a message of our own that names nothing.
+    /// The mirror of one of our own messages, without a name.
     pub fn of_method(method: Method) -> Self {
         Self { method: Cow::Borrowed(method.name()), name: None, params: Vec::new() }
     }
 
-    /// The mirror of a client's request as the upstream gets it. `real_name` is a JSON string.
+    /// The mirror of a client's request in the form in which the upstream gets it. `real_name` is a JSON string.
     pub(super) fn of_request(
         frame: &Frame,
         method: Cow<'static, str>,
@@ -78,14 +78,14 @@ impl Mirror {
 
 /// The headers of a client's request.
 pub trait Headers {
-    /// The value of a header, as it came; the name is in lower case.
+    /// The value of a header as received; the name is in lower case.
     fn get(&self, name: &str) -> Option<&[u8]>;
 }
 
 /// Checks the `Mcp-Param-*` headers of a client's call.
 ///
 /// # Errors
-/// A header mismatch, as the specification wants it (2026-07-28, Streamable HTTP: custom headers).
+/// A header mismatch, as the specification requires (2026-07-28, Streamable HTTP: custom headers).
 pub(super) fn check_param_headers(
     frame: &Frame,
     tool: &ToolEntry,

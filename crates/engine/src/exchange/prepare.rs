@@ -1,9 +1,9 @@
-//! A request made ready: its arguments checked, and written as its upstream gets it.
+//! Prepares a request: checks its arguments and writes it in the form in which its upstream gets it.
 
 use std::io::Write;
 
 use bytes::Bytes;
-use proto::bridge::handshake::{Envelope, request};
+use proto::bridge::handshake::{Envelope, is_alike, request};
 use proto::era::{InvalidArguments, complete};
 use proto::json::{Members, Span, Splice, quote};
 use proto::mcp::{Method, meta};
@@ -11,12 +11,12 @@ use proto::rpc::{Frame, FrameLimits, code};
 use smallvec::SmallVec;
 
 use super::Start;
-use super::input::{State, answers, may_ask, state_of};
+use super::input::{RetryState, answers, may_ask, state_of};
 use super::outbound::{Mirror, Outbound};
 use super::task_bridge::TaskBridge;
 use crate::fault::{Condition, Fault};
 
-/// A key of ours as JSON; no number of 64 bits has more digits than there is room for.
+/// One of our keys as JSON; the buffer holds any number of 64 bits.
 pub(super) fn digits(key: u64) -> SmallVec<[u8; 20]> {
     let mut digits = SmallVec::new();
     // Writing to memory cannot fail.
@@ -24,7 +24,7 @@ pub(super) fn digits(key: u64) -> SmallVec<[u8; 20]> {
     digits
 }
 
-/// Checks a call's arguments. A misfit is either the fault or the tool result to answer with, as the era has it.
+/// Checks a call's arguments. A mismatch is either the fault or the tool result to answer with, depending on the era.
 pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Result<Option<Bytes>, Fault> {
     let Some(tool) = start.route.tool.filter(|_| !start.route.unchecked) else { return Ok(None) };
     // Some clients write null where they have none to send.
@@ -46,24 +46,24 @@ pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Res
     }
 }
 
-/// The request as its upstream gets it: in the upstream's words, under our id, with the real name, our progress token and
-/// the upstream's own state. Where both sides speak the same era, only those places differ; else the second value is the
-/// request in the upstream's words.
+/// Writes the request for its upstream: in the upstream's form, under our id, with the real name, our progress token
+/// and the upstream's own state. Where both eras write it alike, only those places change; otherwise the second value
+/// is the request in the upstream's form.
 pub(super) fn outbound(
     start: &Start<'_>,
     bridge: Option<&TaskBridge>,
 ) -> Result<(Outbound, Option<Frame>), Fault> {
     let state = match state_of(&start.frame, start.client, start.sealer, start.binding)? {
         None => None,
-        Some(State::Visited) => {
+        Some(RetryState::Visited) => {
             visits_agreed(&start.frame, start.binding.server)?;
             None
         }
-        Some(State::Upstream(state)) => Some(state),
+        Some(RetryState::Upstream(state)) => Some(state),
         // What waits under it would have been found before the request came here.
-        Some(State::Parked { .. }) => return Err(super::input::no_longer_open()),
+        Some(RetryState::Parked { .. }) => return Err(super::input::no_longer_open()),
     };
-    if start.client == start.server {
+    if bridge.is_none() && is_alike(&start.frame, start.client, start.server) {
         let name = start.route.rename.as_ref().map(|(public, _)| *public);
         let body = spliced(start, &start.frame, name, state.as_deref())?;
         return Ok((written(start, &start.frame, body), None));
@@ -87,10 +87,10 @@ pub(super) fn outbound(
 
 fn read(text: Bytes) -> Result<Frame, Fault> {
     Frame::parse(text, FrameLimits::default())
-        .map_err(|e| Fault::gateway(format!("the request cannot be put in the server's words: {e}")))
+        .map_err(|e| Fault::gateway(format!("the request cannot be translated for the server: {e}")))
 }
 
-/// Checks whether the user agreed to go to the pages that had to be visited first: else it would only be asked again.
+/// Checks that the user agreed to visit the required pages: otherwise the upstream would only ask again.
 fn visits_agreed(retry: &Frame, server: &str) -> Result<(), Fault> {
     let Some(answers) = answers(retry)? else { return Ok(()) };
     let text = retry.text();
@@ -100,8 +100,8 @@ fn visits_agreed(retry: &Frame, server: &str) -> Result<(), Fault> {
     };
     if answers.iter().any(|member| refused(member.value)) {
         let message =
-            format!("server {server:?} needs a page to be visited first, to which the user did not agree");
-        return Err(Fault::upstream(server, false, message));
+            format!("server {server:?} requires the user to visit a page first, and the user declined");
+        return Err(Fault::not_sent(server, false, message));
     }
     Ok(())
 }
@@ -114,7 +114,7 @@ fn written(start: &Start<'_>, said: &Frame, body: Bytes) -> Outbound {
     Outbound { upstream: route.upstream, era: server, key: *key, body, mirror }
 }
 
-/// The request with our id, the real name in the place of the public one, our progress token and the upstream's state, a
+/// The request with our id, the real name instead of the public one, our progress token and the upstream's state, a
 /// JSON string.
 fn spliced(
     start: &Start<'_>,
@@ -142,7 +142,7 @@ fn spliced(
     Ok(splice.finish())
 }
 
-/// Where the name stands in a request that was rewritten since it was found.
+/// The place of the name in a request that was rewritten after the name was found.
 fn name_span(frame: &Frame) -> Option<Span> {
     if Method::from_name(&frame.method()) != Some(Method::Complete) {
         return frame.param("name").ok().flatten();

@@ -1,5 +1,5 @@
-//! Progress under the client's own token: rising from a request's beginning to its end, however often its upstream begins
-//! anew. It must not know why that does.
+//! Progress under the client's own token: it only rises during a request, however often its upstream starts over. It
+//! must not know why the upstream does that.
 
 use bytes::Bytes;
 use proto::json::Splice;
@@ -9,25 +9,25 @@ use proto::rpc::Frame;
 use super::Exchange;
 use super::prepare::digits;
 
-/// How far a request is, as its client was told.
+/// The progress of a request, as reported to its client.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
-    /// What the last round came to, from which this one goes on.
+pub(super) struct RequestProgress {
+    /// The progress at the end of the last round, from which this round continues.
     base: f64,
     told: f64,
 }
 
-impl Progress {
-    /// The request goes to its upstream once more, which counts from its own beginning.
+impl RequestProgress {
+    /// Starts another round, in which the upstream counts from zero again.
     pub(super) fn go_on(&mut self) {
         self.base = self.told;
     }
 }
 
-/// The token under which a client wants to hear of progress, and ours in its place.
+/// The client's progress token, and ours that replaces it.
 #[derive(Debug, Clone)]
 pub struct ProgressToken {
-    /// The upstream's: our own id of the request.
+    /// The token for the upstream: our own id of the request.
     pub key: u64,
     client: Bytes,
     base: f64,
@@ -40,7 +40,7 @@ impl ProgressToken {
         std::str::from_utf8(span.of(notice.text())).ok()?.parse().ok()
     }
 
-    /// The notification under the client's own token; `None` when it belongs to something else.
+    /// The notification under the client's own token; `None` if it belongs to another request.
     pub fn translate(&self, notice: &Frame) -> Option<Bytes> {
         let span = notice.param(meta::PROGRESS_TOKEN).ok().flatten()?;
         if span.of(notice.text()) != digits(self.key).as_slice() {
@@ -61,12 +61,12 @@ impl ProgressToken {
 }
 
 impl Exchange {
-    /// What the client's progress notifications have to be translated with, if it wants any.
+    /// The data to translate progress notifications for the client, if it wants any.
     pub fn token(&self) -> Option<ProgressToken> {
         Some(ProgressToken { key: self.key, client: self.token.clone()?, base: self.progress.base })
     }
 
-    /// A progress notification under the client's own token; `None` when it belongs to something else.
+    /// A progress notification under the client's own token; `None` if it belongs to another request.
     pub(super) fn progress(&mut self, frame: &Frame) -> Option<Bytes> {
         let text = self.token()?.translate(frame)?;
         if let Some((_, value)) = number(frame, "progress") {

@@ -6,18 +6,18 @@ use bytes::Bytes;
 use proto::era::{Era, is_input_required, says_complete};
 use proto::json::Splice;
 use proto::mcp::{Notice, meta};
-use proto::rpc::{Frame, Id, IdSwap, Kind, RpcError, code, result_response};
+use proto::rpc::{Frame, FrameKind, Id, IdSwap, RpcError, code, result_response};
 use smallvec::SmallVec;
 
 use super::cross::Cross;
 use super::input::{may_ask, wrap_state};
-use super::kept::Kept;
+use super::kept::MissedMessages;
 use super::outbound::{Mirror, check_param_headers};
 use super::prepare::{check_arguments, digits, outbound};
-use super::progress::Progress;
+use super::progress::RequestProgress;
 use super::start::Start;
 use super::task_bridge::TaskBridge;
-use super::{Answer, Binding, Event, LinkFailure, Sealer, Step, Timeouts};
+use super::{Binding, Event, ExchangeAnswer, Execution, LinkFailure, Sealer, Step, Timeouts};
 use crate::fault::Fault;
 use crate::tasks::Renaming;
 
@@ -30,43 +30,43 @@ use crate::tasks::Renaming;
 pub struct Exchange {
     pub(super) request: Frame,
     pub(super) era: &'static Era,
-    /// What is needed besides when the upstream speaks another era.
+    /// The additional state if the upstream uses another era.
     pub(super) cross: Option<Box<Cross>>,
-    /// How ids of tasks are exchanged, where they are.
+    /// The replacement of task ids, if there is any.
     pub(super) renaming: Option<Renaming>,
-    /// What is needed besides when the upstream speaks of tasks in another way.
+    /// The additional state if the upstream uses another form of tasks.
     pub(super) bridge: Option<Box<TaskBridge>>,
     pub(super) id: Id,
     pub(super) key: u64,
     pub(super) token: Option<Bytes>,
-    pub(super) progress: Progress,
+    pub(super) progress: RequestProgress,
     timeouts: Timeouts,
     pub(super) started: Instant,
     heard: Instant,
-    /// True if the upstream waits for an answer of the client, and so has nothing to say itself.
+    /// True if the upstream waits for the client's answer and is therefore silent.
     pub(super) asking: bool,
-    /// The time when something is to be done that waits: questions go to the client together, a retry takes its time.
+    /// The time of the next delayed step: questions are collected, and a retry is delayed.
     pub(super) wake: Option<Instant>,
     /// The number of times that the client was asked by a result.
     pub(super) round: u32,
-    /// What the upstream has said since the client was asked by a result, until it comes back.
-    pub(super) kept: Option<Kept>,
+    /// The upstream's messages since the client was asked by a result, until it returns.
+    pub(super) kept: Option<MissedMessages>,
     /// True if the upstream has answered, or its stream has ended.
     pub(super) settled: bool,
     /// True if it has answered.
     pub(super) answered: bool,
-    /// True if it does not agree with the headers of the request.
-    misheaded: bool,
-    /// What is to be done, soonest first; seldom more than one.
+    /// True if it answered that the request's headers do not match.
+    header_mismatch: bool,
+    /// The pending steps in order; rarely more than one.
     pub(super) steps: SmallVec<[Step; 2]>,
     pub(super) open: bool,
 }
 
 impl Exchange {
-    /// Checks the request and makes its first step.
+    /// Checks the request and prepares its first step.
     ///
     /// # Errors
-    /// The fault to answer with, when nothing is sent.
+    /// The fault to answer with if nothing is sent.
     pub fn begin(start: Start<'_>) -> Result<Self, Fault> {
         let Start { frame, route, key, now, .. } = &start;
         let id = frame.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
@@ -82,11 +82,12 @@ impl Exchange {
         }
         if let Some(misfit) = check_arguments(&start, arguments)? {
             let body = result_response(&id, &misfit);
-            steps.push(Step::Answer(Answer::said(200, body, false)));
+            steps.push(Step::Answer(ExchangeAnswer::upstream(200, body, false)));
             open = false;
         } else {
             let (out, said) = outbound(&start, bridge.as_deref())?;
-            cross = said.map(|said| Box::new(Cross::new(&start, said, out.mirror.clone())));
+            cross = (start.client != start.server)
+                .then(|| Box::new(Cross::new(&start, said, out.mirror.clone())));
             steps.push(Step::Send(out));
         }
         let token = frame.meta(meta::PROGRESS_TOKEN)?.map(|span| span.share(frame.text()));
@@ -102,7 +103,7 @@ impl Exchange {
             id,
             key,
             token,
-            progress: Progress::default(),
+            progress: RequestProgress::default(),
             started: now,
             heard: now,
             asking: false,
@@ -111,7 +112,7 @@ impl Exchange {
             kept: None,
             settled: false,
             answered: false,
-            misheaded: false,
+            header_mismatch: false,
             steps,
             open,
         })
@@ -122,16 +123,16 @@ impl Exchange {
         (!self.steps.is_empty()).then(|| self.steps.remove(0))
     }
 
-    /// The time when [`Event::Expired`] is due. While the upstream waits for the client, only the time in all counts.
+    /// The time when [`Event::Expired`] is due. While the upstream waits for the client, only the total time counts.
     pub fn deadline(&self) -> Instant {
         let overall = self.started + self.timeouts.overall;
         let due = if self.asking { overall } else { overall.min(self.heard + self.timeouts.idle) };
         self.wake.map_or(due, |wake| due.min(wake))
     }
 
-    /// Returns true if its upstream answered that the headers of the request are not what it wants.
-    pub fn is_misheaded(&self) -> bool {
-        self.misheaded
+    /// Returns true if the upstream answered that the headers do not match the request.
+    pub fn is_header_mismatch(&self) -> bool {
+        self.header_mismatch
     }
 
     /// The client's request.
@@ -139,12 +140,12 @@ impl Exchange {
         &self.request
     }
 
-    /// The headers that repeat what the request says, where it goes in the words of another era that has them.
+    /// The headers that mirror the request, if it goes out in the form of another era that has them.
     pub fn mirror(&self) -> Option<&Mirror> {
         self.cross.as_ref().and_then(|cross| cross.mirror())
     }
 
-    /// The id that the upstream knows the request by.
+    /// The id under which the upstream knows the request.
     pub fn key(&self) -> u64 {
         self.key
     }
@@ -154,8 +155,8 @@ impl Exchange {
         &self.id
     }
 
-    /// Checks whether an answer that begins with `head` may be passed on unread: then the exchange is over, and the
-    /// answer's id has to be exchanged as the result says.
+    /// Returns a value if an answer that begins with `head` may be passed on unread: the exchange is then over, and
+    /// the returned value replaces the answer's id.
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
         if self.cross.is_some()
             || self.renaming.as_ref().is_some_and(Renaming::reads_all)
@@ -167,7 +168,7 @@ impl Exchange {
         Some(IdSwap::new(Bytes::from(self.key.to_string()), self.id.json().clone()))
     }
 
-    /// Takes what happened. `sealer` and `binding` are those that the exchange began with, the time apart.
+    /// Takes an event. `sealer` and `binding` are those that the exchange began with, except for the time.
     pub fn feed(&mut self, event: Event, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
         if !self.open {
             return;
@@ -175,11 +176,9 @@ impl Exchange {
         let Some(event) = self.keep(event) else { return };
         match event {
             Event::Frame(frame, status) => self.frame(frame, status, sealer, binding, now),
-            Event::Failed(LinkFailure { message, retry }) => {
+            Event::Failed(failure) => {
                 self.settled = true;
-                let server = binding.server;
-                let fault = Fault::upstream(server, retry, format!("server {server:?} {message}"));
-                self.fail(fault);
+                self.fail(failure.fault(binding.server));
             }
             Event::Cancelled(notice) => {
                 self.give_up();
@@ -192,11 +191,13 @@ impl Exchange {
             Event::Replied(index, frame) => self.replied(index, &frame, sealer, binding, now),
             Event::Expired if self.wake.is_some_and(|wake| now >= wake) => self.wake(sealer, binding, now),
             Event::Expired if now >= self.deadline() => self.expire(sealer, binding.server, now),
-            Event::Expired => {}
+            Event::Unreached if now >= self.deadline() => self.unreached(binding.server, now),
+            Event::Expired | Event::Unreached => {}
         }
     }
 
-    /// The upstream showed a sign of life, or has had its answer: from now on it is its turn, unless it is `asking`.
+    /// Notes that the upstream sent something or received its answer: from now on its time counts, unless it is
+    /// `asking`.
     pub(super) fn hear(&mut self, now: Instant, asking: bool) {
         self.heard = now;
         self.asking = asking;
@@ -211,14 +212,14 @@ impl Exchange {
         now: Instant,
     ) {
         match frame.kind() {
-            Kind::Response | Kind::Error => {
+            FrameKind::Response | FrameKind::Error => {
                 // An id that is not ours answers nothing of ours. A missing one is an answer to what could not be read.
                 if frame.id().is_some_and(|id| id.as_number() != Some(self.key)) {
                     return;
                 }
-                if frame.kind() == Kind::Error {
+                if frame.kind() == FrameKind::Error {
                     let error = frame.payload().and_then(|error| RpcError::of_value(frame.text(), error));
-                    self.misheaded = error.is_some_and(|error| error.code == code::HEADER_MISMATCH);
+                    self.header_mismatch = error.is_some_and(|error| error.code == code::HEADER_MISMATCH);
                 }
                 if self.cross.is_some() {
                     return self.translated(&frame, sealer, binding, now);
@@ -229,7 +230,7 @@ impl Exchange {
                     Err(fault) => self.fail(fault),
                 }
             }
-            Kind::Notification => {
+            FrameKind::Notification => {
                 self.hear(now, false);
                 match Notice::from_name(&frame.method()) {
                     Some(Notice::Progress) => {
@@ -248,21 +249,21 @@ impl Exchange {
                     }
                 }
             }
-            Kind::Request => match self.named_question(frame, sealer, binding) {
+            FrameKind::Request => match self.named_question(frame, sealer, binding) {
                 Ok(question) => self.asked(question, now),
                 Err((question, why)) => self.steps.push(Step::Refuse(question, why)),
             },
         }
     }
 
-    /// The client's answer: the upstream's, with the client's id and, where it asks for input, with a sealed state.
+    /// The client's answer: the upstream's, with the client's id and, if it asks for input, with a sealed state.
     fn answer(
         &self,
         frame: &Frame,
         status: Option<u16>,
         sealer: &dyn Sealer,
         binding: Binding<'_>,
-    ) -> Result<Answer, Fault> {
+    ) -> Result<ExchangeAnswer, Fault> {
         let text = frame.text();
         let names = self.names(frame, sealer, binding)?;
         let state = is_input_required(self.era, frame)
@@ -280,13 +281,13 @@ impl Exchange {
         for (span, name) in &names {
             splice.replace(*span, name);
         }
-        let error = frame.payload().filter(|_| frame.kind() == Kind::Error);
+        let error = frame.payload().filter(|_| frame.kind() == FrameKind::Error);
         let error = error.and_then(|span| RpcError::of_value(text, span));
         let status = error.as_ref().map_or(200, |error| self.era.relayed_status(error.code, status));
-        Ok(Answer::said(status, splice.finish(), error.is_none()))
+        Ok(ExchangeAnswer::upstream(status, splice.finish(), error.is_none()))
     }
 
-    pub(super) fn finish(&mut self, answer: Answer) {
+    pub(super) fn finish(&mut self, answer: ExchangeAnswer) {
         self.steps.push(Step::Answer(answer));
         self.open = false;
     }
@@ -298,25 +299,35 @@ impl Exchange {
         self.cancel_upstream(None);
         if self.is_waiting() {
             let message = format!(
-                "server {server:?} needs the client's answer to a question, which did not come within {waited} s"
+                "server {server:?} needs the client's answer to a question, and none arrived within {waited} s"
             );
             return self.fail(Fault::upstream(server, false, message));
         }
         let message = format!(
-            "server {server:?} did not answer {:?} within {waited} s; it may be overloaded or stuck (raise its `timeout` \
-             if it needs longer)",
+            "did not answer {:?} within {waited} s; it may be overloaded or stuck; raise its `timeout` if it needs longer",
             self.request.method()
         );
-        self.fail(Fault::upstream(server, false, message));
+        let failure = LinkFailure { message, execution: Execution::Unknown, retry: false };
+        self.fail(failure.fault(server));
+    }
+
+    fn unreached(&mut self, server: &str, now: Instant) {
+        let waited = now.duration_since(self.started).as_secs();
+        let message = format!(
+            "could not be reached within {waited} s, so {:?} was not sent; it may be starting or overloaded",
+            self.request.method()
+        );
+        let failure = LinkFailure { message, execution: Execution::NotExecuted, retry: true };
+        self.fail(failure.fault(server));
     }
 
     pub(super) fn fail(&mut self, fault: Fault) {
         let status = fault.http_status(self.era);
-        self.steps.push(Step::Answer(Answer::fault(status, fault, &self.id)));
+        self.steps.push(Step::Answer(ExchangeAnswer::fault(status, fault, &self.id)));
         self.open = false;
     }
 
-    /// Tells the upstream under our own id; the client's notification keeps its other members.
+    /// Cancels at the upstream under our own id; the client's notification keeps its other members.
     pub(super) fn cancel_upstream(&mut self, notice: Option<&Frame>) {
         if !self.is_upstream() {
             return;

@@ -1,4 +1,4 @@
-//! What an exchange starts with. It must not know how it goes on.
+//! The inputs of an exchange. It must not know how it continues.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use super::outbound::Headers;
 use super::{Binding, Route, Sealer, TaskNames, Timeouts};
 use crate::tasks::Renaming;
 
-/// What an exchange starts with.
+/// The inputs of an exchange.
 pub struct Start<'a> {
     /// The client's request.
     pub frame: Frame,
@@ -17,34 +17,34 @@ pub struct Start<'a> {
     pub client: &'static Era,
     /// The upstream's era.
     pub server: &'static Era,
-    /// What the client can do, in its own words: a JSON object. It matters only between different eras.
+    /// The client's capabilities as it wrote them: a JSON object. Used only between different eras.
     pub capabilities: &'a [u8],
-    /// The same in the upstream's words.
+    /// The same in the form of the upstream's era.
     pub capabilities_upstream: &'a [u8],
-    /// The level of log messages that the client's session asked for, a JSON string.
+    /// The log level that the client's session requested, a JSON string.
     pub level: Option<&'a [u8]>,
-    /// Who asks, a JSON object: the client as it said itself, or the gateway.
+    /// The sender's name and version, a JSON object: the client's own, or the gateway's.
     pub client_info: &'a [u8],
-    /// Where it goes.
+    /// The destination.
     pub route: Route<'a>,
     /// Our own id for it: unique in the process.
     pub key: u64,
-    /// What states are bound to.
+    /// The context that states are bound to.
     pub binding: Binding<'a>,
     /// Seals states.
     pub sealer: &'a dyn Sealer,
-    /// The headers of the client's request; `None` where there is no HTTP.
+    /// The headers of the client's request; `None` for other transports than HTTP.
     pub headers: Option<&'a dyn Headers>,
-    /// The time that it may take.
+    /// Its time limits.
     pub timeouts: Timeouts,
     /// The gateway's own name and version, a JSON object.
     pub server_info: &'a str,
-    /// Now.
+    /// The current time.
     pub now: Instant,
 }
 
 impl Start<'_> {
-    /// How the ids of tasks in its messages are exchanged; `None` where they are not.
+    /// The replacement of task ids in its messages; `None` if there is none.
     pub(super) fn renaming(&self) -> Option<Renaming> {
         match &self.route.names {
             TaskNames::None => None,

@@ -1,4 +1,4 @@
-//! Tasks in an exchange whose two sides speak of them in different ways, or one of them not at all.
+//! Tasks in an exchange whose two sides use different forms of tasks, or of which one has none.
 
 use bytes::Bytes;
 use proto::bridge::tasks::{
@@ -15,25 +15,25 @@ use crate::catalogue::UpstreamId;
 use crate::fault::Fault;
 use crate::tasks::KnownTask;
 
-/// What an answered call leaves behind.
+/// The state that an answered call leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Made {
-    /// A task of the upstream, whose link is needed as long as it lasts.
+    /// A task of the upstream, whose link is needed during its lifetime.
     Task {
         /// The upstream's own id, a JSON string.
         id: Bytes,
-        /// The number under which the client's id looks for it.
+        /// The number that the client's id refers to.
         home: u64,
     },
-    /// A task of which the upstream may tell more, under both names.
+    /// A task that the upstream may send notices about, under both names.
     Known(KnownTask),
-    /// An outcome, a JSON object in the client's words, for a client that waits for a task.
+    /// An outcome, a JSON object in the client's form, for a client that waits for a task.
     Outcome(Bytes),
 }
 
 #[derive(Debug)]
 pub(super) enum TaskDirection {
-    /// A call that the client wants as a task, and whose server decides by itself.
+    /// A call that the client wants as a task, while the server decides itself.
     Wraps,
     /// A request about a task.
     Asks(Box<LegacyToModern>, Bytes),
@@ -41,22 +41,22 @@ pub(super) enum TaskDirection {
     Calls(Box<ModernToLegacy>),
 }
 
-/// What is between the two sides.
+/// The bridge between the two sides.
 #[derive(Debug)]
 pub(super) struct TaskBridge {
     pub(super) way: TaskDirection,
     upstream: UpstreamId,
     pub(super) server: &'static Era,
     capabilities: Bytes,
-    /// What requests of ours carry besides: `_meta` with a comma in front, or nothing.
+    /// The envelope of our own requests: `_meta` with a comma in front, or nothing.
     envelope: String,
-    /// The number under which the gateway keeps what the task needs.
+    /// The number under which the gateway keeps the task's state.
     pub(super) key: u64,
     pub(super) made: Option<Made>,
 }
 
 impl TaskBridge {
-    /// The bridge that a request needs, if it does.
+    /// The bridge for a request, if it needs one.
     ///
     /// # Errors
     /// The fault to answer with: the tool cannot run as a task.
@@ -108,19 +108,19 @@ impl TaskBridge {
         Self { way, upstream, server, capabilities, envelope, key: start.key, made: None }
     }
 
-    /// What goes to the upstream in the place of the request.
+    /// The message that goes to the upstream instead of the request.
     pub(super) fn first(&self, key: u64) -> Option<Outbound> {
         let TaskDirection::Asks(_, id) = &self.way else { return None };
         let params = [b"\"taskId\":", &id[..]].concat();
         Some(self.request(TaskMethod::Get, &params, key))
     }
 
-    /// The client's capabilities as this request has to declare them.
+    /// The client's capabilities that this request must declare.
     pub(super) fn capabilities(&self) -> Option<Bytes> {
         matches!(self.way, TaskDirection::Wraps).then(|| self.capabilities.clone())
     }
 
-    /// The request, in the upstream's words, as it has to go.
+    /// Completes the request, which is in the upstream's form.
     pub(super) fn dressed(&self, text: Bytes) -> Bytes {
         if !matches!(self.way, TaskDirection::Calls(_)) {
             return text;
@@ -137,7 +137,7 @@ impl TaskBridge {
         matches!(self.way, TaskDirection::Asks(..))
     }
 
-    /// The number under which the gateway keeps what a new task needs.
+    /// The number under which the gateway keeps the state of a new task.
     pub(super) fn home(&self) -> Option<u64> {
         match self.made {
             Some(Made::Task { home, .. }) => Some(home),
@@ -145,7 +145,7 @@ impl TaskBridge {
         }
     }
 
-    /// A request of ours about a task; `params` is the inside of its params.
+    /// One of our own requests about a task; `params` is the inside of its params.
     pub(super) fn request(&self, method: TaskMethod, params: &[u8], key: u64) -> Outbound {
         let head =
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{", method.name());
@@ -158,7 +158,7 @@ impl TaskBridge {
         Outbound { upstream: self.upstream, era: self.server, key, body: body.into(), mirror }
     }
 
-    /// The task's id as a header repeats it.
+    /// The task's id as mirrored by a header.
     fn name(&self) -> Option<String> {
         let TaskDirection::Asks(_, id) = &self.way else { return None };
         let inside = id.strip_prefix(b"\"")?.strip_suffix(b"\"")?;

@@ -1,4 +1,4 @@
-//! Tasks in an exchange: their ids are exchanged where clients get others than the upstream's own.
+//! Tasks in an exchange: their ids are replaced if clients get other ids than the upstream's.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use memchr::memmem::Finder;
 use proto::bridge::tasks::{Next, TaskMethod, is_task, wrapped};
 use proto::era::is_input_required;
 use proto::json::{Members, Span, Splice};
-use proto::rpc::{Frame, FrameLimits, Kind, RpcError, code, error_response, result_response};
+use proto::rpc::{Frame, FrameKind, FrameLimits, RpcError, code, error_response, result_response};
 
 use super::task_bridge::{Made, TaskDirection};
-use super::{Answer, Binding, Exchange, Sealer, Step};
+use super::{Binding, Exchange, ExchangeAnswer, Sealer, Step};
 use crate::fault::Fault;
 use crate::tasks::{Edits, KnownTask, TaskIds, TaskPlace, message_edits};
 
 impl Exchange {
-    /// What the client's answer needs; `answer` is in its own words.
+    /// The edits to the client's answer; `answer` is in the client's form.
     ///
     /// # Errors
     /// The fault to answer with instead.
@@ -30,7 +30,7 @@ impl Exchange {
         renaming.answer(answer, self.ids(sealer, binding), self.place(binding))
     }
 
-    /// A notification for the client, with the ids that it knows; `None` when it cannot be told.
+    /// A notification with the ids that the client knows; `None` if the client cannot get it.
     pub(super) fn named(&self, text: Bytes, sealer: &dyn Sealer, binding: Binding<'_>) -> Option<Bytes> {
         match &self.renaming {
             Some(renaming) if may_name(&text) => {
@@ -45,7 +45,7 @@ impl Exchange {
     /// A question of the upstream with the ids that the client knows.
     ///
     /// # Errors
-    /// The question, and why it cannot be put.
+    /// The question, and the reason why it cannot be put.
     pub(super) fn named_question(
         &self,
         question: Frame,
@@ -87,12 +87,12 @@ impl Exchange {
 }
 
 impl Exchange {
-    /// What the answered call leaves behind for the shell to keep.
+    /// The state that the answered call leaves for the shell to keep.
     pub fn made(&mut self) -> Option<Made> {
         self.bridge.as_mut()?.made.take()
     }
 
-    /// Takes an answer that is about a task; `false` when it is to be passed on like any other.
+    /// Takes an answer about a task; returns `false` if it is passed on like any other.
     pub(super) fn task_answered(
         &mut self,
         frame: &Frame,
@@ -120,10 +120,10 @@ impl Exchange {
         true
     }
 
-    /// The answer to a call that the client wants as a task, and that did not fail.
+    /// The answer to a successful call that the client wants as a task.
     fn wrapped_outcome(&mut self, frame: &Frame) -> Option<Next> {
         let cross = self.cross.as_ref()?;
-        if frame.kind() != Kind::Response || is_input_required(cross.server(), frame).is_some() {
+        if frame.kind() != FrameKind::Response || is_input_required(cross.server(), frame).is_some() {
             return None;
         }
         let (text, payload) = (frame.text(), frame.payload()?);
@@ -140,7 +140,7 @@ impl Exchange {
         Some(Next::Result(outcome))
     }
 
-    /// The time has passed after which a task is to be looked at again.
+    /// Polls a task again after its interval.
     pub(super) fn look_again(&mut self, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
         let Some(TaskDirection::Asks(machine, _)) = self.bridge.as_mut().map(|bridge| &mut bridge.way) else {
             return;
@@ -149,7 +149,7 @@ impl Exchange {
         self.go(nexts, sealer, binding, now);
     }
 
-    /// The client's reply to a question of a task.
+    /// Takes the client's reply to a question of a task.
     pub(super) fn task_replied(
         &mut self,
         index: usize,
@@ -165,7 +165,7 @@ impl Exchange {
         self.go(nexts, sealer, binding, now);
     }
 
-    /// Does what a machine wants.
+    /// Performs the next steps of a task machine.
     fn go(
         &mut self,
         nexts: impl IntoIterator<Item = Next>,
@@ -204,7 +204,7 @@ impl Exchange {
         (self.settled, self.answered) = (true, true);
         let text = result_response(&self.id, result);
         let Ok(answer) = Frame::parse(text.clone(), FrameLimits::default()) else {
-            return self.fail(Fault::gateway("the task's answer cannot be put in the client's words"));
+            return self.fail(Fault::gateway("the task's answer cannot be translated for the client"));
         };
         if let Some(bridge) = &mut self.bridge
             && matches!(bridge.way, TaskDirection::Calls(_))
@@ -229,7 +229,7 @@ impl Exchange {
                     let real = answer.string(*span).unwrap_or_default().into_owned();
                     bridge.made = Some(Made::Known(KnownTask { real, shown: shown.clone() }));
                 }
-                self.finish(Answer::said(200, splice.finish(), true));
+                self.finish(ExchangeAnswer::upstream(200, splice.finish(), true));
             }
         }
     }
@@ -243,12 +243,14 @@ impl Exchange {
             Some(_) => {
                 [b"{\"jsonrpc\":\"2.0\",\"id\":", &id[..], b",\"error\":", error, b"}"].concat().into()
             }
-            None => error_response(Some(&self.id), code::INTERNAL_ERROR, "the server's error is none", None),
+            None => {
+                error_response(Some(&self.id), code::INTERNAL_ERROR, "the server's error is malformed", None)
+            }
         };
-        self.finish(Answer::said(status, body, false));
+        self.finish(ExchangeAnswer::upstream(status, body, false));
     }
 
-    /// Tells the upstream that the outcome of a task is no longer waited for.
+    /// Tells the upstream that nobody waits for the outcome of a task any more.
     pub(super) fn cancel_task(&mut self, sealer: &dyn Sealer) {
         let Some(bridge) = &self.bridge else { return };
         let TaskDirection::Calls(machine) = &bridge.way else { return };
@@ -259,11 +261,12 @@ impl Exchange {
     }
 }
 
-/// Made once: making them costs more than most searches.
+/// Built once: building it costs more than most searches.
 static NAMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("taskId"));
 static ESCAPES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
 
-/// Returns true if a message may name a task. Nearly none does, and this search is far cheaper than looking into each.
+/// Returns true if a message may name a task. Almost no message does, and this search is far cheaper than parsing
+/// each.
 fn may_name(text: &[u8]) -> bool {
     NAMES.find(text).is_some() || ESCAPES.find(text).is_some()
 }

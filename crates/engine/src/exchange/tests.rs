@@ -52,6 +52,7 @@ fn view_under(guard: Option<&Guard>, era: &'static Era, capabilities: &'static s
         schema_bytes: 4096,
         guard,
         separate: false,
+        personal: false,
     };
     View::build(spec, vec![upstream])
 }
@@ -126,6 +127,10 @@ impl Sealer for Plain {
         78
     }
 
+    fn epoch(&self) -> u64 {
+        1
+    }
+
     fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
         let bytes: Option<Vec<u8>> = (0..sealed.len() / 2)
             .map(|i| u8::from_str_radix(sealed.get(i * 2..i * 2 + 2)?, 16).ok())
@@ -173,7 +178,7 @@ fn sent(exchange: &mut Exchange) -> Outbound {
     }
 }
 
-fn answered(exchange: &mut Exchange) -> Answer {
+fn answered(exchange: &mut Exchange) -> ExchangeAnswer {
     match exchange.poll() {
         Some(Step::Answer(answer)) => answer,
         other => panic!("{other:?}"),
@@ -319,9 +324,9 @@ fn an_upstreams_state_comes_back_only_for_the_same_request() {
     assert!(std::str::from_utf8(&body).unwrap().contains(r#""requestState":"a\u0062""#), "byte for byte");
     let refused = |text: &str, who: &str, now: u64| begin(&view, text, who, now, start()).unwrap_err();
     assert_eq!(refused(&retry, "other", 0).code, -32602);
-    assert!(refused(&retry, "me", 1000).message.contains("too old"));
+    assert!(refused(&retry, "me", 1000).message.contains("has expired"));
     assert!(
-        refused(&retry.replace("\"é\"", "\"e\""), "me", 0).message.contains("not given for this request")
+        refused(&retry.replace("\"é\"", "\"e\""), "me", 0).message.contains("issued for another request")
     );
     assert!(
         refused(&MODERN.replace("STATE", r#","requestState":"forged""#), "me", 0).message.contains("altered")
@@ -345,7 +350,7 @@ fn what_is_not_offered_is_refused_with_a_reason() {
     let cursor = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}"#;
     assert_eq!(fault(&V2025_11_25, cursor).code, -32602);
     let twice = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__t","name":"x"}}"#;
-    assert!(fault(&V2025_11_25, twice).message.contains("stands twice"));
+    assert!(fault(&V2025_11_25, twice).message.contains("occurs twice"));
 }
 
 #[test]

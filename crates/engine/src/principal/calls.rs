@@ -1,31 +1,31 @@
-//! How many calls of one asker are in flight. It must not know what a call is.
+//! The number of calls in flight of one principal. It must not know what a call is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The calls in flight of one asker, or of one session; exact with many threads. Clones count together.
+/// The calls in flight of one principal or one session; exact across threads. Clones count together.
 #[derive(Debug, Clone, Default)]
 pub struct Calls(Arc<AtomicUsize>);
 
-/// A call in flight, for as long as this is there.
+/// A call in flight; dropping it ends the count.
 #[derive(Debug)]
 pub struct CallPlace(Arc<AtomicUsize>);
 
 impl Calls {
-    /// A place for one more call, where fewer than `most` are in flight.
+    /// Counts one more call if fewer than `most` are in flight.
     pub fn take(&self, most: usize) -> Option<CallPlace> {
         let more = |now: usize| (now < most).then_some(now + 1);
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         taken.is_ok().then(|| CallPlace(Arc::clone(&self.0)))
     }
 
-    /// Returns true if nobody else counts with this, and nothing is in flight.
+    /// Returns true if no clone exists and nothing is in flight.
     pub fn is_idle(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 }
 
-/// Who somebody is does not depend on what they are doing.
+/// Always equal: the identity of a principal does not depend on its calls.
 impl PartialEq for Calls {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -1,4 +1,4 @@
-//! Who asks, once that is known. It must not know how credentials are checked.
+//! The authenticated identity of a caller. It must not know how credentials are checked.
 
 mod calls;
 
@@ -9,26 +9,26 @@ use schemars::JsonSchema;
 
 pub use calls::{CallPlace, Calls};
 
-/// How somebody showed who they are.
+/// The way in which a caller authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum Scheme {
-    /// Not at all: nobody was asked.
+    /// Not at all: no authentication is configured.
     Anyone,
-    /// By the one token of `auth.bearer`.
+    /// With the single token of `auth.bearer`.
     Bearer,
-    /// By an API key.
+    /// With an API key.
     Key,
-    /// By a name and a password of `auth.users`.
+    /// With a name and a password of `auth.users`.
     Basic,
-    /// By a name and a password that a WordPress site confirmed.
+    /// With a name and a password that a WordPress site confirmed.
     Site,
-    /// By a signed token of an issuer of `auth.jwt`.
+    /// With a signed token of an issuer of `auth.jwt`.
     Token,
 }
 
 impl Scheme {
-    /// The schemes with the names that a configuration calls them by.
+    /// The schemes with their names in a configuration.
     pub const ALL: &[(&str, Self)] = &[
         ("anyone", Self::Anyone),
         ("bearer", Self::Bearer),
@@ -45,23 +45,23 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// Who asks. Holds no credential.
+/// The identity of a caller. Holds no credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// The same for the same asker: `anyone`, `bearer`, `key:PREFIX`, `user:NAME`, `site:URL#NAME`,
-    /// `jwt:ISSUER#SUBJECT`, `jwt-client:ISSUER#CLIENT` for a token without a subject.
+    /// A stable id: `anyone`, `bearer`, `key:PREFIX`, `user:NAME`, `site:URL#NAME`, `jwt:ISSUER#SUBJECT`,
+    /// `jwt-client:ISSUER#CLIENT` for a token without a subject.
     pub id: Arc<str>,
-    /// How that was shown.
+    /// The way in which the caller authenticated.
     pub scheme: Scheme,
-    /// The name of a user, or that of a key.
+    /// The name of the user or the key.
     pub user: Option<Arc<str>>,
     /// The scopes of a token.
     pub scopes: Arc<[Box<str>]>,
     /// The claims of a token, a JSON object.
     pub claims: Option<Arc<serde_json::Value>>,
-    /// The only profiles that the credential is good for; `None` for all.
+    /// The only profiles for which the credential is valid; `None` for all.
     pub profiles: Option<Arc<[Box<str>]>>,
-    /// From when on the credential is good for nothing, in milliseconds since 1970; `None` where that is not known before.
+    /// The time from which the credential is no longer valid, in milliseconds since 1970; `None` if unknown.
     pub until_ms: Option<u64>,
     /// Its calls in flight.
     pub calls: Calls,
@@ -70,7 +70,7 @@ pub struct Principal {
 static ANYONE: LazyLock<Principal> = LazyLock::new(|| Principal::new("anyone", Scheme::Anyone));
 
 impl Principal {
-    /// A principal without a name, scopes, claims or bounds.
+    /// A principal without a name, scopes, claims or restrictions.
     pub fn new(id: &str, scheme: Scheme) -> Self {
         Self {
             id: id.into(),
@@ -84,12 +84,12 @@ impl Principal {
         }
     }
 
-    /// Whoever it is, where nobody is asked.
+    /// The principal of every caller if no authentication is configured.
     pub fn anyone() -> Self {
         ANYONE.clone()
     }
 
-    /// Returns true if the credential is good for a profile at all.
+    /// Returns true if the credential is valid for a profile.
     pub fn may_enter(&self, profile: &str) -> bool {
         self.profiles.as_ref().is_none_or(|only| only.iter().any(|name| **name == *profile))
     }

@@ -1,21 +1,21 @@
-//! Where the numbers are kept: a map in parts, capped, of which only what is paid back is ever given up.
+//! The storage of all counters: a capped map in parts, which drops only counters that are fully paid back.
 //!
-//! A number is changed by compare-and-swap under a part's shared lock; cells come and go under its exclusive lock. So two
-//! requests never both take the last place, and no cell goes while one is counted in it.
+//! A counter changes by compare-and-swap under a part's shared lock; cells are added and removed under its exclusive
+//! lock. So two requests never both take the last slot, and no cell disappears while a request is counted in it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::quota::{Outcome, Quota};
+use super::quota::{Quota, QuotaOutcome};
 
-/// The most parts. More of them wait less for each other.
+/// The maximum number of parts. More parts mean less contention.
 const MOST_PARTS: usize = 64;
-/// The number of cells that a part has at least, as far as the cap goes.
+/// The minimum number of cells in a part, within the cap.
 const PART: usize = 64;
 
-/// Keys are hashes already.
+/// A hasher for keys that are hashes already.
 #[derive(Debug, Default)]
 struct Ready(u64);
 
@@ -36,16 +36,16 @@ impl Hasher for Ready {
 }
 
 #[derive(Debug, Default)]
-struct Part {
+struct CellPart {
     cells: HashMap<u64, AtomicU64, BuildHasherDefault<Ready>>,
-    /// Cells were given up by this time: nobody may count at an earlier one.
+    /// The time of the last sweep: no request may be counted at an earlier time.
     floor: u64,
-    /// Before this time no cell is paid back.
+    /// The earliest time at which a cell is paid back.
     next: u64,
 }
 
-impl Part {
-    /// Gives up what is paid back.
+impl CellPart {
+    /// Drops cells that are paid back.
     fn sweep(&mut self, now: u64) {
         self.floor = self.floor.max(now);
         let floor = self.floor;
@@ -65,7 +65,7 @@ impl Part {
     }
 }
 
-/// So many requests that belong to one count.
+/// A number of requests for one counter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Take<'a> {
     pub(super) key: u64,
@@ -73,9 +73,9 @@ pub(super) struct Take<'a> {
     pub(super) count: u32,
 }
 
-impl Part {
-    /// What requests would come to, where there is room for a cell of their own if they need one.
-    fn outcome(&self, take: &Take<'_>, now: u64, room: bool) -> Outcome {
+impl CellPart {
+    /// The outcome for requests; `room` tells if a new cell may be created for them.
+    fn outcome(&self, take: &Take<'_>, now: u64, room: bool) -> QuotaOutcome {
         let now = now.max(self.floor);
         match self.cells.get(&take.key) {
             None if !room => self.no_room(now),
@@ -86,8 +86,8 @@ impl Part {
         }
     }
 
-    fn no_room(&self, now: u64) -> Outcome {
-        Outcome::Refused { wait: self.next.saturating_sub(now).max(1), paid: self.next }
+    fn no_room(&self, now: u64) -> QuotaOutcome {
+        QuotaOutcome::Refused { wait: self.next.saturating_sub(now).max(1), paid: self.next }
     }
 
     fn keep(&mut self, key: u64, paid: u64) {
@@ -96,32 +96,32 @@ impl Part {
     }
 }
 
-/// All numbers.
+/// All counters.
 #[derive(Debug)]
 pub(super) struct Cells {
-    parts: Box<[RwLock<Part>]>,
-    /// The number of cells that a part may have.
+    parts: Box<[RwLock<CellPart>]>,
+    /// The maximum number of cells in a part.
     most: usize,
 }
 
 impl Cells {
-    /// At most `cap` cells, but at least one.
+    /// Creates the storage for at most `cap` cells, but at least one.
     pub(super) fn new(cap: usize) -> Self {
         let parts = (cap / PART).clamp(1, MOST_PARTS);
-        let parts: Box<[RwLock<Part>]> = (0..parts).map(|_| RwLock::default()).collect();
+        let parts: Box<[RwLock<CellPart>]> = (0..parts).map(|_| RwLock::default()).collect();
         Self { most: (cap / parts.len()).max(1), parts }
     }
 
-    /// What a request would come to.
-    pub(super) fn peek(&self, key: u64, quota: &Quota, now: u64) -> Outcome {
+    /// The outcome that a request would have.
+    pub(super) fn peek(&self, key: u64, quota: &Quota, now: u64) -> QuotaOutcome {
         let part = read(self.part(key));
         let now = now.max(part.floor);
         let paid = part.cells.get(&key).map_or(0, |paid| paid.load(Ordering::Acquire));
         quota.take(paid, now)
     }
 
-    /// Counts a request. When there is no room for another cell it is refused until there is.
-    pub(super) fn take(&self, key: u64, quota: &Quota, now: u64) -> Outcome {
+    /// Counts a request. If a new cell is needed and there is no room, the request is refused until there is.
+    pub(super) fn take(&self, key: u64, quota: &Quota, now: u64) -> QuotaOutcome {
         let part = self.part(key);
         if let Some(outcome) = count(&read(part), key, quota, now) {
             return outcome;
@@ -139,13 +139,13 @@ impl Cells {
             return part.no_room(now);
         }
         let outcome = quota.take(0, now);
-        if let Outcome::Taken(paid) = outcome {
+        if let QuotaOutcome::Taken(paid) = outcome {
             part.keep(key, paid);
         }
         outcome
     }
 
-    /// Takes back one request that was counted. What has been paid back in the meantime stays so.
+    /// Takes back one counted request. Time that has been paid back since then stays so.
     pub(super) fn give_back(&self, key: u64, quota: &Quota) {
         if let Some(cell) = read(self.part(key)).cells.get(&key) {
             let less = |paid| Some(quota.give_back(paid));
@@ -153,18 +153,18 @@ impl Cells {
         }
     }
 
-    /// Counts requests of several counts, each of which stands here once: all of them, or none. The outcomes are in the
-    /// order of `takes`; where one is refused, nothing was counted.
-    pub(super) fn take_all(&self, takes: &[Take<'_>], now: u64) -> Vec<Outcome> {
+    /// Counts requests of several counters, each listed once: all of them, or none. The outcomes are in the order of
+    /// `takes`; if one is a refusal, nothing was counted.
+    pub(super) fn take_all(&self, takes: &[Take<'_>], now: u64) -> Vec<QuotaOutcome> {
         let mut wanted: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for take in takes {
             wanted.entry(self.number(take.key)).or_default().push(take.key);
         }
         // Everybody locks in the same order, so nobody waits for somebody who waits.
-        let mut locked: BTreeMap<usize, (RwLockWriteGuard<'_, Part>, bool)> = BTreeMap::new();
+        let mut locked: BTreeMap<usize, (RwLockWriteGuard<'_, CellPart>, bool)> = BTreeMap::new();
         for (number, keys) in wanted {
             let mut part = write(&self.parts[number]);
-            let lacks = |part: &Part| {
+            let lacks = |part: &CellPart| {
                 let new = keys.iter().filter(|key| !part.cells.contains_key(key)).count();
                 new > 0 && part.cells.len() + new > self.most
             };
@@ -175,11 +175,11 @@ impl Cells {
             locked.insert(number, (part, room));
         }
         let part = |take: &Take<'_>| &locked[&self.number(take.key)];
-        let outcomes: Vec<Outcome> =
+        let outcomes: Vec<QuotaOutcome> =
             takes.iter().map(|take| part(take).0.outcome(take, now, part(take).1)).collect();
-        if outcomes.iter().all(|outcome| matches!(outcome, Outcome::Taken(_))) {
+        if outcomes.iter().all(|outcome| matches!(outcome, QuotaOutcome::Taken(_))) {
             for (take, outcome) in takes.iter().zip(&outcomes) {
-                if let (Outcome::Taken(paid), Some((part, _))) =
+                if let (QuotaOutcome::Taken(paid), Some((part, _))) =
                     (outcome, locked.get_mut(&self.number(take.key)))
                 {
                     part.keep(take.key, *paid);
@@ -189,37 +189,37 @@ impl Cells {
         outcomes
     }
 
-    /// Gives up what is paid back.
+    /// Drops cells that are paid back.
     pub(super) fn sweep(&self, now: u64) {
         for part in &self.parts {
             write(part).sweep(now);
         }
     }
 
-    /// The number of cells that there are.
+    /// The number of cells.
     pub(super) fn len(&self) -> usize {
         self.parts.iter().map(|part| read(part).cells.len()).sum()
     }
 
-    /// The map in a part uses a hash's low and highest bits; these are others.
+    /// The part of a key. The map in a part uses a hash's lowest and highest bits; this uses others.
     fn number(&self, key: u64) -> usize {
         let spread = usize::try_from((key >> 24) & 0xffff).unwrap_or(0);
         spread % self.parts.len()
     }
 
-    fn part(&self, key: u64) -> &RwLock<Part> {
+    fn part(&self, key: u64) -> &RwLock<CellPart> {
         &self.parts[self.number(key)]
     }
 }
 
-/// Counts in a cell that is there.
-fn count(part: &Part, key: u64, quota: &Quota, now: u64) -> Option<Outcome> {
+/// Counts in an existing cell.
+fn count(part: &CellPart, key: u64, quota: &Quota, now: u64) -> Option<QuotaOutcome> {
     let cell = part.cells.get(&key)?;
     let now = now.max(part.floor);
     let mut paid = cell.load(Ordering::Acquire);
     loop {
         let outcome = quota.take(paid, now);
-        let Outcome::Taken(next) = outcome else { return Some(outcome) };
+        let QuotaOutcome::Taken(next) = outcome else { return Some(outcome) };
         match cell.compare_exchange_weak(paid, next, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => return Some(outcome),
             Err(newer) => paid = newer,
@@ -227,11 +227,11 @@ fn count(part: &Part, key: u64, quota: &Quota, now: u64) -> Option<Outcome> {
     }
 }
 
-/// Nothing here can panic half way, so a poisoned lock holds sound numbers.
-fn read(part: &RwLock<Part>) -> RwLockReadGuard<'_, Part> {
+/// Locks a part for reading. Nothing here can panic halfway, so the numbers behind a poisoned lock are valid.
+fn read(part: &RwLock<CellPart>) -> RwLockReadGuard<'_, CellPart> {
     part.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write(part: &RwLock<Part>) -> RwLockWriteGuard<'_, Part> {
+fn write(part: &RwLock<CellPart>) -> RwLockWriteGuard<'_, CellPart> {
     part.write().unwrap_or_else(PoisonError::into_inner)
 }

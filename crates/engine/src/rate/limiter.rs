@@ -1,4 +1,5 @@
-//! Which limits speak of a request, whose count it belongs to, and what clients are told.
+//! Applies the rate limits: which ones concern a request, which counter it belongs to, and the verdict for the
+//! client.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
@@ -7,26 +8,26 @@ use std::time::Duration;
 use http::HeaderMap;
 
 use super::cells::{Cells, Take};
-use super::quota::{Outcome, Quota, nanos};
+use super::quota::{Quota, QuotaOutcome, nanos};
 use crate::client_address::ClientAddress;
 use crate::config::{Glob, RateLimit, RateMethods, RatePer, address_block};
 
-/// How many bits of an IPv6 address count: who has one has usually a whole network of these.
+/// The number of significant bits of an IPv6 address: one subscriber usually has a whole network of this size.
 const IPV6_BITS: u8 = 64;
 
-/// The connection that a request came over, and what it says of the client.
+/// The connection of a request, and the request's headers.
 #[derive(Debug, Clone, Copy)]
 pub struct Connection<'a> {
-    /// The address at its other end.
+    /// The address of the peer.
     pub peer: IpAddr,
     /// The headers of the request.
     pub headers: &'a HeaderMap,
 }
 
-/// A request, as limits see it.
+/// A request, as rate limits see it.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
-    /// Who asks: the principal's id.
+pub struct RatedRequest<'a> {
+    /// The id of the principal.
     pub principal: &'a str,
     /// The client's address; `None` for standard input.
     pub address: Option<IpAddr>,
@@ -34,57 +35,57 @@ pub struct Request<'a> {
     pub connection: Option<Connection<'a>>,
     /// The profile.
     pub profile: &'a str,
-    /// Is it `tools/call`?
+    /// True for `tools/call`.
     pub is_call: bool,
-    /// The tool that is called, by its public name; nobody looks where [`Limiter::asks_for_tools`] is false.
+    /// The public name of the called tool; not needed if [`Limiter::asks_for_tools`] is false.
     pub tool: Option<&'a str>,
-    /// Does whoever asks see this tool? Names that are none share one count, as anybody can think up any number of them;
-    /// nobody looks where [`Limiter::tells_tools_apart`] is false.
+    /// True if the caller can see this tool. Unknown names share one counter, because anybody can invent any number
+    /// of them; not needed if [`Limiter::tells_tools_apart`] is false.
     pub is_shown: bool,
 }
 
-/// Somebody at the door, who has not shown yet who they are.
+/// A caller that has not authenticated yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Entering<'a> {
-    /// The principal's id of somebody who is not known.
+    /// The principal id of an unknown caller.
     pub nobody: &'a str,
-    /// As of a [`Request`].
+    /// As in [`RatedRequest`].
     pub address: Option<IpAddr>,
-    /// As of a [`Request`].
+    /// As in [`RatedRequest`].
     pub connection: Option<Connection<'a>>,
-    /// Where they want to go in, as they name it.
+    /// The profile that the caller names.
     pub profile: &'a str,
 }
 
-/// What a limit says, for a status and headers.
+/// The verdict of a limit, for a status and headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// Is the request let through?
+    /// True if the request is allowed.
     pub allowed: bool,
-    /// The number of requests that may come at once after a rest.
+    /// The number of requests that may arrive at once after an idle period.
     pub limit: u32,
-    /// The number that would be let through now.
+    /// The number of requests that are still allowed now.
     pub remaining: u32,
-    /// After what time without a request all of them are.
+    /// The time without requests after which the full number is allowed.
     pub reset: Duration,
-    /// The time when it is worth to try again; zero where it was let through, and where it never is: more came
-    /// together than are taken at once.
+    /// The time until a retry makes sense. Zero if the request was allowed, and also if a retry never helps because
+    /// more requests came together than the limit ever allows at once.
     pub retry_after: Duration,
-    /// Which limit says so: its place among those of the configuration, from 0.
+    /// The index of the limit in the configuration, from 0.
     pub place: usize,
 }
 
-/// A limit in use.
+/// An active limit.
 #[derive(Debug)]
-struct Rule {
+struct ActiveLimit {
     quota: Quota,
     limit: RateLimit,
-    /// Among those of the configuration.
+    /// The index in the configuration.
     place: usize,
 }
 
-impl Rule {
-    fn speaks_of(&self, request: &Request<'_>) -> bool {
+impl ActiveLimit {
+    fn speaks_of(&self, request: &RatedRequest<'_>) -> bool {
         let fits = |globs: &[Glob], name: &str| globs.iter().any(|glob| glob.matches(name));
         let RateLimit { methods, profiles, tools, .. } = &self.limit;
         (*methods == RateMethods::All || request.is_call)
@@ -96,16 +97,17 @@ impl Rule {
         self.limit.tools.is_some() || self.limit.per.contains(&RatePer::Tool)
     }
 
-    /// Returns true if those who are refused at the door count, too: by address, if all requests do.
+    /// Returns true if the limit also counts callers before they authenticate: it counts by address and covers all
+    /// requests.
     fn is_at_door(&self) -> bool {
         let RateLimit { methods, per, tools, .. } = &self.limit;
         *methods == RateMethods::All && per.contains(&RatePer::Ip) && tools.is_none()
     }
 
-    fn verdict(&self, outcome: Outcome, now: u64) -> Verdict {
+    fn verdict(&self, outcome: QuotaOutcome, now: u64) -> Verdict {
         let (limit, place) = (self.quota.burst(), self.place);
         match outcome {
-            Outcome::Taken(paid) => Verdict {
+            QuotaOutcome::Taken(paid) => Verdict {
                 allowed: true,
                 limit,
                 remaining: self.quota.remaining(paid, now),
@@ -113,7 +115,7 @@ impl Rule {
                 retry_after: Duration::ZERO,
                 place,
             },
-            Outcome::Refused { wait, paid } => Verdict {
+            QuotaOutcome::Refused { wait, paid } => Verdict {
                 allowed: false,
                 limit,
                 remaining: 0,
@@ -124,8 +126,8 @@ impl Rule {
         }
     }
 
-    /// Whose count a request belongs to, as one number.
-    fn key(&self, number: usize, seed: u64, request: &Request<'_>) -> u64 {
+    /// The counter that a request belongs to, as one number.
+    fn key(&self, number: usize, seed: u64, request: &RatedRequest<'_>) -> u64 {
         let mut hasher = DefaultHasher::new();
         (seed, number).hash(&mut hasher);
         for per in &self.limit.per {
@@ -147,10 +149,10 @@ impl Rule {
     }
 }
 
-/// All limits with their counts. Shared between threads; nothing is allocated for a request whose count is known.
+/// All limits and their counters. Shared between threads; a request with an existing counter allocates nothing.
 #[derive(Debug)]
 pub struct Limiter {
-    rules: Box<[Rule]>,
+    rules: Box<[ActiveLimit]>,
     cells: Cells,
     seed: u64,
     asks_for_tools: bool,
@@ -158,38 +160,39 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// The limits of a configuration that are switched on. At most `cap` counts are kept (some 40 bytes each); who would
-    /// need one more is refused until one is paid back. `seed` is random, so that nobody can choose to share another's count.
+    /// Creates the limiter from the enabled limits of a configuration. At most `cap` counters are kept (about 40
+    /// bytes each); a request that needs one more is refused until a counter is paid back. `seed` is random, so that
+    /// nobody can provoke a collision with another caller's counter.
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
         let rule = |(place, limit): (usize, &RateLimit)| {
-            let quota = Quota::new(limit.count, limit.period, limit.burst);
-            Rule { quota, limit: limit.clone(), place }
+            let quota = Quota::new(limit.rate.count, limit.rate.period, limit.burst);
+            ActiveLimit { quota, limit: limit.clone(), place }
         };
         let enabled = limits.iter().enumerate().filter(|(_, limit)| limit.enabled);
-        let rules: Box<[Rule]> = enabled.map(rule).collect();
-        let asks_for_tools = rules.iter().any(Rule::asks_for_tools);
+        let rules: Box<[ActiveLimit]> = enabled.map(rule).collect();
+        let asks_for_tools = rules.iter().any(ActiveLimit::asks_for_tools);
         let tells_tools_apart = rules.iter().any(|rule| rule.limit.per.contains(&RatePer::Tool));
         Self { rules, cells: Cells::new(cap), seed, asks_for_tools, tells_tools_apart }
     }
 
-    /// Are there no limits?
+    /// Returns true if there are no limits.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Does some limit speak of tools, so that a request must say which one it calls?
+    /// Returns true if some limit concerns tools, so that a request must name the tool it calls.
     pub fn asks_for_tools(&self) -> bool {
         self.asks_for_tools
     }
 
-    /// Does some limit count each tool apart, so that a request must say whether there is one of this name?
+    /// Returns true if some limit counts each tool separately, so that a request must say if the tool exists.
     pub fn tells_tools_apart(&self) -> bool {
         self.tells_tools_apart
     }
 
-    /// Counts a request at `now`, the time since any fixed point. Where several limits speak of it, it is counted only when
-    /// all have room, and the tightest one is told. `None` when none does.
-    pub fn check(&self, request: &Request<'_>, now: Duration) -> Option<Verdict> {
+    /// Counts a request at `now`, the time since any fixed point. If several limits concern it, it is counted only if
+    /// all allow it, and the tightest verdict is returned. `None` if no limit concerns it.
+    pub fn check(&self, request: &RatedRequest<'_>, now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let speaking = || self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of(request));
         let mut tightest: Option<Verdict> = None;
@@ -197,7 +200,7 @@ impl Limiter {
         if speaking().nth(1).is_some() {
             for (number, rule) in speaking() {
                 let outcome = self.cells.peek(rule.key(number, self.seed, request), &rule.quota, now);
-                if let Outcome::Refused { .. } = outcome {
+                if let QuotaOutcome::Refused { .. } = outcome {
                     tighten(&mut tightest, rule.verdict(outcome, now));
                 }
             }
@@ -208,24 +211,24 @@ impl Limiter {
         for (number, rule) in speaking() {
             let outcome = self.cells.take(rule.key(number, self.seed, request), &rule.quota, now);
             tighten(&mut tightest, rule.verdict(outcome, now));
-            if let Outcome::Refused { .. } = outcome {
+            if let QuotaOutcome::Refused { .. } = outcome {
                 break;
             }
         }
         tightest
     }
 
-    /// Counts somebody at `address` who is about to show who they are at `profile`, whether or not there is one: against all
-    /// limits by address that count all methods. Of a limit that tells apart more than addresses one count is for all who are
-    /// at the door.
+    /// Counts a caller at `address` that is about to authenticate at `profile`, which need not exist: against all
+    /// limits by address that cover all methods. If a limit counts by more than the address, all unauthenticated
+    /// callers of an address share one counter.
     ///
     /// # Errors
-    /// The verdict of a limit that is used up; then nothing was counted.
+    /// The verdict of an exhausted limit; nothing was counted then.
     pub fn enter(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
         let now = nanos(now);
         for (taken, (key, rule)) in self.at_door(entering).enumerate() {
             let outcome = self.cells.take(key, &rule.quota, now);
-            if let Outcome::Refused { .. } = outcome {
+            if let QuotaOutcome::Refused { .. } = outcome {
                 for (key, rule) in self.at_door(entering).take(taken) {
                     self.cells.give_back(key, &rule.quota);
                 }
@@ -235,31 +238,31 @@ impl Limiter {
         Ok(())
     }
 
-    /// Asks whether [`enter`](Self::enter) would count somebody, and counts nothing.
+    /// Checks if [`enter`](Self::enter) would count a caller, without counting.
     ///
     /// # Errors
-    /// The verdict of a limit that is used up.
+    /// The verdict of an exhausted limit.
     pub fn has_room(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
         let now = nanos(now);
         for (key, rule) in self.at_door(entering) {
             let outcome = self.cells.peek(key, &rule.quota, now);
-            if let Outcome::Refused { .. } = outcome {
+            if let QuotaOutcome::Refused { .. } = outcome {
                 return Err(rule.verdict(outcome, now));
             }
         }
         Ok(())
     }
 
-    /// Takes back what [`enter`](Self::enter) has counted: of who was let in, requests count instead.
+    /// Takes back the count of [`enter`](Self::enter): after authentication, requests count instead.
     pub fn let_in(&self, entering: &Entering<'_>) {
         for (key, rule) in self.at_door(entering) {
             self.cells.give_back(key, &rule.quota);
         }
     }
 
-    fn at_door<'a>(&'a self, entering: &'a Entering<'a>) -> impl Iterator<Item = (u64, &'a Rule)> {
+    fn at_door<'a>(&'a self, entering: &'a Entering<'a>) -> impl Iterator<Item = (u64, &'a ActiveLimit)> {
         let &Entering { nobody, address, connection, profile } = entering;
-        let at = move |profile| Request {
+        let at = move |profile| RatedRequest {
             principal: nobody,
             address,
             connection,
@@ -274,9 +277,9 @@ impl Limiter {
         speaking.map(move |(number, rule)| (rule.key(number, self.seed, &at("")), rule))
     }
 
-    /// Counts requests that come together, all of them or none: who is refused has lost nothing, and may send them again. The
-    /// tightest limit is told. More of them than a limit takes at once are never taken.
-    pub fn check_all(&self, requests: &[Request<'_>], now: Duration) -> Option<Verdict> {
+    /// Counts requests that arrive together, all of them or none, so after a refusal the caller can send them again.
+    /// The tightest verdict is returned. More requests than a limit allows at once are never accepted.
+    pub fn check_all(&self, requests: &[RatedRequest<'_>], now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let mut takes: Vec<(usize, Take<'_>)> = Vec::new();
         for request in requests {
@@ -290,7 +293,7 @@ impl Limiter {
         }
         let (numbers, takes): (Vec<usize>, Vec<Take<'_>>) = takes.into_iter().unzip();
         let outcomes = self.cells.take_all(&takes, now);
-        let is_refused = |outcome: &Outcome| matches!(outcome, Outcome::Refused { .. });
+        let is_refused = |outcome: &QuotaOutcome| matches!(outcome, QuotaOutcome::Refused { .. });
         let refused = outcomes.iter().any(is_refused);
         let mut tightest = None;
         for (number, outcome) in numbers.into_iter().zip(outcomes) {
@@ -302,19 +305,19 @@ impl Limiter {
         tightest
     }
 
-    /// Gives up the counts that are paid back. This happens by itself when room is needed; calling it now and then gives
-    /// memory back sooner.
+    /// Drops counters that are paid back. This happens automatically when room is needed; an occasional call frees
+    /// memory sooner.
     pub fn sweep(&self, now: Duration) {
         self.cells.sweep(nanos(now));
     }
 
-    /// The number of counts that are kept.
+    /// The number of counters.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 }
 
-/// Keeps the verdict that lets the least through, or for the longest time nothing.
+/// Keeps the verdict that allows fewer requests or, among refusals, the longer wait.
 fn tighten(tightest: &mut Option<Verdict>, verdict: Verdict) {
     let room =
         |verdict: &Verdict| (verdict.allowed, verdict.remaining, std::cmp::Reverse(verdict.retry_after));

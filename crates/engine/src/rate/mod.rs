@@ -1,12 +1,12 @@
-//! How many requests in how much time, exactly, however many threads count at once.
+//! Rate limits, exact however many threads count at once.
 //!
-//! Pure: the time is an argument, randomness a seed. It must not know transports, or what a refusal looks like.
+//! Pure: the time is an argument, randomness a seed. It must not know transports, or the form of a refusal.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `quota` | the arithmetic of one count |
-//! | `cells` | all counts, in bounded memory |
-//! | `limiter` | which limits speak of a request, and what they say |
+//! | `quota` | the arithmetic of one counter |
+//! | `cells` | all counters, in bounded memory |
+//! | `limiter` | the limits that concern a request, and their verdict |
 
 mod cells;
 mod limiter;
@@ -15,5 +15,5 @@ mod quota;
 #[cfg(test)]
 mod tests;
 
-pub use limiter::{Connection, Entering, Limiter, Request, Verdict};
+pub use limiter::{Connection, Entering, Limiter, RatedRequest, Verdict};
 pub use quota::Quota;

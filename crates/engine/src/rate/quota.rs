@@ -1,31 +1,31 @@
-//! The arithmetic of a limit: the generic cell rate algorithm (ITU-T I.371, annex A), one number per count.
+//! The arithmetic of a limit: the generic cell rate algorithm (ITU-T I.371, annex A), one number per counter.
 //!
-//! The number is the time at which everything that was taken is paid back. A request moves it on by one interval, and is
-//! refused when that would lead too far beyond now. It must not know who is counted, or where the number is kept.
+//! The number is the time at which all counted requests are paid back. A request advances it by one interval, and is
+//! refused if that would lead too far beyond now. It must not know who is counted, or where the number is kept.
 
 use std::time::Duration;
 
-/// How many in how much time, and how many at once.
+/// A rate: requests per time, and requests at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
-    /// Nanoseconds in which one request is paid back.
+    /// The time in which one request is paid back, in nanoseconds.
     interval: u64,
-    /// The number of requests that may come at once after a rest.
+    /// The number of requests that may arrive at once after an idle period.
     burst: u32,
 }
 
-/// What comes of a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// It is taken; this is the number from now on.
+pub(super) enum QuotaOutcome {
+    /// It is counted; this is the new number.
     Taken(u64),
-    /// It is refused for so many nanoseconds; the number stays as it was.
+    /// It is refused for `wait` nanoseconds; the number is unchanged.
     Refused { wait: u64, paid: u64 },
 }
 
 impl Quota {
-    /// `count` in `per`, of which `burst` may come at once; each is at least one. An interval is rounded up, so that never
-    /// more is let through than this says.
+    /// Allows `count` requests in `per`, of which `burst` may arrive at once; each is at least one. The interval is
+    /// rounded up, so that the limit is never exceeded.
     pub fn new(count: u32, per: Duration, burst: u32) -> Self {
         Self { interval: nanos(per).div_ceil(u64::from(count.max(1))).max(1), burst: burst.max(1) }
     }
@@ -35,34 +35,37 @@ impl Quota {
         self.burst
     }
 
-    /// One request at `now`, where `paid` is the number so far; both in nanoseconds.
-    pub(super) fn take(&self, paid: u64, now: u64) -> Outcome {
+    /// Counts one request at `now`; `paid` is the number so far. Both are in nanoseconds.
+    pub(super) fn take(&self, paid: u64, now: u64) -> QuotaOutcome {
         self.take_many(paid, now, 1)
     }
 
-    /// So many requests at once, all or none. More than a burst are always refused, without a wait, as it would not help.
-    pub(super) fn take_many(&self, paid: u64, now: u64, count: u32) -> Outcome {
-        let Some(room) = self.burst.checked_sub(count) else { return Outcome::Refused { wait: 0, paid } };
+    /// Counts several requests at once, all or none. More than a burst are always refused, without a wait, because
+    /// waiting would not help.
+    pub(super) fn take_many(&self, paid: u64, now: u64, count: u32) -> QuotaOutcome {
+        let Some(room) = self.burst.checked_sub(count) else {
+            return QuotaOutcome::Refused { wait: 0, paid };
+        };
         let latest = now.saturating_add(self.interval.saturating_mul(room.into()));
         if paid > latest {
-            return Outcome::Refused { wait: paid - latest, paid };
+            return QuotaOutcome::Refused { wait: paid - latest, paid };
         }
-        Outcome::Taken(paid.max(now).saturating_add(self.interval.saturating_mul(count.into())))
+        QuotaOutcome::Taken(paid.max(now).saturating_add(self.interval.saturating_mul(count.into())))
     }
 
-    /// The number without one request that was taken.
+    /// The number without one counted request.
     pub(super) fn give_back(&self, paid: u64) -> u64 {
         paid.saturating_sub(self.interval)
     }
 
-    /// The number that would be taken at `now`.
+    /// The number of requests that would be allowed at `now`.
     pub(super) fn remaining(&self, paid: u64, now: u64) -> u32 {
         let owed = paid.saturating_sub(now).div_ceil(self.interval);
         self.burst.saturating_sub(u32::try_from(owed).unwrap_or(u32::MAX))
     }
 }
 
-/// A time as a number; more than five centuries are all the same.
+/// A time as a number; times above five centuries are all equal.
 pub(super) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::{RateLimit, RateMethods, RatePer};
+use crate::config::{RateLimit, RateMethods, RatePer, RequestRate};
 
 mod trust;
 
@@ -18,15 +18,14 @@ fn limit(count: u32, per: Duration, burst: u32) -> RateLimit {
         methods: RateMethods::Calls,
         profiles: None,
         tools: None,
-        count,
-        period: per,
+        rate: RequestRate { count, period: per },
         burst,
         trust_forwarded_for: None,
     }
 }
 
-fn call(principal: &str) -> Request<'_> {
-    Request {
+fn call(principal: &str) -> RatedRequest<'_> {
+    RatedRequest {
         principal,
         address: None,
         connection: None,
@@ -77,18 +76,18 @@ fn a_limit_of_sixty_says_what_is_left_of_sixty() {
 
 #[test]
 fn everybody_has_a_count_of_their_own_as_the_limit_says() {
-    let check = |per: &[RatePer], requests: [Request<'_>; 2]| {
+    let check = |per: &[RatePer], requests: [RatedRequest<'_>; 2]| {
         let limits = [RateLimit { per: per.to_vec(), ..limit(1, MINUTE, 1) }];
         let limiter = Limiter::new(&limits, 100, 7);
         requests.map(|request| limiter.check(&request, SECOND).unwrap().allowed)
     };
-    let one = Request { address: address("192.0.2.1"), ..call("a") };
+    let one = RatedRequest { address: address("192.0.2.1"), ..call("a") };
     let others = [
-        (RatePer::Principal, Request { principal: "b", ..one }),
-        (RatePer::Ip, Request { address: address("192.0.2.2"), ..one }),
-        (RatePer::Profile, Request { profile: "p", ..one }),
-        (RatePer::Tool, Request { tool: Some("u"), ..one }),
-        (RatePer::Tool, Request { tool: None, ..one }),
+        (RatePer::Principal, RatedRequest { principal: "b", ..one }),
+        (RatePer::Ip, RatedRequest { address: address("192.0.2.2"), ..one }),
+        (RatePer::Profile, RatedRequest { profile: "p", ..one }),
+        (RatePer::Tool, RatedRequest { tool: Some("u"), ..one }),
+        (RatePer::Tool, RatedRequest { tool: None, ..one }),
     ];
     for (per, other) in others {
         assert_eq!(check(&[per], [one, other]), [true, true], "{per:?}");
@@ -101,8 +100,8 @@ fn everybody_has_a_count_of_their_own_as_the_limit_says() {
             );
         }
     }
-    assert_eq!(check(&[], [one, Request { principal: "b", ..one }]), [true, false], "one count for all");
-    let of = |text: &str| Request { address: address(text), ..one };
+    assert_eq!(check(&[], [one, RatedRequest { principal: "b", ..one }]), [true, false], "one count for all");
+    let of = |text: &str| RatedRequest { address: address(text), ..one };
     assert_eq!(check(&[RatePer::Ip], [of("::ffff:192.0.2.1"), one]), [true, false]);
     assert_eq!(check(&[RatePer::Ip], [of("2001:db8::1"), of("2001:db8::ffff:1")]), [true, false]);
     assert_eq!(check(&[RatePer::Ip], [of("2001:db8::1"), of("2001:db8:0:1::1")]), [true, true]);
@@ -115,7 +114,7 @@ fn names_that_are_no_tools_share_one_count() {
     let mut through = 0;
     for number in 0..1000 {
         let name = format!("no-tool-{number}");
-        let request = Request { tool: Some(&name), is_shown: false, ..call("eve") };
+        let request = RatedRequest { tool: Some(&name), is_shown: false, ..call("eve") };
         through += u32::from(limiter.check(&request, SECOND).unwrap().allowed);
     }
     assert_eq!((through, limiter.len()), (100, 1));
@@ -142,7 +141,7 @@ fn who_is_not_let_in_is_counted_by_address() {
     }
     let limiter = Limiter::new(std::slice::from_ref(&at_door), 100, 7);
     assert_eq!([(); 2].map(|()| limiter.enter(&guess("p"), SECOND)), [Ok(()); 2]);
-    let request = Request { address: address("192.0.2.1"), ..call("a") };
+    let request = RatedRequest { address: address("192.0.2.1"), ..call("a") };
     assert!(!limiter.check(&request, SECOND).unwrap().allowed, "it is the same count");
     // One that is refused by one limit costs nothing at another.
     let limiter = Limiter::new(&[at_door.clone(), RateLimit { burst: 1, ..at_door }], 100, 7);
@@ -160,17 +159,20 @@ fn who_is_not_let_in_is_counted_by_address() {
 #[test]
 fn limits_speak_of_what_they_name() {
     let globs = |text: &str| Some(vec![crate::config::Glob::parse(text).unwrap()]);
-    let says = |limit: RateLimit, request: Request<'_>| {
+    let says = |limit: RateLimit, request: RatedRequest<'_>| {
         Limiter::new(&[limit], 100, 7).check(&request, SECOND).is_some()
     };
     let plain = limit(1, SECOND, 1);
-    let other = Request { is_call: false, tool: None, ..call("a") };
+    let other = RatedRequest { is_call: false, tool: None, ..call("a") };
     assert!(says(plain.clone(), call("a")) && !says(plain.clone(), other));
     assert!(says(RateLimit { methods: RateMethods::All, ..plain.clone() }, other));
     assert!(!says(RateLimit { enabled: false, ..plain.clone() }, call("a")));
     assert!(says(RateLimit { tools: globs("t*"), ..plain.clone() }, call("a")));
     assert!(!says(RateLimit { tools: globs("u*"), ..plain.clone() }, call("a")));
-    assert!(!says(RateLimit { tools: globs("*"), ..plain.clone() }, Request { tool: None, ..call("a") }));
+    assert!(!says(
+        RateLimit { tools: globs("*"), ..plain.clone() },
+        RatedRequest { tool: None, ..call("a") }
+    ));
     assert!(!says(RateLimit { profiles: globs("p*"), ..plain }, call("a")));
     assert!(Limiter::new(&[], 100, 7).is_empty());
 }
@@ -265,12 +267,12 @@ fn sixty_four_threads_get_no_more_while_other_cells_come_and_go() {
         for round in 0..200 {
             let now = Duration::from_nanos(clock.fetch_add(10, Ordering::Relaxed));
             let name = format!("{thread} {round}");
-            if limiter.check(&Request { profile: "fast", ..call(&name) }, now).unwrap().allowed {
+            if limiter.check(&RatedRequest { profile: "fast", ..call(&name) }, now).unwrap().allowed {
                 passing.fetch_add(1, Ordering::Relaxed);
             }
             let name = (thread + round) % allowed.len();
             let request = call(&NAMES[name..=name]);
-            if limiter.check(&Request { profile: "slow", ..request }, now).unwrap().allowed {
+            if limiter.check(&RatedRequest { profile: "slow", ..request }, now).unwrap().allowed {
                 allowed[name].fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -302,7 +304,7 @@ fn what_comes_together_is_counted_as_a_whole_or_not_at_all() {
         let many = limiter.check_all(&[call("b"); 6], at * SECOND).unwrap();
         assert!(!many.allowed, "more than a burst");
     }
-    assert_eq!(limiter.check_all(&[Request { is_call: false, ..call("a") }], SECOND), None);
+    assert_eq!(limiter.check_all(&[RatedRequest { is_call: false, ..call("a") }], SECOND), None);
     assert_eq!(limiter.check_all(&[], SECOND), None);
 }
 
@@ -310,7 +312,7 @@ fn what_comes_together_is_counted_as_a_whole_or_not_at_all() {
 fn of_two_limits_none_counts_what_the_other_one_refuses() {
     let tools = RateLimit { per: vec![RatePer::Tool], ..limit(1, MINUTE, 2) };
     let limiter = Limiter::new(&[limit(1, MINUTE, 10), tools], 100, 7);
-    let of = |tool| Request { tool: Some(tool), ..call("a") };
+    let of = |tool| RatedRequest { tool: Some(tool), ..call("a") };
     let both = [of("x"), of("x"), of("y")];
     assert!(limiter.check_all(&both, SECOND).unwrap().allowed);
     let refused = limiter.check_all(&[of("y"), of("y")], SECOND).unwrap();
@@ -344,7 +346,7 @@ fn sixty_four_threads_with_several_at_once_get_no_more_than_the_burst() {
 #[test]
 fn many_counts_at_once_keep_to_the_cap() {
     let limiter = Limiter::new(&[RateLimit { per: vec![RatePer::Tool], ..limit(1, MINUTE, 1) }], 4, 7);
-    let of = |tool| Request { tool: Some(tool), ..call("a") };
+    let of = |tool| RatedRequest { tool: Some(tool), ..call("a") };
     assert!(!limiter.check_all(&["a", "b", "c", "d", "e"].map(of), SECOND).unwrap().allowed);
     assert_eq!(limiter.len(), 0);
     assert!(limiter.check_all(&["a", "b", "c"].map(of), SECOND).unwrap().allowed);

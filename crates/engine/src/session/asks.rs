@@ -1,4 +1,4 @@
-//! Questions of upstreams to a client (sampling, elicitation, roots), under ids that are the client session's own.
+//! Questions of upstreams to a client (sampling, elicitation, roots), under ids of the client's session.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,9 +9,9 @@ use proto::json::Splice;
 use proto::mcp::meta;
 use proto::rpc::{Frame, FrameLimits, Id};
 
-/// A question that waits for the client's answer; `L` names the link that it came from.
+/// A question that waits for the client's answer; `L` identifies the link that it came from.
 #[derive(Debug)]
-struct Open<L> {
+struct OpenAsk<L> {
     link: L,
     id: Id,
     method: Box<str>,
@@ -19,9 +19,9 @@ struct Open<L> {
     expires: Instant,
 }
 
-/// A message for the link that once asked.
+/// A message for the link that asked.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Asked<L> {
+pub struct LinkMessage<L> {
     /// The link.
     pub link: L,
     /// The method of the question.
@@ -36,11 +36,11 @@ pub enum AskFault {
     /// It has no id.
     #[error("the question has no id")]
     NoId,
-    /// Its params are deeper than messages may be.
+    /// Its params are nested more deeply than messages may be.
     #[error("the question cannot be read")]
     Unreadable,
-    /// Too many wait already.
-    #[error("{0} questions already wait for this client's answers")]
+    /// Too many questions are open.
+    #[error("{0} questions already wait for answers of this client")]
     Full(usize),
 }
 
@@ -50,11 +50,11 @@ pub struct Asks<L> {
     next: u64,
     cap: usize,
     lifetime: Duration,
-    open: HashMap<u64, Open<L>>,
+    open: HashMap<u64, OpenAsk<L>>,
 }
 
 impl<L: Clone + PartialEq> Asks<L> {
-    /// No questions; at most `cap` may wait, each for `lifetime`.
+    /// Starts without questions; at most `cap` may be open, each for `lifetime`.
     pub fn new(cap: usize, lifetime: Duration) -> Self {
         Self { next: 0, cap, lifetime, open: HashMap::new() }
     }
@@ -62,7 +62,7 @@ impl<L: Clone + PartialEq> Asks<L> {
     /// Puts a question: the same request under an id of this session.
     ///
     /// # Errors
-    /// [`AskFault`] when it cannot be put; the link must then be answered for the client.
+    /// [`AskFault`] if it cannot be put; the caller must then answer the link on the client's behalf.
     pub fn ask(&mut self, link: L, frame: &Frame, now: Instant) -> Result<Bytes, AskFault> {
         let (id, span) = frame.id().cloned().zip(frame.id_span()).ok_or(AskFault::NoId)?;
         if self.open.len() >= self.cap {
@@ -81,14 +81,14 @@ impl<L: Clone + PartialEq> Asks<L> {
             splice.replace(span, own.as_bytes());
         }
         let method = frame.method().into();
-        self.open.insert(self.next, Open { link, id, method, token, expires: now + self.lifetime });
+        self.open.insert(self.next, OpenAsk { link, id, method, token, expires: now + self.lifetime });
         Ok(splice.finish())
     }
 
-    /// Puts a question that a server's result had, as a request of this session.
+    /// Puts a question from a server's result, as a request of this session.
     ///
     /// # Errors
-    /// [`AskFault`] when it cannot be put.
+    /// [`AskFault`] if it cannot be put.
     pub fn put(
         &mut self,
         link: L,
@@ -105,25 +105,25 @@ impl<L: Clone + PartialEq> Asks<L> {
         self.ask(link, &frame, now)
     }
 
-    /// Takes the client's answer; `None` when nothing waits for it (answered before, withdrawn, or never asked).
-    pub fn answer(&mut self, frame: &Frame) -> Option<Asked<L>> {
+    /// Takes the client's answer; `None` if no question waits for it (answered before, withdrawn, or never asked).
+    pub fn answer(&mut self, frame: &Frame) -> Option<LinkMessage<L>> {
         let ask = self.open.remove(&frame.id()?.as_number()?)?;
         let mut splice = Splice::new(frame.text());
         splice.replace(frame.id_span()?, ask.id.json());
-        Some(Asked { text: splice.finish(), method: ask.method, link: ask.link })
+        Some(LinkMessage { text: splice.finish(), method: ask.method, link: ask.link })
     }
 
     /// Takes the client's progress on a question.
-    pub fn progress(&self, frame: &Frame) -> Option<Asked<L>> {
+    pub fn progress(&self, frame: &Frame) -> Option<LinkMessage<L>> {
         let span = frame.param(meta::PROGRESS_TOKEN).ok().flatten()?;
         let own: u64 = std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()?;
         let ask = self.open.get(&own)?;
         let mut splice = Splice::new(frame.text());
         splice.replace(span, ask.token.as_ref()?);
-        Some(Asked { link: ask.link.clone(), method: ask.method.clone(), text: splice.finish() })
+        Some(LinkMessage { link: ask.link.clone(), method: ask.method.clone(), text: splice.finish() })
     }
 
-    /// Withdraws a question that its link cancels: the notification as the client has to see it.
+    /// Withdraws a question that its link cancels; returns the notification for the client.
     pub fn withdraw(&mut self, link: &L, frame: &Frame) -> Option<Bytes> {
         let span = frame.param("requestId").ok().flatten()?;
         let id = span.of(frame.text());
@@ -135,17 +135,17 @@ impl<L: Clone + PartialEq> Asks<L> {
         Some(splice.finish())
     }
 
-    /// Forgets the questions of a link that is gone, whose ids it gives back.
+    /// Forgets the questions of a link that is gone; returns their ids.
     pub fn forget(&mut self, link: &L) -> Vec<u64> {
         self.open.extract_if(|_, ask| ask.link == *link).map(|(own, _)| own).collect()
     }
 
-    /// How many wait.
+    /// The number of open questions.
     pub fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Returns true if none waits.
+    /// Returns true if no question is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }

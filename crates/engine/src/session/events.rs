@@ -1,12 +1,15 @@
-//! Events of a session's streams, kept for clients that lost their connection (Streamable HTTP: resumability).
+//! Events of a session's streams, kept for clients that lose their connection (Streamable HTTP: resumability).
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-/// An event's place: which stream of the session, and which event of it. Written as `stream-event`.
+/// The position of an event: a stream of the session, and the event's number in it. Written as `stream-event-epoch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventId {
+    /// The life of the session in which the event was sent: each restart of the gateway begins another one, in which the streams
+    /// of the one before are lost.
+    pub epoch: u32,
     /// The stream.
     pub stream: u64,
     /// The event.
@@ -14,66 +17,96 @@ pub struct EventId {
 }
 
 impl EventId {
-    /// Reads the value of `Last-Event-ID`; `None` when it is not one of ours.
+    /// Reads the value of `Last-Event-ID`; `None` if it is not one of ours.
     pub fn parse(text: &str) -> Option<Self> {
-        let (stream, event) = text.split_once('-')?;
-        Some(Self { stream: stream.parse().ok()?, event: event.parse().ok()? })
+        let (stream, rest) = text.split_once('-')?;
+        let (event, epoch) = rest.split_once('-')?;
+        let is_epoch = epoch.len() == 8 && epoch.bytes().all(|b| b.is_ascii_hexdigit());
+        let epoch = u32::from_str_radix(Some(epoch).filter(|_| is_epoch)?, 16).ok()?;
+        Some(Self { epoch, stream: stream.parse().ok()?, event: event.parse().ok()? })
     }
 }
 
 impl std::fmt::Display for EventId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}-{}", self.stream, self.event)
+        write!(f, "{}-{}-{:08x}", self.stream, self.event, self.epoch)
     }
 }
 
-/// Below how many bytes an event is copied to be kept.
+/// The size in bytes below which an event is copied to be kept.
 const SHORT: usize = 16 << 10;
 
-/// The last events of a session, over all its streams, within two caps.
+/// The most answers that are kept apart from other events.
+const MAX_ANSWERS: usize = 32;
+
+/// The latest events of a session, over all its streams, within two caps. Answers are kept apart, so that no number of
+/// notices takes their place.
 #[derive(Debug)]
 pub struct EventLog {
     max_events: usize,
     max_bytes: usize,
     bytes: usize,
     kept: VecDeque<(EventId, Bytes)>,
+    answers: VecDeque<(EventId, Bytes)>,
+    answer_bytes: usize,
 }
 
 impl EventLog {
     /// An empty log that keeps at most `max_events` events and `max_bytes` bytes of data.
     pub fn new(max_events: usize, max_bytes: usize) -> Self {
-        Self { max_events, max_bytes, bytes: 0, kept: VecDeque::new() }
+        let (kept, answers) = (VecDeque::new(), VecDeque::new());
+        Self { max_events, max_bytes, bytes: 0, kept, answers, answer_bytes: 0 }
     }
 
-    /// Keeps an event, at the cost of the oldest ones.
+    /// Keeps an answer, and drops the oldest ones if needed; at least the newest stays, where anything is kept at all.
+    pub fn push_answer(&mut self, id: EventId, data: Bytes) {
+        if self.max_events == 0 || self.max_bytes == 0 {
+            return;
+        }
+        self.answer_bytes += data.len();
+        self.answers.push_back((id, own(data)));
+        while self.answers.len() > 1
+            && (self.answers.len() > MAX_ANSWERS || self.answer_bytes > self.max_bytes)
+        {
+            let Some((_, old)) = self.answers.pop_front() else { break };
+            self.answer_bytes -= old.len();
+        }
+    }
+
+    /// Keeps an event, and drops the oldest ones if needed.
     pub fn push(&mut self, id: EventId, data: Bytes) {
         self.bytes += data.len();
-        // A short event that is a slice would keep the whole buffer that it came in.
-        let data = if data.len() < SHORT { Bytes::copy_from_slice(&data) } else { data };
-        self.kept.push_back((id, data));
+        self.kept.push_back((id, own(data)));
         while self.kept.len() > self.max_events || self.bytes > self.max_bytes {
             let Some((_, old)) = self.kept.pop_front() else { break };
             self.bytes -= old.len();
         }
     }
 
-    /// The kept events of the same stream behind `last`.
+    /// The kept events of the same stream after `last`.
     pub fn after(&self, last: EventId) -> impl Iterator<Item = (EventId, Bytes)> + '_ {
         let behind = move |id: &EventId| id.stream == last.stream && id.event > last.event;
-        self.kept.iter().filter(move |(id, _)| behind(id)).cloned()
+        // An answer is the last event of its request; in a batch others may have come after it, which is no matter.
+        self.kept.iter().chain(&self.answers).filter(move |(id, _)| behind(id)).cloned()
     }
 
-    /// Returns true if events of the stream behind `last` have been dropped, so that a replay would have a gap, or
-    /// there never was such an event. `next` is the number of the stream's next event.
+    /// Returns true if a replay after `last` would have a gap, because later events of the stream were dropped or
+    /// because `last` never existed. `next` is the number of the stream's next event.
     pub fn has_gap(&self, last: EventId, next: u64) -> bool {
         if last.event >= next {
             return true;
         }
         // There is a number behind it, which is `next` at most.
         let behind = last.event + 1;
-        let first = self.kept.iter().find(|(id, _)| id.stream == last.stream && id.event >= behind);
-        first.map_or(next, |(id, _)| id.event) > behind
+        let mut found: Vec<u64> = self.after(last).map(|(id, _)| id.event).collect();
+        found.sort_unstable();
+        !found.into_iter().eq(behind..next)
     }
+}
+
+/// A short event that is a slice would keep the whole buffer that it came in.
+fn own(data: Bytes) -> Bytes {
+    if data.len() < SHORT { Bytes::copy_from_slice(&data) } else { data }
 }
 
 #[cfg(test)]
@@ -81,13 +114,13 @@ mod tests {
     use super::*;
 
     fn id(stream: u64, event: u64) -> EventId {
-        EventId { stream, event }
+        EventId { epoch: 5, stream, event }
     }
 
     #[test]
     fn ids_are_read_back_and_nothing_else_is() {
         assert_eq!(EventId::parse(&id(3, 14).to_string()), Some(id(3, 14)));
-        for text in ["", "3", "3-", "-1", "a-b", "3-4-5"] {
+        for text in ["", "3", "3-", "-1", "a-b", "3-4", "3-4-5", "3-4-+0000005", "3-4-00000005-6"] {
             assert_eq!(EventId::parse(text), None, "{text}");
         }
     }
@@ -100,6 +133,26 @@ mod tests {
         }
         let replay: Vec<_> = log.after(id(1, 0)).map(|(id, _)| id.event).collect();
         assert_eq!(replay, [2, 4]);
+    }
+
+    #[test]
+    fn an_answer_outlives_any_number_of_notices() {
+        let mut log = EventLog::new(3, 100);
+        log.push_answer(id(1, 0), Bytes::from_static(b"answer"));
+        for n in 1..50 {
+            log.push(id(2, n), Bytes::from_static(b"notice"));
+        }
+        let replay: Vec<_> = log.after(id(1, 0)).collect();
+        assert!(replay.is_empty());
+        log.push_answer(id(2, 50), Bytes::from(vec![b'x'; 300]));
+        let replay: Vec<_> = log.after(id(2, 47)).map(|(id, _)| id.event).collect();
+        assert_eq!(replay, [48, 49, 50]);
+        assert!(!log.has_gap(id(2, 47), 51) && log.has_gap(id(2, 40), 51));
+        // The long answer took the place of the older one.
+        assert!(log.has_gap(id(1, u64::MAX), 1));
+        let mut none = EventLog::new(0, 0);
+        none.push_answer(id(1, 1), Bytes::from_static(b"x"));
+        assert_eq!(none.after(id(1, 0)).count(), 0);
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! What the handshake eras keep for a client: questions that wait for its answer, and events that it may ask for again.
+//! State for clients of the handshake eras: questions that wait for their answers, and events that they may ask for
+//! again.
 //!
-//! Plain tables; who holds them and when they end is the shell's business.
+//! Plain tables; the shell decides who holds them and when they end.
 
 mod asks;
 mod events;
 
-pub use asks::{AskFault, Asked, Asks};
+pub use asks::{AskFault, Asks, LinkMessage};
 pub use events::{EventId, EventLog};

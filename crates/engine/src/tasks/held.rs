@@ -1,5 +1,5 @@
-//! Outcomes that were there at once, for clients that wait for a task: kept until they are fetched, or too old, or too
-//! many.
+//! Outcomes that were available immediately, for clients that wait for a task: kept until they are fetched, expire,
+//! or are displaced.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -8,45 +8,50 @@ use bytes::Bytes;
 use proto::bridge::tasks::{Status, related_to};
 use proto::json::quote;
 
-/// The amount that is kept.
+/// Limits on the kept outcomes.
 #[derive(Debug, Clone, Copy)]
 pub struct HeldLimits {
-    /// How many outcomes.
+    /// The number of outcomes.
     pub count: usize,
-    /// How many bytes of them in all.
+    /// Their total size in bytes.
     pub bytes: usize,
-    /// For how long.
+    /// The time for which each is kept.
     pub lifetime: Duration,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct HeldOutcome {
     number: u64,
     outcome: Bytes,
-    /// The time when it came to be, as clients read it.
+    /// The time of its creation, in the form for clients.
     time: String,
     until: Instant,
 }
 
 /// The outcomes of one gateway, the oldest first.
 #[derive(Debug)]
-pub struct Held {
+pub struct HeldOutcomes {
     limits: HeldLimits,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<HeldOutcome>,
     bytes: usize,
 }
 
-/// Milliseconds after which a client may ask again; nothing will have changed.
+/// Milliseconds after which a client may ask again; the outcome does not change.
 const INTERVAL: u64 = 1000;
 
-impl Held {
-    /// Nothing is kept yet.
+impl HeldOutcomes {
+    /// Starts empty.
     pub fn new(limits: HeldLimits) -> Self {
         Self { limits, entries: VecDeque::new(), bytes: 0 }
     }
 
-    /// Keeps an outcome, a JSON object, under a new number; the oldest ones go when there are too many. `unix_ms` is the
-    /// time in milliseconds since 1970. `false` when it alone is too large.
+    /// Changes how long outcomes are kept, for those that are kept from now on.
+    pub fn set_lifetime(&mut self, lifetime: Duration) {
+        self.limits.lifetime = lifetime;
+    }
+
+    /// Keeps an outcome, a JSON object, under a new number; the oldest ones are dropped if there are too many.
+    /// `unix_ms` is the time in milliseconds since 1970. Returns `false` if the outcome alone is too large.
     pub fn keep(&mut self, number: u64, outcome: Bytes, now: Instant, unix_ms: u64) -> bool {
         if outcome.len() > self.limits.bytes || self.limits.count == 0 {
             return false;
@@ -57,11 +62,11 @@ impl Held {
         }
         self.bytes += outcome.len();
         let until = now + self.limits.lifetime;
-        self.entries.push_back(Entry { number, outcome, time: iso_time(unix_ms), until });
+        self.entries.push_back(HeldOutcome { number, outcome, time: iso_time(unix_ms), until });
         true
     }
 
-    /// Lets go of what is too old.
+    /// Drops expired outcomes.
     pub fn sweep(&mut self, now: Instant) {
         while self.entries.front().is_some_and(|entry| entry.until <= now) {
             self.drop_oldest();
@@ -79,11 +84,11 @@ impl Held {
         self.bytes
     }
 
-    fn find(&self, number: u64) -> Option<&Entry> {
+    fn find(&self, number: u64) -> Option<&HeldOutcome> {
         self.entries.iter().find(|entry| entry.number == number)
     }
 
-    /// The task that stands for an outcome, a JSON object with the id `shown`; `None` when it is gone.
+    /// The task that represents an outcome, a JSON object with the id `shown`; `None` if it is gone.
     pub fn task(&self, number: u64, shown: &str) -> Option<String> {
         let (time, status) = (&self.find(number)?.time, Status::Completed.json());
         let lifetime = self.limits.lifetime.as_millis();
@@ -93,7 +98,7 @@ impl Held {
         ))
     }
 
-    /// The outcome, with the id `shown` of its task; `None` when it is gone.
+    /// The outcome, with the id `shown` of its task; `None` if it is gone.
     pub fn outcome(&self, number: u64, shown: &str) -> Option<Bytes> {
         Some(related_to(&self.find(number)?.outcome, quote(shown).as_bytes()))
     }
@@ -128,7 +133,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_bounds() {
-        let (mut held, now) = (Held::new(LIMITS), start());
+        let (mut held, now) = (HeldOutcomes::new(LIMITS), start());
         for (number, outcome) in [(1, "{}"), (2, "{}"), (3, "{ }")] {
             assert!(held.keep(number, Bytes::from_static(outcome.as_bytes()), now, 0));
         }
@@ -142,7 +147,7 @@ mod tests {
 
     #[test]
     fn an_outcome_is_told_as_a_task() {
-        let mut held = Held::new(LIMITS);
+        let mut held = HeldOutcomes::new(LIMITS);
         held.keep(7, Bytes::from_static(b"{\"a\":1e0}"), start(), 1_785_283_199_070);
         assert_eq!(
             held.task(7, "id").unwrap(),

@@ -1,4 +1,5 @@
-//! An id of ours for an upstream's task: its server and its own id, sealed for the one who asked for it.
+//! The gateway's ids for tasks of upstreams: the server and its own id, sealed for the principal that started the
+//! task.
 
 use bytes::Bytes;
 use proto::era::{Era, Tasks};
@@ -7,13 +8,16 @@ use proto::rpc::Frame;
 
 use crate::sealer::Sealer;
 
-/// The longest id of an upstream that is taken, in bytes. Ids go through headers, and grow by a third when they are sealed.
+/// The maximum length of an upstream's id, in bytes. Ids go through headers, and sealing makes them a third longer.
 pub const MAX_ID: usize = 2048;
 
-/// The longest id of ours: that of an upstream, its server's name, and what sealing adds.
+/// The maximum length of our ids: an upstream's id, its server's name, and the overhead of sealing.
 const MAX_SHOWN: usize = 4096;
 
-/// Makes and reads the ids that one client sees.
+/// The number of a state that another process had. No state has it.
+const LOST: u64 = 0;
+
+/// Creates and reads the ids that one client sees.
 #[derive(Clone, Copy)]
 pub struct TaskIds<'a> {
     sealer: &'a dyn Sealer,
@@ -22,34 +26,42 @@ pub struct TaskIds<'a> {
 }
 
 impl<'a> TaskIds<'a> {
-    /// For what `principal` asks in `era`. An id is good for nobody else, and for no era that speaks of tasks otherwise.
+    /// For requests of `principal` in `era`. An id is valid for no other principal, and for no era with another form
+    /// of tasks.
     pub fn new(sealer: &'a dyn Sealer, principal: &'a str, era: &Era) -> Self {
         Self { sealer, principal, tasks: era.shapes.tasks }
     }
 
-    /// The id that the client gets for a task, always the same; `None` when the task's own is too long.
+    /// The client's id for a task, always the same; `None` if the task's own id is too long.
     pub fn shown(self, place: TaskPlace<'_>, real: &str) -> Option<String> {
         if real.len() > MAX_ID {
             return None;
         }
-        let home = place.home.map(|home| home.to_string()).unwrap_or_default();
+        let home = place.home.map(|home| format!("{home}.{}", self.sealer.epoch())).unwrap_or_default();
         // A server's name has only letters, digits and `_.-`.
         let plain = [place.server, &home, real].join("\0");
         Some(self.sealer.seal_name(plain.as_bytes(), &self.bound()))
     }
 
-    /// What is behind an id of ours; `None` for any other.
-    pub fn opened(self, shown: &str) -> Option<Opened> {
+    /// The meaning of one of our ids; `None` for any other text.
+    pub fn opened(self, shown: &str) -> Option<OpenedTaskId> {
         if shown.len() > MAX_SHOWN {
             return None;
         }
         let plain = String::from_utf8(self.sealer.open(shown, &self.bound())?).ok()?;
         let mut parts = plain.splitn(3, '\0');
         let (server, home, real) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(Opened { server: server.to_owned(), home: home.parse().ok(), real: real.to_owned() })
+        Some(OpenedTaskId { server: server.to_owned(), home: self.home(home), real: real.to_owned() })
     }
 
-    /// What an id is bound to. It begins with what no state is bound to: those begin with a principal.
+    /// The number of the gateway's own state, as written in an id; [`LOST`] if another process had it.
+    fn home(self, written: &str) -> Option<u64> {
+        let (number, epoch) = written.split_once('.')?;
+        let is_here = epoch.parse() == Ok(self.sealer.epoch());
+        Some(number.parse().ok().filter(|_| is_here).unwrap_or(LOST))
+    }
+
+    /// The context that an id is bound to. Its prefix differs from that of states, which begin with a principal.
     fn bound(self) -> Vec<u8> {
         let kind: &[u8] = match self.tasks {
             Tasks::None => b"\0task\0none\0",
@@ -60,27 +72,27 @@ impl<'a> TaskIds<'a> {
     }
 }
 
-/// Where a task is.
+/// The location of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskPlace<'a> {
     /// Its server's name; empty when the gateway itself keeps it.
     pub server: &'a str,
-    /// What the gateway keeps for it, by number, if it does.
+    /// The number of the gateway's own state for it, if any.
     pub home: Option<u64>,
 }
 
-/// What an id of ours stands for.
+/// The meaning of one of our ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedTaskId {
     /// The server's name; empty when the gateway itself keeps the task.
     pub server: String,
-    /// What the gateway keeps for the task, by number, if it does.
+    /// The number of the gateway's own state for the task, if any; 0 if it was lost with the process that had it.
     pub home: Option<u64>,
     /// The server's own id.
     pub real: String,
 }
 
-/// A task that a request names: as its server calls it, and as its client wrote it.
+/// A task named in a request: the server's id for it, and the client's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownTask {
     /// The id at the upstream.

@@ -1,13 +1,14 @@
-//! Tasks of upstreams under ids of ours: each says whose it is and at which server, to nobody but the gateway.
+//! Tasks of upstreams under the gateway's ids. An id contains its principal and its server, readable only for the gateway.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `held` | outcomes that were there at once, for clients that wait for a task |
-//! | `ids` | an id of ours from an upstream's, and back |
-//! | `route` | which upstream a request about a task is for; which tasks a stream of notices is about |
-//! | `rename` | exchanging ids in messages, both ways |
+//! | `held` | outcomes that were available immediately, for clients that wait for a task |
+//! | `ids` | the conversion between an upstream's ids and ours |
+//! | `route` | the upstream for a request about a task; the tasks that a stream of notices is about |
+//! | `rename` | the replacement of ids in messages, in both directions |
 //!
-//! Of other tasks nothing is kept: what an id stands for is sealed in it. It must not know transports, nor what a task is about.
+//! No state is kept for other tasks: the meaning of an id is sealed in it. It must not know transports, nor what a task is
+//! about.
 
 mod held;
 mod ids;
@@ -17,7 +18,7 @@ mod route;
 #[cfg(test)]
 mod tests;
 
-pub use held::{Held, HeldLimits};
-pub use ids::{KnownTask, MAX_ID, Opened, TaskIds, TaskPlace};
+pub use held::{HeldLimits, HeldOutcomes};
+pub use ids::{KnownTask, MAX_ID, OpenedTaskId, TaskIds, TaskPlace};
 pub use rename::{Edits, Renaming, inbound_edits, message_edits, notice_edits, renames};
 pub use route::{Heard, TaskRoute, heard, route};

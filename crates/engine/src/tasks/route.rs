@@ -1,4 +1,4 @@
-//! Which upstream a request about a task is for, and which tasks a stream of notices is about.
+//! Finds the upstream for a request about a task, and the tasks that a stream of notices is about.
 
 use bytes::Bytes;
 use proto::bridge::tasks::{REQUIRED_CAPABILITIES, TaskMethod, declares_extension, offers_tasks};
@@ -6,16 +6,16 @@ use proto::era::{Era, Tasks};
 use proto::json::{Elements, Members, Span, quote};
 use proto::rpc::{Frame, code};
 
-use super::{KnownTask, Opened, TaskIds};
+use super::{KnownTask, OpenedTaskId, TaskIds};
 use crate::catalogue::{UpstreamId, UpstreamOffer, View};
 use crate::fault::Fault;
 
-/// Where a request about a task goes.
+/// The destination of a request about a task.
 #[derive(Debug)]
 pub struct TaskRoute {
-    /// Whose it is; `None` when the gateway itself keeps it.
+    /// The upstream; `None` if the gateway itself keeps the task.
     pub upstream: Option<UpstreamId>,
-    /// What the gateway keeps for it, by number, if it does.
+    /// The number of the gateway's own state for it, if any.
     pub home: Option<u64>,
     /// The place of the client's id, and the id for the upstream, a JSON string.
     pub rename: (Span, Bytes),
@@ -26,14 +26,14 @@ pub struct TaskRoute {
 /// Finds the upstream of a request about a task.
 ///
 /// # Errors
-/// The fault to answer with: the method does not exist here, the client did not declare the extension, the id is none of
-/// ours or another's, or its server is not there.
+/// The fault to answer with: the method does not exist here, the client did not declare the extension, the id is
+/// invalid or belongs to another principal, or its server is unavailable.
 pub fn route(frame: &Frame, view: &View, method: TaskMethod, ids: TaskIds<'_>) -> Result<TaskRoute, Fault> {
     check(frame, view, method)?;
     let fault = |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.taskId {what}"));
     let span = frame.param("taskId")?.ok_or_else(|| fault("is required"))?;
     let shown = frame.string(span).ok_or_else(|| fault("must be a string"))?;
-    let Opened { server, home, real } = ids.opened(&shown).ok_or_else(|| fault(UNKNOWN))?;
+    let OpenedTaskId { server, home, real } = ids.opened(&shown).ok_or_else(|| fault(UNKNOWN))?;
     let upstream = match server.as_str() {
         "" => None,
         name => Some(owner(view, name, method)?.ok_or_else(|| fault(UNKNOWN))?),
@@ -42,28 +42,24 @@ pub fn route(frame: &Frame, view: &View, method: TaskMethod, ids: TaskIds<'_>) -
     Ok(TaskRoute { upstream, home, rename, task: KnownTask::new(frame, span, real) })
 }
 
-/// The upstream of this name, if the view has one that its clients may use.
+/// The upstream with this name, if the view has it and its clients may use it.
 fn owner(view: &View, server: &str, method: TaskMethod) -> Result<Option<UpstreamId>, Fault> {
     let is_it = |u: &&UpstreamOffer| *u.name == *server && view.reaches(u.id, method.name());
     let Some(found) = view.upstreams().iter().find(is_it) else { return Ok(None) };
     let Err(absence) = &found.offer else { return Ok(Some(found.id)) };
-    let mend = if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
-    let message = format!("the task cannot be reached: server {server:?} {}{mend}", absence.reason);
-    Err(Fault::upstream(server, absence.retry, message))
+    let help = if absence.retry { "; the gateway keeps trying, so retry in a few seconds" } else { "" };
+    let message = format!("the task cannot be reached: server {server:?} {}{help}", absence.reason);
+    Err(Fault::not_sent(server, absence.retry, message))
 }
 
-const UNKNOWN: &str =
-    "names no task of this client: it may be another's, be too old, or have been begun in another way";
+const UNKNOWN: &str = "is not a task of this client: it may belong to another caller, have expired, or have been started under another protocol version";
 
-/// Checks whether the request may be asked here at all, by this client.
+/// Checks that this client can send the request here.
 fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
     let era = view.era();
     if method == TaskMethod::List {
         // The tasks of a server are not all the client's, and only the server knows more than a few.
-        return Err(Fault::unknown_method(
-            method.name(),
-            "is not served here; a client keeps the ids of its own tasks",
-        ));
+        return Err(Fault::unknown_method(method.name(), "is not supported; keep the ids of your own tasks"));
     }
     if !method.is_known(era.shapes.tasks) {
         let why = format!("is not a client's request in protocol version {era}");
@@ -82,30 +78,30 @@ fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
     declared(frame, era)
 }
 
-/// The client of a stateless request has to say that it knows the extension.
+/// Checks that the client of a stateless request declares the extension.
 fn declared(frame: &Frame, era: &Era) -> Result<(), Fault> {
     if era.shapes.tasks != Tasks::Extension || declares_extension(frame) {
         return Ok(());
     }
     let message =
-        "tasks need the extension io.modelcontextprotocol/tasks among the request's clientCapabilities";
+        "tasks require the extension io.modelcontextprotocol/tasks in the request's clientCapabilities";
     Err(Fault::client(code::MISSING_CAPABILITY, message).with_data(REQUIRED_CAPABILITIES))
 }
 
 /// A task that a stream of notices is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
-    /// Whose it is.
+    /// The upstream.
     pub upstream: UpstreamId,
     /// The task under both names.
     pub task: KnownTask,
 }
 
-/// The tasks in the filter of a listen request, at most `max` of them; `wanted` is its `notifications`. What names no
-/// task of this client, or one of a server that is not there, is left out.
+/// The tasks in the filter of a listen request, at most `max` of them; `wanted` is its `notifications`. Ids that are
+/// not this client's tasks, or whose server is unavailable, are left out.
 ///
 /// # Errors
-/// The fault to answer with: no array of strings, too many, or the client did not declare the extension.
+/// The fault to answer with: not an array of strings, too many ids, or the client did not declare the extension.
 pub fn heard(
     frame: &Frame,
     wanted: &Members,
@@ -125,7 +121,7 @@ pub fn heard(
     let mut found: Vec<Heard> = Vec::new();
     for span in list.iter() {
         let shown = frame.string(span).ok_or_else(|| fault("must hold strings".to_owned()))?;
-        let Some(Opened { server, real, .. }) = ids.opened(&shown) else { continue };
+        let Some(OpenedTaskId { server, real, .. }) = ids.opened(&shown) else { continue };
         let present = |u: &&UpstreamOffer| {
             *u.name == *server && u.offer.is_ok() && view.reaches(u.id, TaskMethod::Get.name())
         };

@@ -15,13 +15,17 @@ use crate::catalogue::{Absence, Gather, GatherLimits, UpstreamId, UpstreamOffer,
 use crate::config::Profile;
 use crate::sealer::Sealer;
 
-/// Seals by writing plainly what it is given, under a number that is never the same.
+/// Seals by writing plainly what it is given, under a number that is never the same, in the process of this number.
 #[derive(Default)]
-struct Plain(std::cell::Cell<u8>);
+struct Plain(std::cell::Cell<u8>, u64);
 
 impl Sealer for Plain {
     fn fresh_key(&self) -> u64 {
         78
+    }
+
+    fn epoch(&self) -> u64 {
+        self.1
     }
 
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
@@ -72,6 +76,7 @@ fn view(era: &'static Era, upstreams: Vec<UpstreamOffer>) -> View {
         schema_bytes: 4096,
         guard: None,
         separate: false,
+        personal: false,
     };
     View::build(spec, upstreams)
 }
@@ -137,6 +142,19 @@ fn a_call_that_becomes_a_task_gets_an_id_that_leads_back() {
     assert!(text.contains(&shown));
     let other = KnownTask { real: "other".to_owned(), shown: found.task.shown.clone() };
     assert_eq!(notice_edits(&note, &[other]), None, "not for this client");
+}
+
+#[test]
+fn a_task_outlives_the_process_but_not_what_the_process_kept_for_it() {
+    let (before, after) = (Plain(0.into(), 3), Plain(0.into(), 4));
+    let (before, after) =
+        (TaskIds::new(&before, "me", &V2026_07_28), TaskIds::new(&after, "me", &V2026_07_28));
+    let at = |home| before.shown(TaskPlace { server: "b", home }, "real").unwrap();
+    let found = |shown: &str| after.opened(shown).map(|id| (id.server, id.home, id.real));
+    let of = |home| Some(("b".to_owned(), home, "real".to_owned()));
+    assert_eq!(found(&at(None)), of(None));
+    assert_eq!(found(&at(Some(7))), of(Some(0)), "nothing here has this number");
+    assert_eq!(before.opened(&at(Some(7))).unwrap().home, Some(7));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use dragoman_engine::config::{
-    Affinity, Config, DEFAULT_LISTEN, HttpTransport, Limits, Link, Naming, Native, Profile, Text,
+    Affinity, Config, DEFAULT_LISTEN, HttpTransport, Limits, Link, Naming, Native, Profile, QuestionPolicy,
+    Text, key_tables,
 };
 
 use crate::{loaded, notes_in_short, rendered, same, try_load};
@@ -180,16 +181,19 @@ fn limits_are_read_and_give_way_to_each_other() {
 
 #[test]
 fn every_limit_takes_its_bounds_and_nothing_beyond() {
-    for row in Limits::ROWS {
-        for value in [row.least, row.default, row.most] {
-            let written = row.unit.show(value);
-            loaded(&format!("mcpServers: {{}}\nlimits: {{ {}: {written} }}", row.key));
+    let tables = key_tables();
+    let (_, rows) = tables.iter().find(|(name, _)| *name == "limits").expect("there is a table of limits");
+    assert!(rows.len() > 30);
+    for row in rows {
+        let (least, most) = row.bounds.as_ref().expect("a limit has bounds");
+        // A default without quotes describes a value that depends on the machine.
+        let default = row.default.strip_prefix('`').and_then(|default| default.strip_suffix('`'));
+        for value in [least.as_str(), most.as_str()].into_iter().chain(default) {
+            loaded(&format!("mcpServers: {{}}\nlimits: {{ {}: {value} }}", row.key));
         }
-        let beyond = match row.unit {
-            dragoman_engine::config::Unit::Time => format!("{}ms", row.most + 1),
-            _ => (row.most + 1).to_string(),
-        };
-        let text = format!("mcpServers: {{}}\nlimits: {{ {}: {beyond} }}", row.key);
+        let (number, unit) = most.split_at(most.find(char::is_alphabetic).unwrap_or(most.len()));
+        let beyond = number.parse::<u64>().expect("a number") + 1;
+        let text = format!("mcpServers: {{}}\nlimits: {{ {}: {beyond}{unit} }}", row.key);
         assert!(rendered(&text).contains("is out of bounds"), "{text}");
     }
 }
@@ -207,6 +211,19 @@ mcpServers:
     assert_eq!((b.env["A"].expose(), b.cwd.as_ref().map(Text::expose)), ("1", Some("/")));
     assert_eq!(servers["a"].timeout, Some(Duration::from_secs(5)));
     assert_eq!(servers["b"].timeout, Some(Duration::from_secs(9)));
+}
+
+#[test]
+fn the_former_affinity_is_read_with_a_note() {
+    let text = "mcpServers: { a: { command: x, affinity: auto, asks: never, dedicatedConnections: 2 } }";
+    let a = &loaded(text).config.mcp_servers["a"];
+    assert_eq!(
+        (a.affinity, a.asks, a.dedicated_connections),
+        (Affinity::Shared, QuestionPolicy::Never, Some(2))
+    );
+    let note = "1:42 mcpServers.a.affinity [auto] `affinity: auto` is read as `affinity: shared` => write `shared`, or \
+                remove the key";
+    same(text, &notes_in_short(text), &[note]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use dragoman_engine::access::Scheme;
 use dragoman_engine::config::UnknownArguments;
 use dragoman_engine::config::{
     Algorithm, AnnotationHint, Answers, Audit, Effect, EndpointAuth, EndpointTransport, Glob, Jwt, Link,
-    Native, NativeLink, RateMethods, RatePer, SiteCheck, SiteRate, Source, Text, TrustedProxies,
+    Native, NativeLink, RateMethods, RatePer, RequestRate, Source, Text, TrustedProxies,
 };
 
 use dragoman_engine::dialect::Dialect;
@@ -67,8 +67,11 @@ fn what_is_left_out_of_authentication_has_defaults() {
                 oauth: { resource: 'https://r/mcp' } }";
     let auth = loaded(text).config.auth;
     let site = auth.site.expect("there is a site");
-    assert_eq!((&*site.capability, site.cache), (SiteCheck::CAPABILITY, SiteCheck::CACHE));
-    assert_eq!((&auth.jwt[0].algorithms[..], auth.jwt[0].clock_skew), (Jwt::ALGORITHMS, Jwt::CLOCK_SKEW));
+    assert_eq!((&*site.capability, site.cache), ("manage_options", Duration::from_mins(1)));
+    assert_eq!(
+        (&auth.jwt[0].algorithms[..], auth.jwt[0].clock_skew),
+        (&[Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa][..], Duration::from_mins(1))
+    );
     assert!(auth.jwt[0].audience.is_empty());
 }
 
@@ -132,9 +135,9 @@ access:
 ";
     let rules = loaded(text).config.access;
     assert_eq!(rules.len(), 2);
-    assert!(rules[0].who.is_none() && rules[0].when.is_empty() && rules[0].effect == Effect::Allow);
+    assert!(rules[0].who.is_none() && rules[0].when.is_empty() && rules[0].effect() == Effect::Allow);
     let rule = &rules[1];
-    assert_eq!((rule.effect, rule.what[1].as_str()), (Effect::Deny, "b?"));
+    assert_eq!((rule.effect(), rule.what()[1].as_str()), (Effect::Deny, "b?"));
     assert_eq!(rule.profiles.as_ref().map(Vec::len), Some(1));
     assert_eq!(rule.servers.as_ref().map(|servers| servers[0].as_str()), Some("doc?"));
     let who = rule.who.as_ref().expect("there is somebody");
@@ -161,21 +164,21 @@ rateLimits:
 ";
     let limits = loaded(text).config.rate_limits;
     let plain = &limits[0];
-    assert_eq!((plain.count, plain.period, plain.burst), (60, Duration::from_mins(1), 60));
+    assert_eq!((plain.rate.count, plain.rate.period, plain.burst), (60, Duration::from_mins(1), 60));
     assert!(plain.enabled && plain.methods == RateMethods::Calls && plain.per == [RatePer::Principal]);
     let other = &limits[1];
-    assert_eq!((other.count, other.period, other.burst), (7, Duration::from_secs(1), 7));
+    assert_eq!((other.rate.count, other.rate.period, other.burst), (7, Duration::from_secs(1), 7));
     assert!(
         !other.enabled
             && other.trust_forwarded_for == Some(TrustedProxies::Hops(1))
             && other.methods == RateMethods::All
     );
     assert_eq!(other.per, [RatePer::Ip, RatePer::Tool]);
-    assert_eq!((limits[2].count, limits[2].period), (5, Duration::from_hours(2)));
+    assert_eq!((limits[2].rate.count, limits[2].rate.period), (5, Duration::from_hours(2)));
     assert_eq!(limits[2].tools.as_ref().map(Vec::len), Some(2));
     // What does not count may be any number; what counts may not be none.
     let off = loaded("mcpServers: {}\nrateLimits: [ { enabled: false, rate: 0/1m } ]\n").config.rate_limits;
-    assert!(!off[0].enabled && off[0].count == 0);
+    assert!(!off[0].enabled && off[0].rate.count == 0);
     assert!(try_load("mcpServers: {}\nrateLimits: [ { rate: 0/1m } ]\n").is_err());
 }
 
@@ -220,6 +223,7 @@ endpoints:
   - { path: /mcp, dialect: bb, transport: both, auth: none }
   - { path: /sse, dialect: yours, transport: sse, message: /message, profile: one }
 stateFolder: '/var/lib/${NUMBER}'
+keyRing: '/run/keys/${NUMBER}'
 ";
     let config = loaded(text).config;
     assert_eq!(config.dialect_of("one"), Some("mine"));
@@ -232,6 +236,7 @@ stateFolder: '/var/lib/${NUMBER}'
     );
     assert_eq!((sse.message.as_deref(), &*sse.profile), (Some("/message"), "one"));
     assert_eq!(config.state_folder.as_ref().map(Text::expose), Some("/var/lib/7"));
+    assert_eq!(config.key_ring.as_ref().map(Text::expose), Some("/run/keys/7"));
     let (mine, yours) = (&config.dialects["mine"], &config.dialects["yours"]);
     assert_eq!((&*mine.name, &*yours.name), ("mine", "yours"));
     let base = Dialect::base("kulturarv").expect("it is built in");
@@ -274,7 +279,7 @@ mcpServers:
     let site = b.site.expect("there is a site");
     assert_eq!((site.private_files, site.private_sites, site.at_once), (false, true, 3));
     assert_eq!((site.image_key, site.image_host), (None, None));
-    assert_eq!(site.rate, Some(SiteRate { count: 90, period: Duration::from_mins(1) }));
+    assert_eq!(site.rate, Some(RequestRate { count: 90, period: Duration::from_mins(1) }));
     assert_eq!((site.url, site.username, site.password), (None, None, None));
     assert_eq!(b.phases, Some(vec!["core".to_owned(), "advanced".to_owned()]));
     let tools = loaded(
@@ -301,9 +306,9 @@ fn who_may_manage_and_how_often() {
     assert_eq!(loaded("mcpServers: {}").config.management, None);
     let management = with("true").expect("on");
     assert!(management.who.is_none());
-    assert_eq!((management.count, management.period), (100, Duration::from_mins(1)));
+    assert_eq!((management.rate.count, management.rate.period), (100, Duration::from_mins(1)));
     let management = with("{ who: { key: [admin] }, rate: 5/s }").expect("on");
-    assert_eq!((management.count, management.period), (5, Duration::from_secs(1)));
+    assert_eq!((management.rate.count, management.rate.period), (5, Duration::from_secs(1)));
     let who = management.who.expect("somebody");
     assert!(who.key[0].matches("admin") && !who.key[0].matches("other"));
 }

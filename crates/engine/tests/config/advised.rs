@@ -1,4 +1,4 @@
-//! What is taken as it is although it cannot be meant: each is noted with its place and a mend.
+//! Notes on settings that are accepted although they cannot be meant, each with its place and a help.
 
 use crate::{faults_in_short, notes_in_short, same, try_load};
 
@@ -12,7 +12,7 @@ fn noted(text: &str, wanted: &[&str]) {
 
 #[test]
 fn auth_that_asks_nobody_or_can_be_guessed() {
-    let nobody = "no way to log in stands here, so nobody is asked who they are => write one, such as keys: true, or remove `auth`";
+    let nobody = "`auth` contains no way to log in, so callers are not asked who they are => write one, such as keys: true, or remove `auth`";
     for auth in ["auth: {}", "auth:", "auth: { bearer: }"] {
         noted(auth, &[&format!("2:1 auth [auth] {nobody}")]);
     }
@@ -89,8 +89,8 @@ fn rules_about_askers_that_nobody_can_be() {
 #[test]
 fn names_that_nothing_has() {
     let bare = "names begin with their server here, so nothing has this one => write";
-    let unknown = |server: &str, mend: &str| {
-        format!("there is no server `{server}` here, so nothing has this name => {mend}")
+    let unknown = |server: &str, help: &str| {
+        format!("there is no server `{server}` here, so nothing has this name => {help}")
     };
     let there_are = "there are: docs, blog";
     noted(
@@ -181,7 +181,7 @@ fn rules_for_all_where_names_are_plain_and_known() {
 #[test]
 fn keys_without_effect() {
     let shared =
-        "nobody is asked who they are, so all callers share this count => write per: ip, or add `auth`";
+        "callers are not asked who they are, so all share this count => write per: ip, or add `auth`";
     noted(
         "rateLimits: [{ rate: 1/s, per: [principal, tool] }]",
         &[&format!("2:33 rateLimits[0].per[0] [principal] {shared}")],
@@ -202,7 +202,7 @@ fn keys_without_effect() {
 fn methods_of_a_dialect_that_no_version_has() {
     let own = |columns: &str| format!("dialects: {{ own: {{ base: bb, {columns} }} }}\ndialect: own");
     let unknown =
-        |name: &str, mend: &str| format!("no version of the protocol has the method `{name}` => {mend}");
+        |name: &str, help: &str| format!("no version of the protocol has the method `{name}` => {help}");
     noted(
         &own("methods: [initialize, tools/lst, notifications/initialized, acme/turn, '${SECRET}']"),
         &[

@@ -47,7 +47,7 @@ const FAULTS: &[(&str, &[&str])] = &[
         "mcpServers: { a: { url: 'https://h/mcp', headers: { authorization: x }, oauth: { scopes: 'a b' } } }\n",
         &[
             "1:73 mcpServers.a.oauth [oauth] `oauth` does not go with a header `Authorization` => keep `headers` for a token of your own, or `oauth` to ask users for their consent",
-            "1:90 mcpServers.a.oauth.scopes[0] ['a b'] a scope is one word of visible ASCII characters => write several as a list",
+            "1:90 mcpServers.a.oauth.scopes ['a b'] a scope is one word of visible ASCII characters => write several as a list",
         ],
     ),
     (
@@ -67,7 +67,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: { issuer: 'http://id.example.com' } } }\n",
         &[
-            "1:59 mcpServers.a.oauth.issuer ['http://id.example.com'] over http anybody on the way could answer for this address => write https://",
+            "1:59 mcpServers.a.oauth.issuer ['http://id.example.com'] over http, anyone on the network path could impersonate this address => write https://",
         ],
     ),
     (
@@ -85,7 +85,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: {}\npublicUrl: 'http://gate.example.com'\n",
         &[
-            "2:12 publicUrl ['http://gate.example.com'] over http anybody on the way could answer for this address => write https://",
+            "2:12 publicUrl ['http://gate.example.com'] over http, anyone on the network path could impersonate this address => write https://",
         ],
     ),
     (

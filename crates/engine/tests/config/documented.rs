@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use dragoman_engine::access::{Annotations, Asker, Principal, Rules, Scheme, Target};
+use dragoman_engine::access::{AccessTarget, Annotations, Asker, Principal, Rules, Scheme};
 use dragoman_engine::catalogue::ListKind;
 use serde_json::json;
 
@@ -40,7 +40,7 @@ fn decide(rules: &Rules, asker: &str, tool: &str, arguments: &str) -> bool {
     let (name, read_only) = tool.strip_suffix(" (read-only)").map_or((tool, false), |name| (name, true));
     let (server, _) = name.split_once("__").expect("a server and a name");
     let annotations = json!({ "annotations": { "readOnlyHint": read_only } }).to_string();
-    let target = Target::listed("default", server, ListKind::Tools, name)
+    let target = AccessTarget::listed("default", server, ListKind::Tools, name)
         .annotated(Annotations::of_tool(annotations.as_bytes()));
     let target = if arguments.is_empty() { target } else { target.called(Some(arguments.as_bytes())) };
     rules.decide(&Asker { principal: &principal, address }, &target).is_allowed()

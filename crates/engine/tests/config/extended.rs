@@ -103,7 +103,7 @@ fn what_a_server_does_not_say_stays() {
     };
     assert!(link.headers.is_empty() && link.transport == HttpTransport::Auto);
     let stdio =
-        base("mcpServers: { s: { command: npx, args: [a], env: { A: '1' }, cwd: /x, affinity: shared } }");
+        base("mcpServers: { s: { command: npx, args: [a], env: { A: '1' }, cwd: /x, affinity: session } }");
     let joined = over(&stdio, "{ args: [b], env: { B: '2' } }").unwrap();
     let Link::Stdio(link) = joined.link else { panic!("another link") };
     assert_eq!(
@@ -111,7 +111,7 @@ fn what_a_server_does_not_say_stays() {
         ("npx", "b", "/x")
     );
     assert_eq!(link.env.keys().collect::<Vec<_>>(), ["A", "B"]);
-    assert_eq!(joined.affinity, Affinity::Shared);
+    assert_eq!(joined.affinity, Affinity::Session);
     let native = base(
         "mcpServers: { s: { native: wordpress, site: { url: 'https://a.example', username: u, password: p, headers: true }, unknownArguments: ignore } }",
     );

@@ -73,8 +73,8 @@ auth:
 ",
         &[
             r"4:5 auth.users.a:b [a:b] a user's name has 1 to 128 bytes, and no colon => write a name such as ann",
-            r#"4:10 auth.users.a:b [****] this is no argon2id hash; a password itself does not belong here => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
-            r#"5:10 auth.users.ann [****] this is no argon2id hash; a password itself does not belong here => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"4:10 auth.users.a:b [****] this is not an argon2id hash; do not write the password itself here => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"5:10 auth.users.ann [****] this is not an argon2id hash; do not write the password itself here => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
             r#"6:10 auth.users.bob [***********************************] this argon2id hash is not complete => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
             r#"7:10 auth.users.cat [********************************************************************] this hash is too costly or too cheap: at most m=1048576,t=64,p=16 => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
             r#"8:10 auth.users.dan [*****************************************************************] this argon2id hash is not complete => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
@@ -94,7 +94,7 @@ auth: { site: { url: 'h', capability: 'edit posts', cache: 2h, x: 1 } }
         &[
             r"2:22 auth.site.url ['h'] this URL has no scheme => put `https://` or `http://` in front",
             r"2:39 auth.site.capability ['edit posts'] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
-            r"2:60 auth.site.cache [2h] 2h is out of bounds => write a time from 0ms to 1h",
+            r"2:60 auth.site.cache [2h] 2h is out of bounds => write a value from 0ms to 1h",
             r"2:64 auth.site.x [x] unknown key `x` => remove it; known here: url, capability, cache",
         ],
     ),
@@ -126,7 +126,7 @@ auth: { jwt: [] }
 auth: { jwt: { issuer: 'https://id.example.com' } }
 ",
         &[
-            r"2:14 auth.jwt[0] [] tokens that were made for others would be taken => add what its tokens have in `aud`: audience: https://mcp.example.com/mcp; or `oauth.resource`",
+            r"2:14 auth.jwt[0] [] tokens issued for others would be accepted => add the `aud` value of its tokens: audience: https://mcp.example.com/mcp; or `oauth.resource`",
         ],
     ),
     (
@@ -134,15 +134,15 @@ auth: { jwt: { issuer: 'https://id.example.com' } }
 auth: { jwt: [ { issuer: 'http://id.example.com', audience: a }, { audience: '', jwks: 'h', algorithms: [none, HS256, RS25, X], clockSkew: 1h } ] }
 ",
         &[
-            r"2:26 auth.jwt[0].issuer ['http://id.example.com'] over http anybody on the way could answer for this address => write https://",
+            r"2:26 auth.jwt[0].issuer ['http://id.example.com'] over http, anyone on the network path could impersonate this address => write https://",
             r"2:66 auth.jwt[1] [] there is no `issuer` => add it: issuer: https://id.example.com",
             r"2:78 auth.jwt[1].audience [''] an audience cannot be empty => write what tokens have in `aud`",
             r"2:88 auth.jwt[1].jwks ['h'] this URL has no scheme => put `https://` or `http://` in front",
-            r"2:106 auth.jwt[1].algorithms [none] a token without a signature could be anybody's => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
-            r"2:112 auth.jwt[1].algorithms [HS256] `HS256` needs a shared secret, and an issuer's keys are public => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
-            r"2:119 auth.jwt[1].algorithms [RS25] `RS25` is no signature that is known here => did you mean `RS256`?",
-            r"2:125 auth.jwt[1].algorithms [X] `X` is no signature that is known here => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
-            r"2:140 auth.jwt[1].clockSkew [1h] 1h is out of bounds => write a time from 0ms to 5m",
+            r"2:106 auth.jwt[1].algorithms[0] [none] a token without a signature could be anybody's => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
+            r"2:112 auth.jwt[1].algorithms[1] [HS256] `HS256` needs a shared secret, and an issuer's keys are public => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
+            r"2:119 auth.jwt[1].algorithms[2] [RS25] `RS25` is no signature that is known here => did you mean `RS256`?",
+            r"2:125 auth.jwt[1].algorithms[3] [X] `X` is no signature that is known here => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
+            r"2:140 auth.jwt[1].clockSkew [1h] 1h is out of bounds => write a value from 0ms to 5m",
         ],
     ),
     (

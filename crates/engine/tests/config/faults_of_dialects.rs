@@ -56,11 +56,21 @@ endpoints:
   - { path: /message, dialect: bb }
 ",
         &[
-            r"4:5 endpoints[0] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
-            r"5:5 endpoints[1] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
-            r"6:5 endpoints[2] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
-            r"8:5 endpoints[4] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
+            r"4:5 endpoints[0] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
+            r"5:5 endpoints[1] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
+            r"6:5 endpoints[2] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
+            r"8:5 endpoints[4] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
             r"11:5 endpoints[7] [] the clients of `/sse` send their messages to this path => write another path, or an endpoint for `/sse`, too",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+limits: { batch: 0 }
+endpoints: [ { path: /message, dialect: bb } ]
+",
+        &[
+            r"2:18 limits.batch [0] 0 is out of bounds => write a value from 1 to 1000",
+            r"3:14 endpoints[0] [] the clients of `/sse` send their messages to this path => write another path, or an endpoint for `/sse`, too",
         ],
     ),
     (
@@ -68,7 +78,7 @@ endpoints:
 endpoints: [ { path: /a/message, dialect: bb }, { path: /a, dialect: kulturarv }, { path: /b, dialect: kulturarv }, { path: /sse, transport: both, dialect: standard } ]
 ",
         &[
-            r"2:49 endpoints[1] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
+            r"2:49 endpoints[1] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
         ],
     ),
     (
@@ -78,6 +88,14 @@ endpoints: [ { path: /a, dialect: kulturarv, transport: http, message: /b }, { p
         &[
             r"2:63 endpoints[0].message [message] `message` goes with event streams only => remove it, or write transport: sse",
             r"2:103 endpoints[1].message [message] `message` goes with event streams only => remove it, or write transport: sse",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+dialects: { mine: { base: buddyboss, mendArguments: [coerce] } }
+",
+        &[
+            r"2:38 dialects.mine.mendArguments [mendArguments] `mendArguments` is now called `repairArguments` => rename the key to `repairArguments`",
         ],
     ),
     (
@@ -117,8 +135,8 @@ dialects:
         r"8:14 dialects.mine.methods [[]] methods must be a list of at least one text, none of them empty => write a list of at least one text, none of them empty",
         r"9:18 dialects.mine.pingSeconds [0] pingSeconds must be a whole number from 1 to 604800 => write a whole number from 1 to 604800",
         r#"10:16 dialects.mine.pingEvent ["a\nb"] pingEvent must be a text of one line, or null => write a text of one line, or null"#,
-        r#"11:18 dialects.mine.unknownTool [{ message: "no {nam}" }] unknownTool has a placeholder that stands for nothing there => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}"#,
-        r#"12:21 dialects.mine.forbidden.data [{ who: "{user}" }] forbidden has a placeholder that stands for nothing there => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}, {text}"#,
+        r#"11:18 dialects.mine.unknownTool [{ message: "no {nam}" }] unknownTool has an unknown placeholder => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}"#,
+        r#"12:21 dialects.mine.forbidden.data [{ who: "{user}" }] forbidden has an unknown placeholder => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}, {text}"#,
         r"13:14 dialects.mine.variant [lenient] variant must be one of dialect kulturarv's; there are code => correct it, or remove it",
     ],
 );

@@ -186,16 +186,14 @@ const HEADERS: &[(&str, &[&str])] = &[
         r"mcpServers:
   a: { url: 'https://h/', headers: { X: hush, x: hush2 } }
 ",
-        &[
-            r"2:47 mcpServers.a.headers.x [x] the header `x` stands twice; case does not count => keep one of the two",
-        ],
+        &[r"2:47 mcpServers.a.headers.x [x] `x` stands twice; case does not count => keep one of the two"],
     ),
     (
         r"mcpServers:
   a: { url: 'https://h/', headers: { X: [hush] } }
 ",
         &[
-            r"2:41 mcpServers.a.headers.X [[****]] expected a value as a text, found a list => write a value as a text",
+            r#"2:41 mcpServers.a.headers.X [[****]] expected a value as a text, such as "" or "${NAME}", found a list => write a value as a text, such as "" or "${NAME}""#,
         ],
     ),
     (

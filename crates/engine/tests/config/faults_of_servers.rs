@@ -247,7 +247,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: x, affinity: sesion }
 ",
         &[
-            r"2:30 mcpServers.a.affinity [sesion] `sesion` is not one of `auto`, `shared` or `session` => did you mean `session`?",
+            r"2:30 mcpServers.a.affinity [sesion] `sesion` is not one of `shared`, `session` or `caller` => did you mean `session`?",
         ],
     ),
     (

@@ -25,7 +25,7 @@ foo: bar
         &[
             r"1:1 mcp_servers [mcp_servers] unknown key `mcp_servers` => did you mean `mcpServers`?",
             r"2:1 listen_on [listen_on] unknown key `listen_on` => did you mean `listen`?",
-            r"3:1 foo [foo] unknown key `foo` => remove it; known here: listen, tls, mcpServers, profiles, endpoints, dialect, dialects, auth, access, rateLimits, audit, management, limits, allowedHosts, allowedOrigins, stateFolder, publicUrl, trustForwardedFor, $schema",
+            r"3:1 foo [foo] unknown key `foo` => remove it; known here: listen, tls, mcpServers, profiles, endpoints, limits, allowedHosts, allowedOrigins, auth, access, rateLimits, audit, ready, management, dialect, dialects, stateFolder, keyRing, publicUrl, trustForwardedFor, $schema",
         ],
     ),
     (
@@ -149,7 +149,7 @@ limits: { lines: 1, request_body: 1, wat: 1 }
         &[
             r"2:11 limits.lines [lines] unknown key `lines` => did you mean `line`?",
             r"2:21 limits.request_body [request_body] unknown key `request_body` => did you mean `requestBody`?",
-            r"2:38 limits.wat [wat] unknown key `wat` => remove it; known here: requestBody, requestHeaders, headerReadTimeout, line, result, jsonDepth, batch, sessions, sessionIdle, streamsPerSession, replayEvents, replayBytes, callsPerSession, callsPerCaller, callIdleTimeout, callTimeout, connectTimeout, startTimeout, listWait, listPages, catalogueEntries, listenStreams, subscriptionsPerSession, schemaBytes, requestStateLifetime, parkedCalls, drainTimeout, connections, children, childStopTimeout, stderrRing",
+            r"2:38 limits.wat [wat] unknown key `wat` => remove it; known here: requestBody, requestHeaders, headerReadTimeout, line, result, memory, jsonDepth, batch, sessions, sessionIdle, sessionLifetime, streamsPerSession, replayEvents, replayBytes, callsPerSession, callsPerCaller, callIdleTimeout, callTimeout, resendWait, connectTimeout, startTimeout, listWait, listPages, catalogueEntries, listenStreams, subscriptionsPerSession, schemaBytes, requestStateLifetime, parkedCalls, drainTimeout, connections, children, childStopTimeout, stderrRing",
         ],
     ),
     (
@@ -157,11 +157,11 @@ limits: { lines: 1, request_body: 1, wat: 1 }
 limits: { requestBody: 1, line: 1TiB, result: -1, jsonDepth: 1.5, batch: 0, sessions: many }
 ",
         &[
-            r"2:24 limits.requestBody [1] 1B is out of bounds => write a value from 1KiB to 256MiB; the default is 4MiB",
+            r"2:24 limits.requestBody [1] 1B is out of bounds => write a value from 1KiB to 256MiB",
             r"2:33 limits.line [1TiB] expected bytes such as 65536, 64KiB or 4MiB, found `1TiB` => write bytes such as 65536, 64KiB or 4MiB",
             r"2:47 limits.result [-1] expected bytes such as 65536, 64KiB or 4MiB, found `-1` => write bytes such as 65536, 64KiB or 4MiB",
             r"2:62 limits.jsonDepth [1.5] expected a whole number, found `1.5` => write a whole number",
-            r"2:74 limits.batch [0] 0 is out of bounds => write a value from 1 to 1000; the default is 64",
+            r"2:74 limits.batch [0] 0 is out of bounds => write a value from 1 to 1000",
             r"2:87 limits.sessions [many] expected a whole number, found `many` => write a whole number",
         ],
     ),
@@ -170,7 +170,7 @@ limits: { requestBody: 1, line: 1TiB, result: -1, jsonDepth: 1.5, batch: 0, sess
 limits: { connectTimeout: 3m, drainTimeout: 1 day, sessionIdle: [1] }
 ",
         &[
-            r"2:27 limits.connectTimeout [3m] 3m is out of bounds => write a value from 100ms to 2m; the default is 10s",
+            r"2:27 limits.connectTimeout [3m] 3m is out of bounds => write a value from 100ms to 2m",
             r"2:45 limits.drainTimeout [1 day] expected a time such as 500ms, 30s, 10m, 1h or a number of seconds, found `1 day` => write a time such as 500ms, 30s, 10m, 1h or a number of seconds",
             r"2:65 limits.sessionIdle [[1]] expected a time such as 500ms, 30s, 10m, 1h or a number of seconds, found a list => write a time such as 500ms, 30s, 10m, 1h or a number of seconds",
         ],
@@ -180,7 +180,7 @@ limits: { connectTimeout: 3m, drainTimeout: 1 day, sessionIdle: [1] }
 limits: { callTimeout: 10s, callIdleTimeout: 20s }
 ",
         &[
-            r"2:46 limits.callIdleTimeout [20s] a call may be silent for 20s, but last only 10s => make callIdleTimeout at most callTimeout",
+            r"2:46 limits.callIdleTimeout [20s] a call may be silent for 20s, but last only 10s => set callIdleTimeout to at most callTimeout",
         ],
     ),
 ];
@@ -250,8 +250,8 @@ profiles: { a: { server: docs, names: prefx, tool: {} } }
 profiles: { a: { tools: { allow: ['', '!x'], deny: { a: b }, renames: {} }, prompts: [x], resources: { rename: {} } } }
 ",
         &[
-            r"3:35 profiles.a.tools.allow[0] [''] a pattern cannot be empty => write a name with `*` for any characters and `?` for one; what is not to be shown goes under `deny`",
-            r"3:39 profiles.a.tools.allow[1] ['!x'] a pattern cannot be negated with `!` => write a name with `*` for any characters and `?` for one; what is not to be shown goes under `deny`",
+            r"3:35 profiles.a.tools.allow[0] [''] a pattern cannot be empty => write a name with `*` for any characters and `?` for one; put the names to hide under `deny`",
+            r"3:39 profiles.a.tools.allow[1] ['!x'] a pattern cannot be negated with `!` => write a name with `*` for any characters and `?` for one; put the names to hide under `deny`",
             r"3:52 profiles.a.tools.deny [{ a: b }] expected a list of patterns, found a mapping => write a list of patterns",
             r"3:62 profiles.a.tools.renames [renames] unknown key `renames` => did you mean `rename`?",
             r"3:86 profiles.a.prompts [[x]] expected a mapping with `allow`, `deny` or `rename`, found a list => write a mapping with `allow`, `deny` or `rename`",
@@ -311,7 +311,7 @@ endpoints: { path: /x }
 endpoints: [{ profile: default }, { path: /a, profile: defualt }, { path: /b, profil: default }]
 ",
         &[
-            r"2:13 endpoints[0] [] this endpoint has no `path` => add it: path: /tools/mcp",
+            r"2:13 endpoints[0] [] there is no `path` => add it: path: /tools/mcp",
             r"2:56 endpoints[1].profile [defualt] there is no profile `defualt` => did you mean `default`?",
             r"2:79 endpoints[2].profil [profil] unknown key `profil` => did you mean `profile`?",
         ],

@@ -14,6 +14,7 @@ const MAPPINGS: &[(&str, &[&str])] = &[
             "dialect",
             "audit",
             "stateFolder",
+            "keyRing",
             "publicUrl",
             "trustForwardedFor",
             "allowedHosts",
@@ -179,7 +180,7 @@ proptest! {
             Err(faults) => {
                 let shown = faults.to_string();
                 prop_assert!(!shown.contains("hush") && !shown.contains('\u{202e}'), "{shown}\n{text}");
-                prop_assert!(faults.faults.iter().all(|fault| !fault.message.is_empty() && !fault.mend.is_empty()));
+                prop_assert!(faults.faults.iter().all(|fault| !fault.message.is_empty() && !fault.help.is_empty()));
                 prop_assert!(faults.faults.is_sorted_by_key(|fault| (fault.line, fault.column)));
             }
         }

@@ -62,8 +62,8 @@ fn rendered(text: &str) -> String {
 /// One line per fault: place, way, `[what is pointed at]`, what is wrong, `=>` what to do.
 fn in_short(faults: &[Fault]) -> Vec<String> {
     let short = |fault: &Fault| {
-        let Fault { line, column, path, offending, message, mend, .. } = fault;
-        format!("{line}:{column} {path} [{offending}] {message} => {mend}")
+        let Fault { line, column, path, offending, message, help, .. } = fault;
+        format!("{line}:{column} {path} [{offending}] {message} => {help}")
     };
     faults.iter().map(short).collect()
 }

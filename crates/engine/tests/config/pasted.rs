@@ -144,7 +144,7 @@ fn what_looks_like_a_choice_of_tools_and_is_not_known_is_refused() {
     assert!(deep.len() == 1 && deep[0].contains("mcpServers.s.options.toolFilter"), "{deep:#?}");
     let both = faults_in_short("mcpServers: { s: { command: x, tools: [a], allowedTools: [b] } }");
     assert!(both.len() == 1 && both[0].contains("keep one of the two"), "{both:#?}");
-    for other in ["alwaysAllow", "autoApprove", "toolTimeout", "allowInsecure", "somethingNew"] {
+    for other in ["alwaysAllow", "autoApprove", "toolRetries", "allowInsecure", "somethingNew"] {
         let text = format!("mcpServers: {{ s: {{ command: x, {other}: [a] }} }}");
         assert_eq!(notes_in_short(&text).len(), 1, "{other}");
     }

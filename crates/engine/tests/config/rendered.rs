@@ -12,7 +12,7 @@ const CASES: &[(&str, &str)] = &[
   |
 2 |   files: { comand: npx }
   |            ^^^^^^
-  = mend: did you mean `command`?
+  = help: did you mean `command`?
 
 1 fault in dragoman.yaml",
     ),
@@ -36,7 +36,7 @@ mcpServers:
    |
 13 | … **** ${NONE:-****}', X-Key: ****, X: '* ${NONE}' } }
    |                                           ^^^^^^^
-   = mend: set NONE before Dragoman starts, or give a value: ${NONE:-value}
+   = help: set NONE before Dragoman starts, or give a value: ${NONE:-value}
 
 1 fault in dragoman.yaml",
     ),
@@ -49,7 +49,7 @@ mcpServers:
   |
 2 | … , X-17: ****, X-18: ****, X-19: **** }, tyype: http, description: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx …
   |                                           ^^^^^
-  = mend: did you mean `type`?
+  = help: did you mean `type`?
 
 1 fault in dragoman.yaml",
     ),
@@ -60,7 +60,7 @@ mcpServers:
   |
 2 |  docs: {}
   |  ^
-  = mend: indent with spaces; YAML takes no tabs there
+  = help: indent with spaces; YAML takes no tabs there
 
 1 fault in dragoman.yaml",
     ),
@@ -73,7 +73,7 @@ mcpServers:
   |
 2 |   docs: { url: ${URL} }
   |                 ^
-  = mend: put quotes around a value with `${…}`: "${NAME}"
+  = help: put quotes around a value with `${…}`: "${NAME}"
 
 1 fault in dragoman.yaml"#,
     ),
@@ -86,7 +86,7 @@ mcpServers:
   |
 2 |   docs: { url: 'https://h/', headers: * ************** ******* **** * *
   |                                                        ^
-  = mend: a `'` is missing on this line, or belongs to the text: write it twice
+  = help: a `'` is missing on this line, or belongs to the text: write it twice
 
 1 fault in dragoman.yaml",
     ),
@@ -102,7 +102,7 @@ mcpServers:
   |
 5 |     url: a: b
   |           ^
-  = mend: look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above
+  = help: look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above
 
 1 fault in dragoman.yaml",
     ),
@@ -114,7 +114,7 @@ mcpServers:
   |
 1 | listen: @here
   |         ^
-  = mend: put quotes around a value that starts with `@`, `%` or a backtick
+  = help: put quotes around a value that starts with `@`, `%` or a backtick
 
 1 fault in dragoman.yaml",
     ),
@@ -126,7 +126,7 @@ mcpServers:
   |
 1 | args: [-y, *x]
   |            ^^
-  = mend: write `&x` at the value that is meant, or quote the text: "*x"
+  = help: write `&x` at the value that is meant, or quote the text: "*x"
 
 1 fault in dragoman.yaml"#,
     ),
@@ -140,7 +140,7 @@ listen: 2
   |
 2 | ---
   | ^^^
-  = mend: keep one document, remove the `---` before the second and what follows it
+  = help: keep one document, remove the `---` before the second and what follows it
 
 1 fault in dragoman.yaml",
     ),
@@ -152,7 +152,7 @@ listen: 2
   |
 1 | listen: !include x
   |                  ^
-  = mend: remove the tag; quote a text that starts with `!`
+  = help: remove the tag; quote a text that starts with `!`
 
 1 fault in dragoman.yaml",
     ),
@@ -165,7 +165,7 @@ listen: 2
   |
 1 | ? [a, b]
   |   ^^^^^^
-  = mend: write a plain name before the `:`; quote a value that starts with `{` or `[`, such as "${NAME}"
+  = help: write a plain name before the `:`; quote a value that starts with `{` or `[`, such as "${NAME}"
 
 1 fault in dragoman.yaml"#,
     ),
@@ -177,7 +177,7 @@ listen: 2
   |
 1 | : c
   | ^
-  = mend: write the key, or remove the line
+  = help: write the key, or remove the line
 
 1 fault in dragoman.yaml",
     ),
@@ -189,7 +189,7 @@ listen: 2
   |
 1 | {"mcpServers": {"a": {"command": "x"}
   |                ^
-  = mend: add the bracket that closes this one
+  = help: add the bracket that closes this one
 
 1 fault in dragoman.yaml"#,
     ),
@@ -201,7 +201,7 @@ listen: 2
   |
 1 | {"mcpServers": {
   |                ^
-  = mend: add the bracket that closes this one
+  = help: add the bracket that closes this one
 
 1 fault in dragoman.yaml"#,
     ),
@@ -213,7 +213,7 @@ listen: 2
   |
 1 | a: &a [*a]
   |        ^^
-  = mend: write the value out
+  = help: write the value out
 
 1 fault in dragoman.yaml",
     ),
@@ -225,7 +225,7 @@ listen: 2
   |
 1 | a: { <<: 7 }
   |      ^^
-  = mend: write `<<: *name`, where `&name` stands at a mapping
+  = help: write `<<: *name`, where `&name` stands at a mapping
 
 1 fault in dragoman.yaml",
     ),
@@ -237,7 +237,7 @@ listen: 2
   |
 1 | é: 'ü' x
   |        ^
-  = mend: look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above
+  = help: look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above
 
 1 fault in dragoman.yaml",
     ),
@@ -250,7 +250,7 @@ listen: 2
   |
 2 |   日本: { native: demo }
   |   ^^
-  = mend: write a name such as `files`
+  = help: write a name such as `files`
 
 1 fault in dragoman.yaml",
     ),

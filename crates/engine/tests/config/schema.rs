@@ -85,7 +85,7 @@ fn good_guards() -> Vec<Value> {
             { "rate": "10/s", "enabled": "${YES}", "per": ["ip", "tool"], "methods": "calls", "profiles": "default", "tools": ["*"],
               "burst": "${NUMBER}", "trustForwardedFor": true },
             { "rate": "1/s", "trustForwardedFor": 2 }, { "rate": "1/s", "trustForwardedFor": "10.0.0.0/8" },
-        ], "audit": { "file": "a.db", "arguments": true, "redact": "pin", "keep": "7d" }, "stateFolder": "/s" }),
+        ], "audit": { "file": "a.db", "arguments": true, "redact": "pin", "keep": "7d" }, "stateFolder": "/s", "keyRing": "/k" }),
         json!({ "management": "${YES}" }),
         json!({ "management": { "who": { "key": "admin", "ip": "10.0.0.0/8" }, "rate": "10/s" } }),
         json!({ "audit": true, "dialect": "bb", "dialects": { "mine": { "base": "bb", "variant": "code", "pingSeconds": 7, "unknownTool.code": -1,

@@ -28,8 +28,8 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "tls: {}\nmcpServers: {}\n",
         &[
-            "1:1 tls [tls] `cert` is missing => write `tls: { cert: fullchain.pem, key: privkey.pem }`",
-            "1:1 tls [tls] `key` is missing => write `tls: { cert: fullchain.pem, key: privkey.pem }`",
+            "1:1 tls [tls] there is no `cert` => add it: cert: fullchain.pem",
+            "1:1 tls [tls] there is no `key` => add it: key: privkey.pem",
         ],
     ),
     (

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use dragoman_engine::catalogue::View;
-use dragoman_engine::exchange::{Answer, Event, Exchange, LinkFailure, Outbound, Step};
+use dragoman_engine::exchange::{Event, Exchange, ExchangeAnswer, Execution, LinkFailure, Outbound, Step};
 use dragoman_engine::session::Asks;
 use proptest::prelude::*;
 use proto::bridge::input::Question;
@@ -184,7 +184,11 @@ impl World {
             }
             _ => {
                 self.calls[at].at_server = None;
-                let failure = LinkFailure { message: "is gone".to_owned(), retry: false };
+                let failure = LinkFailure {
+                    message: "is gone".to_owned(),
+                    execution: Execution::Unknown,
+                    retry: false,
+                };
                 return self.feed(at, Event::Failed(failure));
             }
         };
@@ -319,7 +323,7 @@ impl World {
         self.feed(at, Event::Replied(asked.link.1, text));
     }
 
-    fn answered(&mut self, at: usize, answer: &Answer) {
+    fn answered(&mut self, at: usize, answer: &ExchangeAnswer) {
         let call = &mut self.calls[at];
         call.answers += 1;
         assert!(!call.cancelled && call.answers == 1, "one answer, unless it was cancelled");

@@ -59,6 +59,7 @@ pub(crate) fn view(client: &'static Era, server: &'static Era) -> View {
         schema_bytes: 4096,
         guard: None,
         separate: false,
+        personal: false,
     };
     View::build(spec, vec![upstream])
 }
@@ -109,6 +110,10 @@ impl Sealer for Toy {
     fn fresh_key(&self) -> u64 {
         self.keys.set(self.keys.get() + 1);
         self.keys.get()
+    }
+
+    fn epoch(&self) -> u64 {
+        1
     }
 }
 

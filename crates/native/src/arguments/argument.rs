@@ -6,16 +6,16 @@ use serde_json::Value;
 
 /// One argument of a tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Argument {
+pub(crate) struct ToolArgument {
     /// Its name.
     pub(crate) name: &'static str,
-    /// What it may be.
-    pub(crate) kind: Kind,
-    /// What a person or a model should know of it; its default and limits are added.
+    /// The type of its value.
+    pub(crate) kind: ArgumentType,
+    /// Its description for people and models; the default and limits are appended.
     pub(crate) about: &'static str,
-    /// Whether a call must have it.
+    /// Refuses calls without it.
     pub(crate) required: bool,
-    /// What stands for it when it is left out.
+    /// The value that applies when it is omitted.
     pub(crate) default: Option<Literal>,
     /// Smaller amounts become this; of a number that names something, smaller ones are refused.
     pub(crate) least: Option<i64>,
@@ -25,17 +25,17 @@ pub(crate) struct Argument {
     pub(crate) words: &'static [&'static str],
     /// The only members of the object, or of each object of a list, when there are any here.
     pub(crate) members: &'static [&'static str],
-    /// Whether it is sent with a step that takes the arguments along.
+    /// Sends it with every step that takes the call's arguments.
     pub(crate) sent: bool,
-    /// What it is called where it goes; its name when `None`.
+    /// Its name in the request; the same as here when `None`.
     pub(crate) called: Option<&'static str>,
-    /// How it is written there.
+    /// Its form in the request.
     pub(crate) form: Form,
 }
 
-/// What an argument may be.
+/// The types of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ArgumentType {
     /// Text.
     Text,
     /// Text that nothing may be changed in: passwords, files.
@@ -84,12 +84,12 @@ impl Literal {
     }
 }
 
-/// How a value is written where it goes.
+/// The forms of a value in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// As it is.
     Plain,
-    /// A text with commas as the list that it means.
+    /// A comma-separated text, sent as a list.
     Commas,
     /// True as 1, false as 0.
     Bit,
@@ -105,8 +105,8 @@ pub(crate) enum Form {
     Words(&'static [(&'static str, &'static str)]),
 }
 
-const fn argument(name: &'static str, kind: Kind, about: &'static str) -> Argument {
-    Argument {
+const fn argument(name: &'static str, kind: ArgumentType, about: &'static str) -> ToolArgument {
+    ToolArgument {
         name,
         kind,
         about,
@@ -123,69 +123,69 @@ const fn argument(name: &'static str, kind: Kind, about: &'static str) -> Argume
 }
 
 /// A text.
-pub(crate) const fn text(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Text, about)
+pub(crate) const fn text(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Text, about)
 }
 
 /// A text that nothing may be changed in.
-pub(crate) const fn raw(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Raw, about)
+pub(crate) const fn raw(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Raw, about)
 }
 
 /// A text with markup.
-pub(crate) const fn html(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Html, about)
+pub(crate) const fn html(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Html, about)
 }
 
 /// A whole number.
-pub(crate) const fn int(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Integer, about)
+pub(crate) const fn int(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Integer, about)
 }
 
 /// A number.
-pub(crate) const fn number(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Number, about)
+pub(crate) const fn number(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Number, about)
 }
 
 /// The number of a user, or `me`.
-pub(crate) const fn user(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::User, about)
+pub(crate) const fn user(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::User, about)
 }
 
 /// True or false.
-pub(crate) const fn flag(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Flag, about)
+pub(crate) const fn flag(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Flag, about)
 }
 
 /// Texts.
-pub(crate) const fn list(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Texts, about)
+pub(crate) const fn list(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Texts, about)
 }
 
 /// Whole numbers.
-pub(crate) const fn integers(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Integers, about)
+pub(crate) const fn integers(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Integers, about)
 }
 
 /// An object.
-pub(crate) const fn object(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Object, about)
+pub(crate) const fn object(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Object, about)
 }
 
 /// Objects.
-pub(crate) const fn objects(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Objects, about)
+pub(crate) const fn objects(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Objects, about)
 }
 
 /// Any value.
-pub(crate) const fn any(name: &'static str, about: &'static str) -> Argument {
-    argument(name, Kind::Any, about)
+pub(crate) const fn any(name: &'static str, about: &'static str) -> ToolArgument {
+    argument(name, ArgumentType::Any, about)
 }
 
-impl Argument {
-    /// Whether it is a number by which something is named rather than an amount: nothing stands for it, and it has no end.
+impl ToolArgument {
+    /// Returns true if the number is an identifier rather than an amount: it has no default and no upper limit.
     pub(crate) fn names_something(&self) -> bool {
-        self.kind == Kind::Integer && self.default.is_none() && self.most.is_none()
+        self.kind == ArgumentType::Integer && self.default.is_none() && self.most.is_none()
     }
 
     /// A call must have it.
@@ -200,7 +200,7 @@ impl Argument {
         self
     }
 
-    /// What stands for it when it is left out.
+    /// Sets the value that applies when it is omitted.
     pub(crate) const fn or(mut self, default: Literal) -> Self {
         self.default = Some(default);
         self
@@ -251,13 +251,13 @@ impl Argument {
         self
     }
 
-    /// What it is called where it goes.
+    /// Sets its name in the request.
     pub(crate) const fn called(mut self, name: &'static str) -> Self {
         self.called = Some(name);
         self
     }
 
-    /// How it is written where it goes.
+    /// Sets its form in the request.
     pub(crate) const fn form(mut self, form: Form) -> Self {
         self.form = form;
         self

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::argument::{Argument, Kind};
+use super::argument::{ArgumentType, ToolArgument};
 use super::read::{tree, user, whole};
 use crate::html;
 
@@ -10,23 +10,25 @@ use crate::html;
 const LONGEST: usize = 1000;
 
 /// The value as the row wants it; `None` when it counts as left out.
-pub(crate) fn bent(value: &Value, row: &Argument) -> Option<Value> {
+pub(crate) fn bent(value: &Value, row: &ToolArgument) -> Option<Value> {
     if value.as_str().is_some_and(str::is_empty) {
         return None;
     }
     let value = match row.kind {
-        Kind::Raw => Value::from(written(value)?),
-        Kind::Html => Value::from(html::safe(&written(value)?)),
-        Kind::Text => Value::from(plain(&written(value)?)),
-        Kind::Integer => Value::from(unsigned(value)),
-        Kind::User => user(value)?,
-        Kind::Number => value.as_number().map(|number| Value::Number(number.clone()))?,
-        Kind::Flag => Value::from(is_true(value)),
-        Kind::Texts => elements(value).iter().filter_map(written).map(|text| plain(&text)).collect(),
-        Kind::Integers => elements(value).iter().map(unsigned).collect(),
-        Kind::Object => tree(value).filter(Value::is_object)?,
-        Kind::Objects => tree(value)?.as_array()?.iter().filter(|item| item.is_object()).cloned().collect(),
-        Kind::Any => value.clone(),
+        ArgumentType::Raw => Value::from(written(value)?),
+        ArgumentType::Html => Value::from(html::safe(&written(value)?)),
+        ArgumentType::Text => Value::from(plain(&written(value)?)),
+        ArgumentType::Integer => Value::from(unsigned(value)),
+        ArgumentType::User => user(value)?,
+        ArgumentType::Number => value.as_number().map(|number| Value::Number(number.clone()))?,
+        ArgumentType::Flag => Value::from(is_true(value)),
+        ArgumentType::Texts => elements(value).iter().filter_map(written).map(|text| plain(&text)).collect(),
+        ArgumentType::Integers => elements(value).iter().map(unsigned).collect(),
+        ArgumentType::Object => tree(value).filter(Value::is_object)?,
+        ArgumentType::Objects => {
+            tree(value)?.as_array()?.iter().filter(|item| item.is_object()).cloned().collect()
+        }
+        ArgumentType::Any => value.clone(),
     };
     let allowed = row.words.is_empty() || value.as_str().is_some_and(|text| row.words.contains(&text));
     let empty = value.as_str() == Some("");

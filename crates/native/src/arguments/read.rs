@@ -5,19 +5,19 @@
 
 use serde_json::{Map, Value};
 
-use super::argument::{Argument, Kind};
+use super::argument::{ArgumentType, ToolArgument};
 use super::lenient;
 use super::trouble::Trouble;
 use super::values::Values;
 
-/// How arguments are read.
+/// The policies by which arguments are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// What does not fit is refused.
+    /// Refuses values that do not fit.
     Exact,
     /// The same, and a required text must not be blank.
     Filled,
-    /// What does not fit is bent, or dropped; only what is missing is refused.
+    /// Converts or drops values that do not fit; refuses only calls without a required argument.
     Lenient,
     /// Whatever it is goes on as it is; only what is missing is refused.
     Loose,
@@ -27,7 +27,11 @@ pub(crate) enum Policy {
 ///
 /// # Errors
 /// Arguments that do not fit: every fault in one text; under the lenient policies the first that is missing.
-pub(crate) fn read(given: &Map<String, Value>, rows: &[Argument], policy: Policy) -> Result<Values, Trouble> {
+pub(crate) fn read(
+    given: &Map<String, Value>,
+    rows: &[ToolArgument],
+    policy: Policy,
+) -> Result<Values, Trouble> {
     let mut values = Values::default();
     let mut faults = Vec::new();
     for row in rows {
@@ -54,10 +58,10 @@ pub(crate) fn read(given: &Map<String, Value>, rows: &[Argument], policy: Policy
 /// The arguments of `given` that would be taken, as they would be taken; nothing stands for those that are left out.
 pub(crate) fn taken<'r>(
     given: &Map<String, Value>,
-    rows: impl Iterator<Item = &'r Argument>,
+    rows: impl Iterator<Item = &'r ToolArgument>,
     policy: Policy,
 ) -> Map<String, Value> {
-    let one = |row: &Argument| {
+    let one = |row: &ToolArgument| {
         let value = given.get(row.name).filter(|value| !value.is_null())?;
         Some((row.name.to_owned(), limited(checked(value, row, policy).ok()??, row)))
     };
@@ -65,7 +69,7 @@ pub(crate) fn taken<'r>(
 }
 
 /// The value as the row wants it; `None` when it counts as left out.
-fn checked(value: &Value, row: &Argument, policy: Policy) -> Result<Option<Value>, String> {
+fn checked(value: &Value, row: &ToolArgument, policy: Policy) -> Result<Option<Value>, String> {
     let blank = value.as_str().is_some_and(|text| text.trim().is_empty());
     match policy {
         Policy::Lenient => Ok(lenient::bent(value, row)),
@@ -80,41 +84,41 @@ fn checked(value: &Value, row: &Argument, policy: Policy) -> Result<Option<Value
     }
 }
 
-fn wanted(row: &Argument) -> String {
+fn wanted(row: &ToolArgument) -> String {
     if !row.words.is_empty() {
         return format!("the argument {:?} must be one of: {}", row.name, row.words.join(", "));
     }
     let from = row.least.filter(|_| row.names_something());
     let what = match row.kind {
-        Kind::Text | Kind::Raw | Kind::Html => "a string",
-        Kind::Integer => match from {
+        ArgumentType::Text | ArgumentType::Raw | ArgumentType::Html => "a string",
+        ArgumentType::Integer => match from {
             Some(least) => {
                 return format!("the argument {:?} must be a whole number from {least} on", row.name);
             }
             None => "a whole number",
         },
-        Kind::Number => "a number",
-        Kind::User => "a user's number or \"me\"",
-        Kind::Flag => "true or false",
-        Kind::Texts => "an array of strings",
-        Kind::Integers => "an array of whole numbers",
-        Kind::Object => "an object",
-        Kind::Objects => "an array of objects",
-        Kind::Any => "a value",
+        ArgumentType::Number => "a number",
+        ArgumentType::User => "a user's number or \"me\"",
+        ArgumentType::Flag => "true or false",
+        ArgumentType::Texts => "an array of strings",
+        ArgumentType::Integers => "an array of whole numbers",
+        ArgumentType::Object => "an object",
+        ArgumentType::Objects => "an array of objects",
+        ArgumentType::Any => "a value",
     };
     format!("the argument {:?} must be {what}", row.name)
 }
 
 /// The value when it is of the row's kind; numbers that came as text are taken.
-fn fitting(value: &Value, row: &Argument) -> Option<Value> {
+fn fitting(value: &Value, row: &ToolArgument) -> Option<Value> {
     match row.kind {
-        Kind::Text | Kind::Raw | Kind::Html => {
+        ArgumentType::Text | ArgumentType::Raw | ArgumentType::Html => {
             let text = value.as_str()?;
             (row.words.is_empty() || row.words.contains(&text)).then(|| value.clone())
         }
-        Kind::Integer => whole(value).map(Value::from),
-        Kind::User => user(value),
-        Kind::Number => match value {
+        ArgumentType::Integer => whole(value).map(Value::from),
+        ArgumentType::User => user(value),
+        ArgumentType::Number => match value {
             Value::Number(_) => Some(value.clone()),
             Value::String(text) => {
                 let number: f64 = text.trim().parse().ok().filter(|number: &f64| number.is_finite())?;
@@ -122,25 +126,27 @@ fn fitting(value: &Value, row: &Argument) -> Option<Value> {
             }
             _ => None,
         },
-        Kind::Flag => match value {
+        ArgumentType::Flag => match value {
             Value::Bool(_) => Some(value.clone()),
             Value::String(text) => text.trim().parse::<bool>().ok().map(Value::from),
             _ => None,
         },
-        Kind::Texts => {
+        ArgumentType::Texts => {
             value.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<_>>>().map(Value::from)
         }
-        Kind::Integers => value.as_array()?.iter().map(whole).collect::<Option<Vec<_>>>().map(Value::from),
-        Kind::Object => tree(value).filter(Value::is_object),
-        Kind::Objects => {
+        ArgumentType::Integers => {
+            value.as_array()?.iter().map(whole).collect::<Option<Vec<_>>>().map(Value::from)
+        }
+        ArgumentType::Object => tree(value).filter(Value::is_object),
+        ArgumentType::Objects => {
             tree(value).filter(|list| list.as_array().is_some_and(|list| list.iter().all(Value::is_object)))
         }
-        Kind::Any => Some(value.clone()),
+        ArgumentType::Any => Some(value.clone()),
     }
 }
 
-/// Whether it is a number that names something, and there is nothing of that number.
-fn is_too_small(value: &Value, row: &Argument) -> bool {
+/// Returns true if the value is an identifier below the lowest one.
+fn is_too_small(value: &Value, row: &ToolArgument) -> bool {
     row.names_something() && value.as_i64().zip(row.least).is_some_and(|(number, least)| number < least)
 }
 
@@ -176,9 +182,9 @@ fn exact(number: f64) -> Option<i64> {
 }
 
 /// An amount within the limits of its row.
-fn limited(value: Value, row: &Argument) -> Value {
+fn limited(value: Value, row: &ToolArgument) -> Value {
     match value.as_i64() {
-        Some(number) if row.kind == Kind::Integer && !row.names_something() => {
+        Some(number) if row.kind == ArgumentType::Integer && !row.names_something() => {
             let least = row.least.unwrap_or(i64::MIN);
             Value::from(number.max(least).min(row.most.unwrap_or(i64::MAX)))
         }

@@ -1,12 +1,12 @@
-//! Why a call fails, as a kind that whoever speaks to the client can map, and in words.
+//! Reasons why a call fails: a kind that the layer towards the client can map, and words.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::server::Refusal;
+use crate::server::NativeRefusal;
 
-/// What kind of thing went wrong. The words stand in an error's `data.condition`.
+/// The kinds of failures. Their names appear in an error's `data.condition`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
     /// No tool has this name.
@@ -23,11 +23,11 @@ pub(crate) enum Condition {
     UpstreamDown,
     /// Nobody said which site, or who asks there.
     NoCredentials,
-    /// What was said of who asks is not true, or the site is none.
+    /// The credentials are wrong, or the URL is not that of a site.
     BadCredentials,
     /// Too many requests in too short a time.
     RateLimited,
-    /// What the tool stands on is not there.
+    /// The plugin that the tool needs is not there.
     PlatformMissing,
 }
 
@@ -47,7 +47,7 @@ impl Condition {
         }
     }
 
-    /// Whether it is about the request or the server as it stands rather than about what a tool was asked to do.
+    /// Returns true if the failure concerns the request or the server's setup rather than the tool's task.
     pub(crate) fn is_about_the_server(self) -> bool {
         matches!(
             self,
@@ -71,14 +71,14 @@ impl Condition {
     }
 }
 
-/// Why a call fails.
+/// The failure of a call: its kind, its message and further members.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Trouble {
-    /// What kind.
+    /// The kind of failure.
     pub(crate) condition: Condition,
     /// In words.
     pub(crate) message: String,
-    /// What else is known: further members of the error's `data`.
+    /// Further members of the error's `data`.
     pub(crate) detail: Vec<(&'static str, Value)>,
 }
 
@@ -100,11 +100,11 @@ impl Trouble {
     }
 
     /// As a JSON-RPC error.
-    pub(crate) fn refusal(self) -> Refusal {
+    pub(crate) fn refusal(self) -> NativeRefusal {
         let mut data = Map::new();
         data.insert("condition".to_owned(), Value::from(self.condition.word()));
         data.extend(self.detail.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        Refusal {
+        NativeRefusal {
             code: self.condition.code(),
             message: self.message,
             data: Some(Value::Object(data).to_string()),

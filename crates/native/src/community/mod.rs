@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::rest::{Bind, Doubt, Field, Missing, Step, fixed};
 use crate::tools::{Condition, Literal};
 
-/// What to ask a site that does not know a route.
+/// The request to a site that does not know a route: base and route.
 const ASK: (&str, &str) = ("index", "/?_fields=namespaces");
 
 const fn doubt(
@@ -33,7 +33,7 @@ const fn doubt(
 /// The account that asks, as the value `name`. BuddyBoss and BuddyPress take some accounts with an Application Password for
 /// visitors when they have to find out themselves.
 const fn caller(name: &'static str) -> Bind {
-    Bind { name, at: "/id", missing: Missing::Trouble("the site does not say whose account this is") }
+    Bind { name, at: "/id", missing: Missing::Trouble("the site does not return the ID of this account") }
 }
 
 /// The number alone.
@@ -45,14 +45,15 @@ macro_rules! caller_unless_given {
         $crate::rest::get("wp", "/users/me")
             .alone()
             .with($crate::community::NUMBER_ONLY)
-            .when($crate::rest::When::Absent($name))
+            .when($crate::rest::StepCondition::Absent($name))
             .binds(&[$crate::community::caller($name)])
             .step()
     };
 }
 use caller_unless_given;
 
-/// The roles that a new member of a group has by the answer to joining. The first version of BuddyPress's API wraps it in a list.
+/// The roles that a new member of a group has by the answer to joining. The first version of BuddyPress's API wraps it in a
+/// list.
 const ROLES: &[Bind] = &[
     Bind { name: "is_mod", at: "/is_mod|/0/is_mod", missing: Missing::Nothing },
     Bind { name: "is_admin", at: "/is_admin|/0/is_admin", missing: Missing::Nothing },
@@ -74,7 +75,7 @@ const MISSING_ROLE: Step = Step::Make("missing_role", |values| {
 macro_rules! promoted {
     ($base:literal) => {
         $crate::rest::put($base, "/groups/{group_id}/members/{user_id}")
-            .when($crate::rest::When::Given("missing_role"))
+            .when($crate::rest::StepCondition::Given("missing_role"))
             .alone()
             .with(&[
                 $crate::rest::fixed("action", $crate::tools::Literal::Text("promote")),

@@ -12,21 +12,21 @@ use crate::unknown;
 
 /// One argument of a tool.
 #[derive(Debug)]
-pub(super) struct Argument {
+pub(super) struct DemoArgument {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: DemoArgumentType,
     pub(super) required: bool,
     pub(super) about: &'static str,
 }
 
-/// What an argument may be.
+/// The types of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DemoArgumentType {
     Text,
     Number,
 }
 
-impl Kind {
+impl DemoArgumentType {
     /// The type's name in JSON Schema.
     fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Kind {
 }
 
 /// The JSON Schema (2020-12) of an object with these members and no others.
-pub(super) fn schema(rows: &[Argument]) -> String {
+pub(super) fn schema(rows: &[DemoArgument]) -> String {
     let mut properties = String::new();
     for row in rows {
         let comma = if properties.is_empty() { "" } else { "," };
@@ -61,7 +61,7 @@ pub(super) fn schema(rows: &[Argument]) -> String {
 }
 
 /// The fault of members that are none of these rows.
-pub(super) fn strange(text: &[u8], given: &Members, rows: &[Argument]) -> Option<String> {
+pub(super) fn strange(text: &[u8], given: &Members, rows: &[DemoArgument]) -> Option<String> {
     let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
     let given: Vec<Cow<'_, str>> =
         given.iter().map(|member| unquote(member.key.of(text)).unwrap_or(Cow::Borrowed("?"))).collect();
@@ -70,17 +70,17 @@ pub(super) fn strange(text: &[u8], given: &Members, rows: &[Argument]) -> Option
 
 /// The arguments of one call, checked against a tool's rows.
 #[derive(Debug)]
-pub(super) struct Arguments<'a> {
+pub(super) struct DemoArguments<'a> {
     text: &'a [u8],
     members: Option<Members>,
 }
 
-impl<'a> Arguments<'a> {
+impl<'a> DemoArguments<'a> {
     /// Reads `params.arguments`; absent arguments are an empty object.
     ///
     /// # Errors
     /// In words, every fault at once.
-    pub(super) fn read(request: &'a Frame, rows: &[Argument]) -> Result<Self, String> {
+    pub(super) fn read(request: &'a Frame, rows: &[DemoArgument]) -> Result<Self, String> {
         let text = request.text().as_ref();
         let span = request.param("arguments").map_err(|e| e.to_string())?;
         let members = match span {
@@ -92,7 +92,7 @@ impl<'a> Arguments<'a> {
         if faults.is_empty() { Ok(arguments) } else { Err(faults.join("; ")) }
     }
 
-    fn faults(&self, rows: &[Argument]) -> Vec<String> {
+    fn faults(&self, rows: &[DemoArgument]) -> Vec<String> {
         let mut faults = Vec::new();
         for row in rows {
             let found = self.members.as_ref().map_or(Ok(None), |members| members.unique(self.text, row.name));
@@ -102,7 +102,7 @@ impl<'a> Arguments<'a> {
                 Ok(Some(span)) if !row.kind.fits(span.of(self.text)) => {
                     faults.push(format!("the argument {:?} must be a {}", row.name, row.kind.name()));
                 }
-                Ok(Some(span)) if row.kind == Kind::Text && self.meaning(span).is_none() => {
+                Ok(Some(span)) if row.kind == DemoArgumentType::Text && self.meaning(span).is_none() => {
                     faults.push(format!("the argument {:?} is not valid Unicode", row.name));
                 }
                 Ok(_) => {}

@@ -6,7 +6,7 @@ use proto::json::{Members, quote};
 use proto::rpc::Frame;
 
 use super::{prompts, resources};
-use crate::server::Refusal;
+use crate::server::NativeRefusal;
 
 const TOPICS: &[&str] =
     &["clients", "names", "profiles", "prompts", "protocol versions", "security", "servers", "tools"];
@@ -16,7 +16,7 @@ const PEOPLE: &[&str] = &["Ada", "Alan", "Barbara", "Edsger", "Grace", "Katherin
 ///
 /// # Errors
 /// For params that do not fit, and for a prompt, a template or an argument that does not exist.
-pub(super) fn complete(request: &Frame) -> Result<String, Refusal> {
+pub(super) fn complete(request: &Frame) -> Result<String, NativeRefusal> {
     let reference = object(request, "ref")?;
     let argument = object(request, "argument")?;
     let (name, typed) = (member(request, &argument, "name")?, member(request, &argument, "value")?);
@@ -24,15 +24,17 @@ pub(super) fn complete(request: &Frame) -> Result<String, Refusal> {
     let (known, target) = match kind.as_ref() {
         "ref/prompt" => (prompts::NAME, member(request, &reference, "name")?),
         "ref/resource" => (resources::GREETING_TEMPLATE, member(request, &reference, "uri")?),
-        _ => return Err(Refusal::params("\"ref.type\" must be \"ref/prompt\" or \"ref/resource\"")),
+        _ => return Err(NativeRefusal::params("\"ref.type\" must be \"ref/prompt\" or \"ref/resource\"")),
     };
     if target != known {
-        return Err(Refusal::params(format!("nothing can be completed for {target:?}; there is {known:?}")));
+        return Err(NativeRefusal::params(format!(
+            "nothing can be completed for {target:?}; there is {known:?}"
+        )));
     }
     let all = match (kind.as_ref(), name.as_ref()) {
         ("ref/prompt", "topic") => TOPICS,
         ("ref/resource", "name") => PEOPLE,
-        _ => return Err(Refusal::params(format!("{known} has no argument {name:?}"))),
+        _ => return Err(NativeRefusal::params(format!("{known} has no argument {name:?}"))),
     };
     let typed = typed.to_lowercase();
     let fitting: Vec<String> = all
@@ -47,14 +49,14 @@ pub(super) fn complete(request: &Frame) -> Result<String, Refusal> {
     ))
 }
 
-fn object(request: &Frame, key: &'static str) -> Result<Members, Refusal> {
-    let span = request.param(key).map_err(|e| Refusal::params(e.to_string()))?;
+fn object(request: &Frame, key: &'static str) -> Result<Members, NativeRefusal> {
+    let span = request.param(key).map_err(|e| NativeRefusal::params(e.to_string()))?;
     span.and_then(|span| Members::of_value(request.text(), span))
-        .ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be an object")))
+        .ok_or_else(|| NativeRefusal::params(format!("\"{key}\" is required and must be an object")))
 }
 
-fn member<'a>(request: &'a Frame, of: &Members, key: &'static str) -> Result<Cow<'a, str>, Refusal> {
-    let span = of.unique(request.text(), key).map_err(|e| Refusal::params(e.to_string()))?;
+fn member<'a>(request: &'a Frame, of: &Members, key: &'static str) -> Result<Cow<'a, str>, NativeRefusal> {
+    let span = of.unique(request.text(), key).map_err(|e| NativeRefusal::params(e.to_string()))?;
     span.and_then(|span| request.string(span))
-        .ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be a string")))
+        .ok_or_else(|| NativeRefusal::params(format!("\"{key}\" is required and must be a string")))
 }

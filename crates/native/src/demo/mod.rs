@@ -26,7 +26,7 @@ use proto::rpc::Frame;
 
 use params::required;
 
-use crate::server::{Answering, NativeCall, NativeServer, Refusal, respond};
+use crate::server::{Answering, NativeCall, NativeRefusal, NativeServer, respond};
 
 const CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{},"completions":{}}"#;
 const INFO: &str = concat!(
@@ -34,8 +34,8 @@ const INFO: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     r#""}"#
 );
-const INSTRUCTIONS: &str = "Harmless tools to try a connection out: they greet, repeat, add and join what they are given. \
-                            Read demo://welcome to learn what Dragoman is.";
+const INSTRUCTIONS: &str = "Harmless tools for testing a connection: greet, echo, add and join texts. Read demo://welcome for an \
+                            introduction to Dragoman.";
 
 /// Everything here is the same until the binary changes.
 const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
@@ -63,7 +63,7 @@ impl NativeServer for Demo {
     }
 }
 
-fn result(request: &Frame, era: &Era) -> Result<Bytes, Refusal> {
+fn result(request: &Frame, era: &Era) -> Result<Bytes, NativeRefusal> {
     let method = request.method();
     let known = Method::from_name(&method).filter(|method| era.knows(*method));
     match known {
@@ -78,14 +78,14 @@ fn result(request: &Frame, era: &Era) -> Result<Bytes, Refusal> {
         Some(Method::PromptsList) => list(request, era, prompts::LIST),
         Some(Method::PromptsGet) => prompts::get(request).map(|members| dressed(era, &members, None)),
         Some(Method::Complete) => completion::complete(request).map(|members| dressed(era, &members, None)),
-        _ => Err(Refusal::method(&method)),
+        _ => Err(NativeRefusal::method(&method)),
     }
 }
 
 /// A list that has one page only.
-fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, Refusal> {
-    match request.param("cursor").map_err(|e| Refusal::params(e.to_string()))? {
-        Some(_) => Err(Refusal::params("this list has one page only: leave \"cursor\" out")),
+fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, NativeRefusal> {
+    match request.param("cursor").map_err(|e| NativeRefusal::params(e.to_string()))? {
+        Some(_) => Err(NativeRefusal::params("this list has one page only: leave \"cursor\" out")),
         None => Ok(dressed(era, members, Some(KEEP))),
     }
 }

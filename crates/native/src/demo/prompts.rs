@@ -6,22 +6,22 @@ use proto::json::{Members, quote};
 use proto::rpc::Frame;
 
 use super::required;
-use crate::server::Refusal;
+use crate::server::NativeRefusal;
 
 /// The prompt's name.
 pub(super) const NAME: &str = "introduce";
 
 /// The members of the result of `prompts/list`.
-pub(super) const LIST: &str = r#""prompts":[{"name":"introduce","title":"Introduce Dragoman","description":"Has the model explain what Dragoman is, or one topic of it.","arguments":[{"name":"topic","description":"What to explain, such as profiles or security.","required":false}]}]"#;
+pub(super) const LIST: &str = r#""prompts":[{"name":"introduce","title":"Introduce Dragoman","description":"Explains Dragoman, or one topic about it, to a newcomer.","arguments":[{"name":"topic","description":"Topic to explain, such as profiles or security. Default: an overview.","required":false}]}]"#;
 
 /// The members of the result of `prompts/get`.
 ///
 /// # Errors
 /// For an unknown prompt, or a topic that is no text.
-pub(super) fn get(request: &Frame) -> Result<String, Refusal> {
+pub(super) fn get(request: &Frame) -> Result<String, NativeRefusal> {
     let name = required(request, "name")?;
     if name != NAME {
-        return Err(Refusal::params(format!("unknown prompt {name:?}; there is {NAME:?}")));
+        return Err(NativeRefusal::params(format!("unknown prompt {name:?}; there is {NAME:?}")));
     }
     let question = match topic(request)?.as_deref().map(str::trim) {
         None | Some("") => "what Dragoman is and what it is good for".to_owned(),
@@ -36,18 +36,18 @@ pub(super) fn get(request: &Frame) -> Result<String, Refusal> {
     ))
 }
 
-fn topic(request: &Frame) -> Result<Option<Cow<'_, str>>, Refusal> {
-    let Some(span) = request.param("arguments").map_err(|e| Refusal::params(e.to_string()))? else {
+fn topic(request: &Frame) -> Result<Option<Cow<'_, str>>, NativeRefusal> {
+    let Some(span) = request.param("arguments").map_err(|e| NativeRefusal::params(e.to_string()))? else {
         return Ok(None);
     };
     let text = request.text();
     let members = Members::of_value(text, span)
-        .ok_or_else(|| Refusal::params("the arguments of a prompt must be an object"))?;
-    match members.unique(text, "topic").map_err(|e| Refusal::params(e.to_string()))? {
+        .ok_or_else(|| NativeRefusal::params("the arguments of a prompt must be an object"))?;
+    match members.unique(text, "topic").map_err(|e| NativeRefusal::params(e.to_string()))? {
         None => Ok(None),
         Some(span) => match request.string(span) {
             Some(topic) => Ok(Some(topic)),
-            None => Err(Refusal::params("the argument \"topic\" must be a string")),
+            None => Err(NativeRefusal::params("the argument \"topic\" must be a string")),
         },
     }
 }

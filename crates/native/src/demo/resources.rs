@@ -5,28 +5,28 @@ use proto::json::quote;
 use proto::rpc::Frame;
 
 use super::{required, tools::greeting};
-use crate::server::Refusal;
+use crate::server::NativeRefusal;
 
 /// The URI of the welcome page.
 const WELCOME: &str = "demo://welcome";
-/// What the URIs of greetings begin with.
+/// The prefix of the URIs of greetings.
 const GREETING: &str = "demo://greeting/";
 /// The URI template of greetings.
 pub(super) const GREETING_TEMPLATE: &str = "demo://greeting/{name}";
 
 /// The members of the result of `resources/list`.
-pub(super) const LIST: &str = r#""resources":[{"uri":"demo://welcome","name":"welcome","title":"Welcome to Dragoman","description":"What Dragoman is, and how to put servers behind it.","mimeType":"text/markdown"}]"#;
+pub(super) const LIST: &str = r#""resources":[{"uri":"demo://welcome","name":"welcome","title":"Welcome to Dragoman","description":"An introduction to Dragoman, with steps to add your own servers.","mimeType":"text/markdown"}]"#;
 
 /// The members of the result of `resources/templates/list`.
-pub(super) const TEMPLATES: &str = r#""resourceTemplates":[{"uriTemplate":"demo://greeting/{name}","name":"greeting","title":"A greeting","description":"A greeting for somebody by name.","mimeType":"text/plain"}]"#;
+pub(super) const TEMPLATES: &str = r#""resourceTemplates":[{"uriTemplate":"demo://greeting/{name}","name":"greeting","title":"A greeting","description":"A greeting for the named person.","mimeType":"text/plain"}]"#;
 
 const WELCOME_TEXT: &str = "\
 # Welcome to Dragoman
 
-A dragoman was the interpreter between courts who spoke the languages of both. This one stands between MCP clients and
-MCP servers: one endpoint, and every server behind it, for clients and servers of any protocol version.
+A dragoman was an interpreter who spoke the languages of both courts. This one connects MCP clients to MCP servers:
+it offers all of your servers at one endpoint and translates between protocol versions.
 
-What you see now is the embedded demo server. To put servers of your own behind Dragoman, write a `dragoman.yaml`:
+You are looking at the embedded demo server. To add your own servers, write a `dragoman.yaml`:
 
 ```yaml
 mcpServers:
@@ -34,27 +34,27 @@ mcpServers:
   docs: { url: https://docs.example.com/mcp, headers: { Authorization: \"Bearer ${DOCS_TOKEN}\" } }
 ```
 
-An `mcpServers` block from any MCP client can be pasted in as it is. Then:
+You can paste an `mcpServers` block from any MCP client unchanged. Then:
 
-- `dragoman check` reads the file and names every fault with its line and a mend,
-- `dragoman` serves it and prints how to connect Claude Code, Claude Desktop, Cursor, VS Code and the Inspector,
-- `dragoman list files` shows what a server offers, `dragoman call files TOOL key=value` calls a tool.
+- `dragoman check` reports every error in the file with its line number and a suggested fix,
+- `dragoman` starts the gateway and prints how to connect Claude Code, Claude Desktop, Cursor, VS Code and the Inspector,
+- `dragoman list files` lists what a server offers; `dragoman call files TOOL key=value` calls a tool.
 ";
 
 /// The members of the result of `resources/read`.
 ///
 /// # Errors
 /// For a resource that does not exist, with the era's code and the URI in `data`.
-pub(super) fn read(request: &Frame, era: &Era) -> Result<String, Refusal> {
+pub(super) fn read(request: &Frame, era: &Era) -> Result<String, NativeRefusal> {
     let uri = required(request, "uri")?;
     let (mime, text) = if uri == WELCOME {
         ("text/markdown", WELCOME_TEXT.to_owned())
     } else if let Some(name) = uri.strip_prefix(GREETING).and_then(decoded) {
         ("text/plain", greeting(Some(&name)))
     } else {
-        return Err(Refusal {
+        return Err(NativeRefusal {
             code: era.resource_not_found,
-            message: format!("resource {uri:?} does not exist; there are {WELCOME} and {GREETING_TEMPLATE}"),
+            message: format!("resource {uri:?} does not exist; available: {WELCOME} and {GREETING_TEMPLATE}"),
             data: Some(format!("{{\"uri\":{}}}", quote(&uri))),
         });
     };

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use proto::era::{ERAS, Era, InvalidArguments, newest_handshake, newest_stateless};
-use proto::rpc::{Frame, FrameLimits, Kind, code};
+use proto::rpc::{Frame, FrameKind, FrameLimits, code};
 use serde_json::{Value, json};
 
 use super::Demo;
@@ -19,7 +19,7 @@ fn ask_text(era: &'static Era, text: &str) -> Value {
         panic!("the demo server waits for nobody")
     };
     let frame = Frame::parse(answer.clone(), FrameLimits::default()).unwrap();
-    assert!(matches!(frame.kind(), Kind::Response | Kind::Error));
+    assert!(matches!(frame.kind(), FrameKind::Response | FrameKind::Error));
     let answer: Value = serde_json::from_slice(&answer).unwrap();
     assert_eq!(answer["id"], "q");
     answer
@@ -125,7 +125,7 @@ fn ill_fitting_arguments_are_refused_as_the_era_wants() {
 #[test]
 fn doubled_and_broken_arguments_are_refused() {
     for (arguments, says) in
-        [(r#"{"text":"a","text":"b"}"#, "stands twice"), (r#"{"text":"\ud800"}"#, "not valid Unicode")]
+        [(r#"{"text":"a","text":"b"}"#, "occurs twice"), (r#"{"text":"\ud800"}"#, "not valid Unicode")]
     {
         let text = format!(
             r#"{{"jsonrpc":"2.0","id":"q","method":"tools/call","params":{{"name":"echo","arguments":{arguments}}}}}"#

@@ -4,78 +4,78 @@ use proto::era::{Era, InvalidArguments};
 use proto::json::{MAX_DEPTH, Members, quote};
 use proto::rpc::Frame;
 
-use super::arguments::{Argument, Arguments, Kind, schema, strange};
+use super::arguments::{DemoArgument, DemoArgumentType, DemoArguments, schema, strange};
 use super::required;
-use crate::server::Refusal;
+use crate::server::NativeRefusal;
 
 /// A row of the table.
-struct Tool {
+struct DemoTool {
     name: &'static str,
     title: &'static str,
     about: &'static str,
-    arguments: &'static [Argument],
+    arguments: &'static [DemoArgument],
     /// The text that a call answers, or why it cannot.
-    run: fn(&Arguments<'_>) -> Result<String, String>,
+    run: fn(&DemoArguments<'_>) -> Result<String, String>,
 }
 
-const TOOLS: &[Tool] = &[
-    Tool {
+const TOOLS: &[DemoTool] = &[
+    DemoTool {
         name: "hello",
         title: "Say hello",
-        about: "Greets somebody by name, or the whole world.",
-        arguments: &[text("name", false, "Who is greeted; the world when left out.")],
+        about: "Returns a greeting for a person, or for the world.",
+        arguments: &[text("name", false, "Name of the person to greet. Default: the world.")],
         run: |arguments| Ok(greeting(arguments.text("name").as_deref())),
     },
-    Tool {
+    DemoTool {
         name: "echo",
         title: "Echo",
-        about: "Answers with the text that it is given.",
-        arguments: &[text("text", true, "The text to repeat.")],
+        about: "Returns the given text unchanged.",
+        arguments: &[text("text", true, "Text to return.")],
         run: |arguments| Ok(arguments.text("text").unwrap_or_default().into_owned()),
     },
-    Tool {
+    DemoTool {
         name: "add",
         title: "Add",
-        about: "Adds two numbers. Integers of up to 37 digits are added exactly.",
-        arguments: &[number("a", "The first number."), number("b", "The second number.")],
+        about: "Adds two numbers and returns the sum. Integers of up to 37 digits are added exactly.",
+        arguments: &[number("a", "First number."), number("b", "Second number.")],
         run: |arguments| {
             sum(arguments.number("a").unwrap_or_default(), arguments.number("b").unwrap_or_default())
         },
     },
-    Tool {
+    DemoTool {
         name: "concat",
         title: "Join two texts",
-        about: "Joins two texts, with nothing in between.",
-        arguments: &[text("a", true, "The first text."), text("b", true, "The text behind it.")],
+        about: "Joins two texts without a separator and returns the result.",
+        arguments: &[text("a", true, "First text."), text("b", true, "Second text.")],
         run: |arguments| {
             Ok([arguments.text("a").unwrap_or_default(), arguments.text("b").unwrap_or_default()].concat())
         },
     },
-    Tool {
+    DemoTool {
         name: "example-ping",
         title: "Ping",
-        about: "Answers \"pong\", to see whether a call arrives.",
+        about: "Returns \"pong\". Call it to test the connection.",
         arguments: &[],
         run: |_| Ok("pong".to_owned()),
     },
-    Tool {
+    DemoTool {
         name: "example-echo",
         title: "Echo a message",
-        about: "Answers with the message that it is given.",
-        arguments: &[text("message", true, "The message to repeat.")],
+        about: "Returns the given message unchanged.",
+        arguments: &[text("message", true, "Message to return.")],
         run: |arguments| Ok(arguments.text("message").unwrap_or_default().into_owned()),
     },
 ];
 
-const fn text(name: &'static str, required: bool, about: &'static str) -> Argument {
-    Argument { name, kind: Kind::Text, required, about }
+const fn text(name: &'static str, required: bool, about: &'static str) -> DemoArgument {
+    DemoArgument { name, kind: DemoArgumentType::Text, required, about }
 }
 
-const fn number(name: &'static str, about: &'static str) -> Argument {
-    Argument { name, kind: Kind::Number, required: true, about }
+const fn number(name: &'static str, about: &'static str) -> DemoArgument {
+    DemoArgument { name, kind: DemoArgumentType::Number, required: true, about }
 }
 
-/// What somebody is greeted with; the world when there is nobody.
+/// A greeting for this person, or for the world without a name.
 pub(super) fn greeting(name: Option<&str>) -> String {
     format!("Hello, {}!", name.map(str::trim).filter(|name| !name.is_empty()).unwrap_or("world"))
 }
@@ -86,7 +86,7 @@ pub(super) fn list() -> String {
     format!("\"tools\":[{}]", tools.join(","))
 }
 
-fn described(tool: &Tool) -> String {
+fn described(tool: &DemoTool) -> String {
     format!(
         "{{\"name\":{},\"title\":{title},\"description\":{},\"inputSchema\":{},\"annotations\":{{\"title\":{title},\
          \"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}}}}",
@@ -101,18 +101,18 @@ fn described(tool: &Tool) -> String {
 ///
 /// # Errors
 /// For an unknown tool, and in eras that want it so for ill-fitting arguments.
-pub(super) fn call(request: &Frame, era: &Era) -> Result<String, Refusal> {
+pub(super) fn call(request: &Frame, era: &Era) -> Result<String, NativeRefusal> {
     let name = required(request, "name")?;
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
         let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-        return Err(Refusal::params(format!("unknown tool {name:?}; there are {}", known.join(", "))));
+        return Err(NativeRefusal::params(format!("unknown tool {name:?}; there are {}", known.join(", "))));
     };
-    let arguments = match Arguments::read(request, tool.arguments) {
+    let arguments = match DemoArguments::read(request, tool.arguments) {
         Ok(arguments) => arguments,
         Err(why) => {
             let why = format!("{name}: {why}");
             return match era.invalid_arguments {
-                InvalidArguments::Error => Err(Refusal::params(why)),
+                InvalidArguments::Error => Err(NativeRefusal::params(why)),
                 InvalidArguments::ToolResult => Ok(content(&why, true)),
             };
         }

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 use super::RUN;
 use super::schema::regular;
 use crate::rest::{Shape, Step, get};
-use crate::tools::{Argument, Found, int};
+use crate::tools::{ToolArgument, ToolFinder, int};
 
-/// What the names of these tools begin with.
+/// The prefix of the names of these tools.
 const BEFORE: &str = "ability-";
 
-/// How abilities are found, and called.
-pub(super) const FOUND: Found = Found {
+/// The finder of abilities: the request that lists them, and the calls that they become.
+pub(super) const FOUND: ToolFinder = ToolFinder {
     arguments: ARGUMENTS,
     steps: STEPS,
     shape: Shape::Made(|answer, _| json!({"items": answer})),
@@ -20,7 +20,8 @@ pub(super) const FOUND: Found = Found {
     called,
 };
 
-const ARGUMENTS: &[Argument] = &[int("page", "Which page."), int("per_page", "How many.")];
+const ARGUMENTS: &[ToolArgument] =
+    &[int("page", "Page number."), int("per_page", "Number of items per page.")];
 const STEPS: &[Step] = &[get("index", "/wp-abilities/v1/abilities").step()];
 
 /// An ability as a tool, and whether it only reads; `None` for one that takes something else than an object.

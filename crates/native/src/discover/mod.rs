@@ -15,10 +15,11 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-use crate::rest::{Bind, Missing, Open, Shape, Step, When, delete, get, post, value};
+use crate::rest::{Bind, CallerRequest, Missing, Shape, Step, StepCondition, delete, get, post, value};
 use crate::site::SiteSettings;
 use crate::tools::{
-    Argument, Condition, Effect, Form, Found, Tool, Trouble, Values, any, int, object, text, titled,
+    Condition, Effect, Form, ToolArgument, ToolFinder, ToolRow, Trouble, Values, any, int, object, text,
+    titled,
 };
 use serde_json::{Map, Value};
 
@@ -26,17 +27,17 @@ use serde_json::{Map, Value};
 pub(crate) const PHASE: &str = "discover";
 
 /// The tools, as far as these settings let them go.
-pub(crate) fn tools(settings: &SiteSettings) -> Vec<&'static Tool> {
+pub(crate) fn tools(settings: &SiteSettings) -> Vec<&'static ToolRow> {
     READING.iter().chain(if settings.only_reads() { HARMLESS } else { CHANGING }).collect()
 }
 
-const ROUTE: Argument = text("route", "Route below /wp-json, such as /wc/v3/products/7.").required();
-const PARAMETERS: Argument = object("parameters", "Query parameters by name.");
-const BODY: Argument = object("body", "Members of the JSON request body by name.");
-const NAME: Argument = text("name", "Full name of the ability, such as core/get-site-info.").required();
-const INPUT: Argument = any("input", "Input of the ability, as its input schema defines it.").kept();
+const ROUTE: ToolArgument = text("route", "Route below /wp-json, such as /wc/v3/products/7.").required();
+const PARAMETERS: ToolArgument = object("parameters", "Query parameters by name.");
+const BODY: ToolArgument = object("body", "Members of the JSON request body by name.");
+const NAME: ToolArgument = text("name", "Full name of the ability, such as core/get-site-info.").required();
+const INPUT: ToolArgument = any("input", "Input of the ability, as its input schema defines it.").kept();
 
-const READING: &[Tool] = &[
+const READING: &[ToolRow] = &[
     titled(
         "site_routes",
         "List REST API routes",
@@ -98,10 +99,10 @@ const READING: &[Tool] = &[
     .phase(PHASE),
 ];
 
-/// How abilities are found, so that each becomes a tool.
-pub(crate) const ABILITIES: Found = abilities::FOUND;
+/// The finder that turns each ability into a tool.
+pub(crate) const ABILITIES: ToolFinder = abilities::FOUND;
 
-/// What an ability does to the world follows from what is said of it.
+/// The annotations of an ability, from which its method follows.
 const SAID: &[Bind] = &[
     Bind { name: "readonly", at: "/meta/annotations/readonly", missing: Missing::Nothing },
     Bind { name: "destructive", at: "/meta/annotations/destructive", missing: Missing::Nothing },
@@ -117,17 +118,17 @@ macro_rules! run {
             Step::Make("method", $method),
             Step::Make("given", given),
             get("index", "/wp-abilities/v1/abilities/{*name}/run")
-                .when(When::Is("method", "GET"))
+                .when(StepCondition::Is("method", "GET"))
                 .alone()
                 .with(&[value("input", "given", Form::Plain)])
                 .step(),
             post("index", "/wp-abilities/v1/abilities/{*name}/run")
-                .when(When::Is("method", "POST"))
+                .when(StepCondition::Is("method", "POST"))
                 .alone()
                 .with(&[value("input", "given", Form::Plain)])
                 .step(),
             delete("index", "/wp-abilities/v1/abilities/{*name}/run")
-                .when(When::Is("method", "DELETE"))
+                .when(StepCondition::Is("method", "DELETE"))
                 .alone()
                 .with(&[value("input", "given", Form::Plain)])
                 .step(),
@@ -135,7 +136,7 @@ macro_rules! run {
     };
 }
 
-const HARMLESS: &[Tool] = &[
+const HARMLESS: &[ToolRow] = &[
     titled(
         "site_request",
         "Read a REST API route",
@@ -158,7 +159,7 @@ const HARMLESS: &[Tool] = &[
     .phase(PHASE),
 ];
 
-const CHANGING: &[Tool] = &[
+const CHANGING: &[ToolRow] = &[
     titled(
         "site_request",
         "Send a REST API request",
@@ -189,8 +190,8 @@ const CHANGING: &[Tool] = &[
 /// The tool that runs an ability.
 const RUN: &str = "site_run_ability";
 
-const OPEN: Open =
-    Open { base: "index", method: "method", route: "route", query: "parameters", body: "body" };
+const OPEN: CallerRequest =
+    CallerRequest { base: "index", method: "method", route: "route", query: "parameters", body: "body" };
 
 /// The method that the site wants (`wp-abilities/v1`): GET for what only reads, DELETE for what destroys in a way that can be
 /// done again, POST for the rest.
@@ -203,7 +204,7 @@ fn fitting(values: &Values) -> Result<Option<Value>, Trouble> {
     ))))
 }
 
-/// What an ability is given: nothing when it takes nothing, else an empty object rather than nothing.
+/// The input of an ability: none if it takes none, otherwise at least an empty object.
 #[expect(clippy::unnecessary_wraps, reason = "a step may fail")]
 fn given(values: &Values) -> Result<Option<Value>, Trouble> {
     Ok(values
@@ -223,6 +224,6 @@ fn reading(values: &Values) -> Result<Option<Value>, Trouble> {
     if values.flag("readonly") {
         return Ok(Some(Value::from("GET")));
     }
-    let words = "this ability changes something, and the configuration lets this server only read";
+    let words = "this ability changes data, but the configuration allows this server only to read";
     Err(Trouble::new(Condition::ToolFailed, words))
 }

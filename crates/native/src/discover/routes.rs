@@ -11,7 +11,7 @@ const MOST: usize = 200;
 /// Components of one namespace that an answer names.
 const MOST_COMPONENTS: usize = 100;
 
-/// What of the index a call asks for.
+/// The part of the index that a call asks for.
 pub(super) fn shown(index: &Value, values: &Values) -> Value {
     let empty = Map::new();
     let routes = index.get("routes").and_then(Value::as_object).unwrap_or(&empty);
@@ -53,7 +53,7 @@ fn found<'i>(routes: &'i Map<String, Value>, wanted: &str) -> Option<(&'i String
     exact.or_else(|| routes.iter().find(|(route, _)| fits(&plain(route))))
 }
 
-/// What the site has: its namespaces, the version of each, and the components that are switched on, since one that is off has
+/// The namespaces of the site with their versions and active components, since an inactive component has
 /// no routes.
 fn namespaces(index: &Value, routes: &Map<String, Value>) -> Value {
     let mut counts: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();

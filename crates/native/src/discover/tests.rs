@@ -78,7 +78,7 @@ fn nothing_gets_past_what_is_allowed() {
     }
     let listed = |fake: Arc<Fake>| writing(&["/wc/v3/*", "/wp/v2/posts", "*/end"], fake);
     for route in ["/wp/v2/users", "/wp/v2/posts/7", "/wc/v3", "/wc/v30/x", "/batch/v1", "/", "/x/ending"] {
-        assert!(refuses(&listed, &json!({"route": route})).contains("does not list"), "{route}");
+        assert!(refuses(&listed, &json!({"route": route})).contains("does not allow this route"), "{route}");
     }
     for route in ["/wc/v3/products", "/wp/v2/posts", "/wc/v3//products/7/", "/x/y/end"] {
         shown(&asked(&listed(Fake::json(json!({}))), "site_request", &json!({"route": route})));
@@ -201,10 +201,10 @@ fn abilities_run_by_the_method_that_the_site_wants() {
         assert_eq!(shown(&answer), json!({"done": true}));
     }
     let (lines, answer) = lines(&reading, "ability-shop_add-item", json!({"a": 1}));
-    assert!(lines.len() == 1 && refused(&answer).1.contains("only read"), "{lines:?}");
+    assert!(lines.len() == 1 && refused(&answer).1.contains("only to read"), "{lines:?}");
 }
 
-/// What n8n adds to the arguments of a call is none of the ability's, unless it has such an argument itself.
+/// Members that n8n adds to arguments do not reach the ability, unless it has such an argument itself.
 #[test]
 fn abilities_are_not_given_what_clients_add() {
     let call = json!({"a": 1, "toolCallId": "c", "action": "x", "b": 2});
@@ -224,7 +224,7 @@ fn abilities_are_not_given_what_clients_add() {
     }
 }
 
-/// Who writes an ability may say nothing of what it does, and writes its schema as WordPress takes it.
+/// Authors of abilities may omit annotations, and write schemas in WordPress's own form.
 #[test]
 fn abilities_are_listed_as_clients_take_tools() {
     let inner = json!({"type": "object", "required": true, "properties": [], "additionalProperties": []});

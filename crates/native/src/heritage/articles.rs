@@ -40,7 +40,7 @@ pub(super) fn link(of: &Value, names: &[&str]) -> Option<String> {
 /// The text, cut with a note when it is too long.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}\n\n*(cut here: the article is longer)*", &text[..end]),
+        Some((end, _)) => format!("{}\n\n*(truncated: the article is longer)*", &text[..end]),
         None => text.to_owned(),
     }
 }

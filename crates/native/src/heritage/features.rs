@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::articles::{line, link, said, said_number};
 use crate::tools::Values;
 
-/// What is shown of a place: the label, and the properties that may have it, in small letters.
+/// The details shown of a place: a label, and the lower-case names of properties that may contain it.
 const SHOWN: &[(&str, &[&str])] = &[
     ("Kategori", &["kategori", "kulturminnekategori", "enkeltminnekategori"]),
     ("Kommune", &["kommune", "kommunenavn"]),

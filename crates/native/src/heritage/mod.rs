@@ -24,7 +24,7 @@ use std::time::Duration;
 use serde_json::Map;
 
 use crate::port::HttpClient;
-use crate::rest::{Answers, Cache, Limits, World};
+use crate::rest::{AnswerStyle, Cache, RequestLimits, World};
 use crate::tools::{Channel, Family, Policy, ToolServer};
 use crate::unknown::UnknownArguments;
 use sources::Sources;
@@ -32,14 +32,14 @@ use sources::Sources;
 const FAMILY: Family = Family {
     name: "dragoman-heritage",
     title: "Norwegian cultural heritage",
-    instructions: "Encyclopaedia articles (Wikipedia, Store norske leksikon) and registered cultural heritage in Norway \
-                   (Riksantikvaren). Coordinates are WGS 84 in decimal degrees. Name the source when you use an answer.",
+    instructions: "Finds encyclopedia articles (Wikipedia, Store norske leksikon) and registered cultural heritage in Norway \
+                   (Riksantikvaren). Coordinates are WGS 84 in decimal degrees. Cite the source of every result that you use.",
     policy: Policy::Filled,
     failed: "Error: ",
     unfit: "Error: ",
 };
 
-/// Where the services are, and how they are asked. What is `None` is as the services' owners have it.
+/// Addresses of the services, and settings of requests to them. `None` stands for the service's public address.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Wikipedia's URL; `{language}` in it becomes the language that is asked for.
@@ -50,9 +50,9 @@ pub struct Settings {
     pub riksantikvaren: Option<String>,
     /// The URL of Riksantikvaren's map server, up to `/arcgis`.
     pub arcgis: Option<String>,
-    /// What becomes of arguments that a tool does not have.
+    /// The treatment of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
-    /// Whether lists of datasets and services, which seldom change, and single places are asked for each time.
+    /// Disables the cache for lists of datasets and services, which seldom change, and for single places.
     pub no_cache: bool,
     /// For one request, with all its attempts; 30 seconds when `None`.
     pub patience: Option<Duration>,
@@ -66,17 +66,17 @@ const KEPT: (usize, usize) = (256, 8 << 20);
 /// # Errors
 /// When a URL of the settings is none, in words.
 pub fn server(settings: &Settings, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
-    let limits = Limits {
+    let limits = RequestLimits {
         attempts: 3,
-        patience: settings.patience.unwrap_or(Limits::default().patience),
-        ..Limits::default()
+        patience: settings.patience.unwrap_or(RequestLimits::default().patience),
+        ..RequestLimits::default()
     };
     let world = World {
         http,
         places: Box::new(Sources::new(settings)?),
         limits,
         cache: (!settings.no_cache).then(|| Cache::new(KEPT.0, KEPT.1)),
-        answers: Answers::Plain,
+        answers: AnswerStyle::Plain,
     };
     Ok(ToolServer::new(
         &FAMILY,

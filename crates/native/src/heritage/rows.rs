@@ -1,23 +1,27 @@
 //! The tools.
 
 use super::{articles, features, made};
-use crate::rest::{Field, Step, When, fixed, get, told, value};
-use crate::tools::{Argument, Form, Literal, Tool, int, local, number, text, tool};
+use crate::rest::{Field, Step, StepCondition, fixed, get, told, value};
+use crate::tools::{Form, Literal, ToolArgument, ToolRow, int, local, number, text, tool};
 
-const LANGUAGE: Argument = text("language", "The Wikipedia, by its language code.").or_text("no").kept();
-const LATITUDE: Argument = number("latitude", "Latitude in decimal degrees.").required().kept();
-const LONGITUDE: Argument = number("longitude", "Longitude in decimal degrees.").required().kept();
-const DATASET: Argument =
-    text("dataset", "The dataset, as riksantikvaren-datasets names it.").or_text("kulturminner");
-const COLLECTION: Argument =
-    text("collection", "The collection, as riksantikvaren-collections names it.").or_text("kulturminner");
-const SERVICE: Argument =
-    text("service", "The map service, as arcgis-services names it.").or_text("Kulturminner20180301");
-const LAYER: Argument =
-    int("layer_id", "The number of the service's layer; 6 has single monuments.").or_int(6).least(0);
+const LANGUAGE: ToolArgument =
+    text("language", "Language code of the Wikipedia edition, such as no, nn or en.").or_text("no").kept();
+const LATITUDE: ToolArgument = number("latitude", "Latitude in decimal degrees.").required().kept();
+const LONGITUDE: ToolArgument = number("longitude", "Longitude in decimal degrees.").required().kept();
+const DATASET: ToolArgument =
+    text("dataset", "ID of the dataset, as returned by riksantikvaren-datasets.").or_text("kulturminner");
+const COLLECTION: ToolArgument =
+    text("collection", "ID of the collection, as returned by riksantikvaren-collections.")
+        .or_text("kulturminner");
+const SERVICE: ToolArgument = text("service", "Name of the map service, as returned by arcgis-services.")
+    .or_text("Kulturminner20180301");
+const LAYER: ToolArgument =
+    int("layer_id", "ID of the layer of the map service. Layer 6 contains single monuments.")
+        .or_int(6)
+        .least(0);
 
-const fn limit(default: i64, most: i64) -> Argument {
-    int("limit", "How many answers.").or_int(default).least(1).most(most)
+const fn limit(default: i64, most: i64) -> ToolArgument {
+    int("limit", "Maximum number of results.").or_int(default).least(1).most(most)
 }
 
 const fn word(name: &'static str, word: &'static str) -> Field {
@@ -28,12 +32,12 @@ const fn plain(name: &'static str) -> Field {
     value(name, name, Form::Plain)
 }
 
-const WIKIPEDIA: &[Tool] = &[
+const WIKIPEDIA: &[ToolRow] = &[
     tool(
         "wikipedia-search",
-        "Searches Wikipedia; answers with titles and snippets.",
+        "Searches Wikipedia and returns titles and snippets of matching articles.",
         &[
-            text("query", "What to search for.").required().called("srsearch"),
+            text("query", "Search terms.").required().called("srsearch"),
             LANGUAGE,
             limit(10, 500).called("srlimit"),
         ],
@@ -44,8 +48,8 @@ const WIKIPEDIA: &[Tool] = &[
     ),
     tool(
         "wikipedia-summary",
-        "The introduction of a Wikipedia article.",
-        &[text("title", "The article's title.").required().called("titles"), LANGUAGE],
+        "Returns the introduction of a Wikipedia article.",
+        &[text("title", "Title of the article.").required().called("titles"), LANGUAGE],
         &[get("wikipedia", "/w/api.php")
             .with(&[
                 word("action", "query"),
@@ -61,11 +65,15 @@ const WIKIPEDIA: &[Tool] = &[
     ),
     tool(
         "wikipedia-geosearch",
-        "Wikipedia articles about places near a point.",
+        "Returns Wikipedia articles about places near a point, with distances.",
         &[
             LATITUDE,
             LONGITUDE,
-            int("radius", "How far away, in meters.").or_int(1000).least(10).most(10_000).called("gsradius"),
+            int("radius", "Maximum distance in meters.")
+                .or_int(1000)
+                .least(10)
+                .most(10_000)
+                .called("gsradius"),
             LANGUAGE,
             limit(10, 500).called("gslimit"),
         ],
@@ -84,46 +92,51 @@ const WIKIPEDIA: &[Tool] = &[
     ),
 ];
 
-const SNL: &[Tool] = &[
+const SNL: &[ToolRow] = &[
     tool(
         "snl-search",
-        "Searches Store norske leksikon, the Norwegian encyclopaedia; answers with titles, snippets and addresses.",
-        &[text("query", "What to search for.").required(), limit(10, 100)],
+        "Searches Store norske leksikon, the Norwegian encyclopedia, and returns titles, snippets and URLs of matching articles.",
+        &[text("query", "Search terms.").required(), limit(10, 100)],
         &[get("snl", "/api/v1/search").step()],
         told(articles::snl_hits),
     ),
     tool(
         "snl-article",
-        "An article of Store norske leksikon.",
-        &[text("identifier", "The article's number, or the name in its address.").required().kept()],
+        "Returns an article of Store norske leksikon.",
+        &[text("identifier", "ID of the article, or its name in the URL.").required().kept()],
         &[
             Step::Make("slug", |values| Ok(Some(made::slug(values)))),
-            get("snl", "/api/v1/article/{identifier}").when(When::Digits("identifier")).step(),
-            get("snl", "/{slug}.json").when(When::Words("identifier")).step(),
+            get("snl", "/api/v1/article/{identifier}").when(StepCondition::Digits("identifier")).step(),
+            get("snl", "/{slug}.json").when(StepCondition::Words("identifier")).step(),
         ],
         told(articles::snl_article),
     ),
 ];
 
-const RIKSANTIKVAREN: &[Tool] = &[
+const RIKSANTIKVAREN: &[ToolRow] = &[
     tool(
         "riksantikvaren-datasets",
-        "The datasets of Riksantikvaren, the Directorate for Cultural Heritage.",
+        "Returns the datasets of Riksantikvaren, the Norwegian Directorate for Cultural Heritage.",
         &[],
         &[get("riksantikvaren", "/").with(&[word("f", "json")]).keep(3600).step()],
         told(features::datasets),
     ),
     tool(
         "riksantikvaren-collections",
-        "The collections of a dataset.",
+        "Returns the collections of a Riksantikvaren dataset.",
         &[DATASET],
         &[get("riksantikvaren", "/{dataset}/collections").with(&[word("f", "json")]).keep(3600).step()],
         told(features::collections),
     ),
     tool(
         "riksantikvaren-features",
-        "Places of a collection. A box works for the dataset brukerminner only.",
-        &[DATASET, COLLECTION, text("bbox", "A box: minlon,minlat,maxlon,maxlat.").kept(), limit(20, 100)],
+        "Returns places of a Riksantikvaren collection. Only the dataset brukerminner supports `bbox`.",
+        &[
+            DATASET,
+            COLLECTION,
+            text("bbox", "Bounding box as minlon,minlat,maxlon,maxlat.").kept(),
+            limit(20, 100),
+        ],
         &[
             Step::Make("box", made::ogc_box),
             get("riksantikvaren", "/{dataset}/collections/{collection}/items")
@@ -134,8 +147,8 @@ const RIKSANTIKVAREN: &[Tool] = &[
     ),
     tool(
         "riksantikvaren-feature",
-        "One place with all that is known of it.",
-        &[text("feature_id", "Its number in the collection.").required(), DATASET, COLLECTION],
+        "Returns one place of a Riksantikvaren collection with all of its properties.",
+        &[text("feature_id", "ID of the place in the collection.").required(), DATASET, COLLECTION],
         &[get("riksantikvaren", "/{dataset}/collections/{collection}/items/{feature_id}")
             .with(&[word("f", "json")])
             .keep(300)
@@ -144,12 +157,12 @@ const RIKSANTIKVAREN: &[Tool] = &[
     ),
     tool(
         "riksantikvaren-nearby",
-        "Places near a point: what people have contributed, unless another dataset is named.",
+        "Returns places near a point with their distances. Searches user contributions (brukerminner) unless `dataset` names another dataset.",
         &[
             LATITUDE,
             LONGITUDE,
-            int("radius", "How far away, in meters.").or_int(2000).least(1).most(100_000).kept(),
-            text("dataset", "The dataset.").or_text("brukerminner"),
+            int("radius", "Maximum distance in meters.").or_int(2000).least(1).most(100_000).kept(),
+            text("dataset", "ID of the dataset.").or_text("brukerminner"),
             limit(20, 100),
         ],
         &[
@@ -163,8 +176,8 @@ const RIKSANTIKVAREN: &[Tool] = &[
     ),
     tool(
         "riksantikvaren-search-text",
-        "Places whose name or description has a text in it, in capitals or not.",
-        &[text("query", "The text.").required().kept(), DATASET, COLLECTION, limit(20, 100)],
+        "Returns places whose name or description contains a text. Case does not matter.",
+        &[text("query", "Text to find.").required().kept(), DATASET, COLLECTION, limit(20, 100)],
         &[
             Step::Make("filter", made::filter),
             get("riksantikvaren", "/{dataset}/collections/{collection}/items")
@@ -175,22 +188,22 @@ const RIKSANTIKVAREN: &[Tool] = &[
     ),
 ];
 
-const ARCGIS: &[Tool] = &[
+const ARCGIS: &[ToolRow] = &[
     tool(
         "arcgis-services",
-        "The map services of Riksantikvaren.",
+        "Returns the map services of Riksantikvaren.",
         &[],
         &[get("arcgis", "/rest/services/Distribusjon").with(&[word("f", "json")]).keep(3600).step()],
         told(features::services),
     ),
     tool(
         "arcgis-query",
-        "Places of a map layer, in a box or by a condition.",
+        "Returns places of a map layer that lie in a bounding box or match a condition.",
         &[
             SERVICE,
             LAYER,
-            text("bbox", "A box: minlon,minlat,maxlon,maxlat.").kept(),
-            text("where", "A condition in SQL's words, such as kommune='Bergen'.").or_text("1=1").kept(),
+            text("bbox", "Bounding box as minlon,minlat,maxlon,maxlat.").kept(),
+            text("where", "SQL condition, such as kommune='Bergen'.").or_text("1=1").kept(),
             limit(50, 200).called("resultRecordCount"),
         ],
         &[
@@ -217,11 +230,11 @@ const ARCGIS: &[Tool] = &[
     ),
     tool(
         "arcgis-nearby",
-        "Registered places near a point, each with its distance.",
+        "Returns registered places near a point with their distances.",
         &[
             LATITUDE,
             LONGITUDE,
-            int("distance", "How far away, in meters.").or_int(1000).least(1).most(100_000),
+            int("distance", "Maximum distance in meters.").or_int(1000).least(1).most(100_000),
             SERVICE,
             LAYER,
             limit(20, 200).called("resultRecordCount"),
@@ -247,7 +260,7 @@ const ARCGIS: &[Tool] = &[
     ),
 ];
 
-const EXAMPLES: &[Tool] = &[
+const EXAMPLES: &[ToolRow] = &[
     local("example-ping", "Returns a simple pong response", &[], |_| Ok("pong".to_owned())),
     local(
         "example-echo",
@@ -258,6 +271,6 @@ const EXAMPLES: &[Tool] = &[
 ];
 
 /// All tools, in the order of their list.
-pub(super) fn all() -> Vec<&'static Tool> {
+pub(super) fn all() -> Vec<&'static ToolRow> {
     [EXAMPLES, WIKIPEDIA, SNL, RIKSANTIKVAREN, ARCGIS].into_iter().flatten().collect()
 }

@@ -1,10 +1,10 @@
-//! Where the services are, and what their errors look like. Hosts come from the configuration alone.
+//! The addresses of the services, and the form of their errors. Hosts come from the configuration alone.
 
 use serde_json::Value;
 
 use super::Settings;
 use crate::port::HttpResponse;
-use crate::rest::{Place, Places, base_url};
+use crate::rest::{RequestTarget, RequestTargets, base_url};
 use crate::server::Mapped;
 use crate::tools::{Condition, Trouble, Values};
 
@@ -37,13 +37,13 @@ impl Sources {
     }
 }
 
-impl Places for Sources {
-    fn place(&self, base: &str, values: &Values, _mapped: Option<&Mapped>) -> Result<Place, Trouble> {
+impl RequestTargets for Sources {
+    fn place(&self, base: &str, values: &Values, _mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble> {
         let found = self.0.iter().find(|(name, _)| *name == base).map(|(_, url)| url.as_str());
         let url = found.unwrap_or_default();
         let url =
             if url.contains(LANGUAGE) { url.replace(LANGUAGE, language(values)?) } else { url.to_owned() };
-        Ok(Place { url, authorization: None, public_only: false, entry: None })
+        Ok(RequestTarget { url, authorization: None, public_only: false, entry: None })
     }
 
     fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {
@@ -53,8 +53,8 @@ impl Places for Sources {
             .find_map(|at| body.pointer(at).and_then(Value::as_str))
             .map(|text| format!(": {}", text.chars().take(300).collect::<String>()));
         let message = match response.status {
-            404 => format!("{base} has nothing of this name (HTTP 404)"),
-            429 => format!("{base} is asked too often (HTTP 429): try again in a minute"),
+            404 => format!("{base} has no item with this name (HTTP 404)"),
+            429 => format!("{base} limits the request rate (HTTP 429): try again in a minute"),
             status => format!("{base} answered HTTP {status}{}", said.unwrap_or_default()),
         };
         Trouble::new(Condition::UpstreamError, message).with("status", response.status)
@@ -63,7 +63,7 @@ impl Places for Sources {
     fn refused(&self, base: &str, answer: &Value) -> Option<Trouble> {
         let error = answer.get("error")?;
         let said = ["info", "message"].iter().find_map(|name| error.get(name).and_then(Value::as_str));
-        let said: String = said.unwrap_or("an error without words").chars().take(300).collect();
+        let said: String = said.unwrap_or("an error without a message").chars().take(300).collect();
         Some(Trouble::new(Condition::UpstreamError, format!("{base} answered: {said}")))
     }
 }

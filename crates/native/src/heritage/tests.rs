@@ -66,10 +66,10 @@ fn hostile_values_ask_nothing() {
         ("wikipedia-search", json!({"query": " "}), "must not be empty"),
         ("wikipedia-geosearch", json!({"latitude": 91, "longitude": 0}), "\"latitude\""),
         ("wikipedia-geosearch", json!({"latitude": "nan", "longitude": 0}), "\"latitude\" must be a number"),
-        ("riksantikvaren-collections", json!({"dataset": ".."}), "cannot stand in a path"),
-        ("riksantikvaren-feature", json!({"feature_id": "."}), "cannot stand in a path"),
-        ("riksantikvaren-feature", json!({"feature_id": "a\r\nb"}), "cannot stand in a path"),
-        ("snl-article", json!({"identifier": "/"}), "cannot stand in a path"),
+        ("riksantikvaren-collections", json!({"dataset": ".."}), "is not allowed in a path"),
+        ("riksantikvaren-feature", json!({"feature_id": "."}), "is not allowed in a path"),
+        ("riksantikvaren-feature", json!({"feature_id": "a\r\nb"}), "is not allowed in a path"),
+        ("snl-article", json!({"identifier": "/"}), "is not allowed in a path"),
         ("riksantikvaren-features", json!({"bbox": "1,2,3"}), "minlon,minlat"),
         ("riksantikvaren-features", json!({"bbox": "1,2,3,4,x"}), "minlon,minlat"),
         ("riksantikvaren-features", json!({"bbox": "11,59,10,60"}), "minlon,minlat"),
@@ -163,10 +163,10 @@ fn places_are_told_with_their_distance() {
 fn troubles_of_services_are_results_with_an_error() {
     for (answer, says) in [
         (reply(200, &json!({"error": {"info": "bad query"}})), "wikipedia answered: bad query"),
-        (reply(404, &json!({})), "nothing of this name"),
-        (reply(429, &json!({})), "too often"),
+        (reply(404, &json!({})), "no item with this name"),
+        (reply(429, &json!({})), "limits the request rate"),
         (reply(500, &json!({"message": "down"})), "HTTP 500: down"),
-        (HttpResponse { status: 200, headers: Vec::new(), body: "<html>".into() }, "no JSON"),
+        (HttpResponse { status: 200, headers: Vec::new(), body: "<html>".into() }, "not JSON"),
         (
             HttpResponse {
                 status: 302,
@@ -270,6 +270,6 @@ fn the_list_shows_sixteen_tools_with_their_schemas() {
     let limit = &tools[2]["inputSchema"]["properties"]["limit"];
     assert_eq!(
         limit,
-        &json!({"type": "integer", "description": "How many answers (default: 10, max: 500)", "default": 10})
+        &json!({"type": "integer", "description": "Maximum number of results (default: 10, max: 500)", "default": 10})
     );
 }

@@ -12,41 +12,41 @@ mod tests;
 use serde_json::{Map, Value};
 
 use crate::tools::{
-    Channel, Condition, Family, Policy, Tool, ToolServer, Trouble, Values, flag, list, local, number, text,
+    Channel, Condition, Family, Policy, ToolRow, ToolServer, Trouble, Values, flag, list, local, number, text,
 };
 use crate::unknown::UnknownArguments;
 
 const FAMILY: Family = Family {
     name: "dragoman-plain",
     title: "Dragoman plain tools",
-    instructions: "Small tools without side effects: greet, repeat, add, join, and calculate with formulas in prefix notation.",
+    instructions: "Small tools without side effects: greet, echo, add, join texts, and calculate formulas in prefix notation.",
     policy: Policy::Exact,
     failed: "",
     unfit: "",
 };
 
-const TOOLS: &[Tool] = &[
+const TOOLS: &[ToolRow] = &[
     local("hello", "Returns a greeting message", &[text("name", "Name to greet").required()], |values| {
         Ok(format!("{}, {}!", values.text("greeting"), values.text("name")))
     }),
     local(
         "echo",
-        "Answers with the message that it is given.",
-        &[text("message", "The message to repeat.").required()],
+        "Returns the given message unchanged.",
+        &[text("message", "Message to return.").required()],
         |values| Ok(values.text("message").to_owned()),
     ),
     local(
         "add",
-        "Adds two numbers.",
-        &[number("a", "The first number.").required(), number("b", "The second number.").required()],
+        "Adds two numbers and returns the sum.",
+        &[number("a", "First number.").required(), number("b", "Second number.").required()],
         add,
     ),
     local(
         "concat",
-        "Joins texts.",
+        "Joins texts and returns the result.",
         &[
-            list("strings", "The texts, in order.").required(),
-            text("separator", "What stands between two of them; nothing when left out.").or_text(""),
+            list("strings", "Texts to join, in order.").required(),
+            text("separator", "Separator between the texts. Default: none.").or_text(""),
         ],
         concat,
     ),
@@ -54,9 +54,9 @@ const TOOLS: &[Tool] = &[
         "calculate",
         calculate::ABOUT,
         &[
-            text("expr", "The formula, such as (+ 1 (* 2 3)).").required(),
-            flag("input-base64", "Whether the formula is given in base64.").or_flag(false),
-            flag("output-base64", "Whether the answer is wanted in base64.").or_flag(false),
+            text("expr", "Formula, such as (+ 1 (* 2 3)).").required(),
+            flag("input-base64", "Read the formula as base64.").or_flag(false),
+            flag("output-base64", "Return the result in base64.").or_flag(false),
         ],
         |values| {
             calculate::calculate(

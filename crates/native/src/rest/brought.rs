@@ -5,18 +5,18 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::file;
-use super::unread::{self, Unread};
+use super::unread::{self, UnreadableKind};
 use super::world::Run;
 use crate::port::{HttpRequest, HttpResponse};
 use crate::tools::{Condition, Trouble};
 
-/// How many times as large as another answer a file may be: WordPress's own theme already fills the room of one.
+/// The factor by which a file may be larger than another answer: WordPress's own theme already fills the room of one.
 const LARGER: usize = 2;
 const ZIP: &str = "application/zip";
 
 impl Run<'_> {
-    /// The file that the answer to a request is: its `uri`, `name`, `mimeType` and `size` in bytes, and in `blob` its content in
-    /// base64.
+    /// The file that the answer to a request is: its `uri`, `name`, `mimeType` and `size` in bytes, and in `blob` its
+    /// content in base64.
     ///
     /// # Errors
     /// When the request fails, or its answer is empty, larger than files may be, or no file: a page, or data.
@@ -33,10 +33,10 @@ impl Run<'_> {
         let body = response.body.clone();
         let no = || {
             let hint = self.world.places.unread(unread::kind(&body));
-            let words = format!("the site answered with something else than a file ({hint})");
+            let words = format!("the site's answer is not a file ({hint})");
             Trouble::new(Condition::UpstreamError, words)
         };
-        if body.is_empty() || unread::kind(&body) == Unread::Page {
+        if body.is_empty() || unread::kind(&body) == UnreadableKind::Page {
             return Err(no());
         }
         let name = said_name(&response);

@@ -8,18 +8,18 @@ use bytes::Bytes;
 
 /// Answers that are kept, by URL. Bounded in number and size; the one that ends first makes room.
 pub(crate) struct Cache {
-    kept: Mutex<Kept>,
+    kept: Mutex<CachedAnswers>,
     entries: usize,
     bytes: usize,
 }
 
 #[derive(Default)]
-struct Kept {
-    answers: HashMap<String, Entry>,
+struct CachedAnswers {
+    answers: HashMap<String, CachedAnswer>,
     bytes: usize,
 }
 
-struct Entry {
+struct CachedAnswer {
     until: Duration,
     body: Bytes,
 }
@@ -43,7 +43,7 @@ impl Cache {
             return;
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let Kept { answers, bytes } = &mut *kept;
+        let CachedAnswers { answers, bytes } = &mut *kept;
         answers.retain(|url, entry| {
             let stays = entry.until > now;
             *bytes -= if stays { 0 } else { cost(url, &entry.body) };
@@ -63,6 +63,6 @@ impl Cache {
         }
         *bytes += cost(url, body);
         // A slice would keep the whole buffer that it is of.
-        answers.insert(url.to_owned(), Entry { until, body: Bytes::copy_from_slice(body) });
+        answers.insert(url.to_owned(), CachedAnswer { until, body: Bytes::copy_from_slice(body) });
     }
 }

@@ -1,10 +1,11 @@
-//! What sites say that they have: asked when a route is missing, and good for a short time. It must not know what names mean.
+//! Questions to sites about what they have: asked when a route is missing; an answer counts for a short time. It must not
+//! know what names mean.
 
 use bytes::Bytes;
 use serde_json::Value;
 
-use super::offered::{ASKED, COUNTS, Names};
-use super::place::{Doubt, Place};
+use super::offered::{ASKED, COUNTS, Namespaces};
+use super::place::{Doubt, RequestTarget};
 use super::request::AGENT;
 use super::world::{Run, World};
 use crate::port::{HttpRequest, Verb};
@@ -15,8 +16,8 @@ const MOST_NAMES: usize = 500;
 const LONGEST: usize = 100;
 
 impl World {
-    /// Where what is below `place` is, when the site has said of late that it is elsewhere.
-    pub(super) fn elsewhere(&self, base: &str, place: &Place) -> Option<String> {
+    /// The new URL of a place, if the site has recently reported that the API moved.
+    pub(super) fn elsewhere(&self, base: &str, place: &RequestTarget) -> Option<String> {
         let site = &place.entry.as_ref()?.url;
         let names = self.places.offered()?.get(site, self.http.now(), COUNTS)?;
         self.places.moved(base, &names, &place.url)
@@ -45,8 +46,8 @@ impl Run<'_> {
         Err(Trouble { condition, message: message.to_owned(), detail: trouble.detail })
     }
 
-    /// What the site says that it has.
-    async fn names(&self, doubt: Doubt) -> Option<Names> {
+    /// The namespaces that the site reports.
+    async fn names(&self, doubt: Doubt) -> Option<Namespaces> {
         let (base, route) = doubt.ask;
         let world = self.world;
         let place = world.places.place(base, &self.values, self.mapped).ok()?;
@@ -69,7 +70,7 @@ impl Run<'_> {
         let response = world.sent(request).await.ok()?;
         let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let names = answer.get("namespaces").and_then(Value::as_array)?.iter().filter_map(Value::as_str);
-        let names: Names =
+        let names: Namespaces =
             names.filter(|name| name.len() <= LONGEST).take(MOST_NAMES).map(str::to_owned).collect();
         if let Some((offered, entry)) = kept {
             offered.put(&entry.url, world.http.now(), names.clone());

@@ -1,4 +1,4 @@
-//! Whether a site knows the credentials that are shown to it, asked before they are used. Of many routes a site gives those
+//! Checks that a site knows the credentials shown to it before they are used. Of many routes a site gives those
 //! whom it does not know what anybody may see, with a status of success: then a wrong password would look like an empty
 //! site. Its word counts for a short time. It must not know what a site is.
 
@@ -7,9 +7,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use secrecy::ExposeSecret as _;
 
-use super::place::Place;
+use super::place::RequestTarget;
 use super::request::AGENT;
-use super::unread::{self, Unread};
+use super::unread::{self, UnreadableKind};
 use super::unreadable;
 use super::world::World;
 use crate::port::{HttpRequest, Verb};
@@ -19,17 +19,17 @@ use crate::tools::{Condition, Trouble};
 const COUNTS: Duration = Duration::from_mins(1);
 /// So long when it gives no clear answer: some refuse this question to all.
 const COUNTS_IN_DOUBT: Duration = Duration::from_secs(10);
-/// How long the question may take.
+/// The deadline of the entry request.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of the answer.
 const ANSWER: usize = 64 << 10;
 
 impl World {
-    /// Whether the place lets these credentials in.
+    /// Asks the place to accept these credentials, unless it did so recently.
     ///
     /// # Errors
-    /// When it does not know them, or cannot be asked.
-    pub(super) async fn let_in(&self, place: &Place) -> Result<(), Trouble> {
+    /// If the place refuses them, or cannot be reached.
+    pub(super) async fn let_in(&self, place: &RequestTarget) -> Result<(), Trouble> {
         let (Some(entry), Some(digest)) = (&place.entry, self.digest(place)) else { return Ok(()) };
         let Some(known) = self.places.known() else { return Ok(()) };
         if known.is(&digest, self.http.now()) {
@@ -50,7 +50,7 @@ impl World {
         // A page for people says nothing of whom a site knows.
         if response.is_success()
             && unread::json(&response.body).is_none()
-            && unread::kind(&response.body) == Unread::Page
+            && unread::kind(&response.body) == UnreadableKind::Page
         {
             return Err(unreadable::trouble(&*self.places, &response.body, false));
         }
@@ -72,8 +72,8 @@ impl World {
         }
     }
 
-    /// What credentials at a place are remembered by.
-    pub(super) fn digest(&self, place: &Place) -> Option<[u8; 32]> {
+    /// The digest under which credentials at a place are remembered.
+    pub(super) fn digest(&self, place: &RequestTarget) -> Option<[u8; 32]> {
         let (entry, shown) = (place.entry.as_ref()?, place.authorization.as_ref()?);
         // No URL has a line end.
         let both = secrecy::SecretString::from(format!("{}\n{}", entry.url, shown.expose_secret()));

@@ -68,7 +68,7 @@ impl Run<'_> {
 fn unfetched(fault: &HttpFault) -> Trouble {
     match fault.kind {
         HttpFaultKind::Refused => {
-            Trouble::arguments(format!("this file may not be fetched: {}", fault.message))
+            Trouble::arguments(format!("fetching this file is not allowed: {}", fault.message))
         }
         HttpFaultKind::TooOften => Trouble::new(Condition::RateLimited, fault.message.clone()),
         _ => Trouble::new(Condition::ToolFailed, format!("the file cannot be fetched: {}", fault.message)),

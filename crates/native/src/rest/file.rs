@@ -11,7 +11,7 @@ use super::encode::{decoded, encode_into};
 use super::url::{canonical, has_port};
 use crate::tools::{Trouble, Values};
 
-/// Where a file comes from: names of arguments.
+/// The source of a file, as names of arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FileFrom {
     /// A URL.
@@ -36,11 +36,11 @@ pub(super) struct FileData {
     pub(super) name: String,
     /// Its media type.
     pub(super) mime: String,
-    /// What is in it.
+    /// Its content.
     pub(super) bytes: Bytes,
 }
 
-/// What has to be done to have a file.
+/// The next step to get a file.
 pub(super) enum FileAsk {
     /// Nothing: here it is.
     Here(FileData),
@@ -90,7 +90,9 @@ pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Re
     let mime = content_type.and_then(media_type).filter(|mime| mime != "application/octet-stream");
     let mime = mime.unwrap_or_else(|| guessed(&bytes).to_owned());
     if !is_fetched(&mime) {
-        return Err(format!("what the URL leads to is no image, sound, film or document: it is {mime}"));
+        return Err(format!(
+            "the URL does not lead to an image, audio, video or document file: its media type is {mime}"
+        ));
     }
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let last = path.split("://").nth(1).and_then(|path| path.split_once('/')).map_or("", |(_, path)| path);
@@ -126,7 +128,8 @@ const DOCUMENTS: &[&str] = &[
     "text/vtt",
 ];
 
-/// Whether a file of this media type is fetched. Of vendors' types those that are data say so by their suffix (RFC 6839).
+/// Returns true if files of this media type may be fetched. Vendors' types for structured data are told by their suffix
+/// (RFC 6839).
 fn is_fetched(mime: &str) -> bool {
     let is_data = mime.ends_with("+json") || (mime.ends_with("+xml") && mime != "image/svg+xml");
     let vendors = |known: &str| known.ends_with('.') && mime.starts_with(known);
@@ -149,7 +152,7 @@ fn content(text: &str, argument: &str, most: usize) -> Result<(Bytes, Option<Str
     } else {
         data.into()
     };
-    let no = |_| Trouble::arguments(format!("the argument {argument:?} is no base64"));
+    let no = |_| Trouble::arguments(format!("the argument {argument:?} is not valid base64"));
     let bytes = BASE64.decode(data.as_bytes()).map_err(no)?;
     match bytes.len() {
         0 => Err(Trouble::arguments(format!("the argument {argument:?} is empty"))),
@@ -169,7 +172,7 @@ fn media_type(text: &str) -> Option<String> {
     (token(kind) && token(sub)).then_some(bare)
 }
 
-/// What a file is, by how it begins.
+/// The media type of a file, guessed from its first bytes.
 fn guessed(bytes: &[u8]) -> &'static str {
     let signs: &[(&[u8], usize, &str)] = &[
         (b"\x89PNG\r\n", 0, "image/png"),
@@ -265,10 +268,10 @@ pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
     Ok(url)
 }
 
-/// Where a redirect from `url` leads (RFC 9110, 10.2.2).
+/// The absolute target of a redirect from `url` (RFC 9110, 10.2.2).
 ///
 /// # Errors
-/// When it leads to no URL that can be asked.
+/// If the target is not an HTTP URL.
 pub(super) fn redirected(url: &str, location: &str) -> Result<String, &'static str> {
     let scheme = url.split(':').next().unwrap_or("https");
     let origin_end = url.find("://").map_or(0, |at| at + 3);

@@ -1,4 +1,4 @@
-//! Whom sites let in a short time ago. It must not know how they are asked.
+//! The credentials that sites accepted a short time ago. It must not know how they are asked.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,11 +7,11 @@ use std::time::Duration;
 /// So many are remembered.
 const MOST: usize = 4096;
 
-/// Whom sites let in a short time ago, as digests.
+/// Digests of the credentials that sites accepted recently.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<HashMap<[u8; 32], Duration>>);
+pub(crate) struct AcceptedCredentials(Mutex<HashMap<[u8; 32], Duration>>);
 
-impl Known {
+impl AcceptedCredentials {
     pub(super) fn is(&self, digest: &[u8; 32], now: Duration) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(digest).is_some_and(|until| *until > now)

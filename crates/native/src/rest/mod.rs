@@ -9,7 +9,7 @@
 //! | `source`, `content_format` | content as those who edit it see it; in which form it is shown |
 //! | `shape` | what of an answer is shown, and in which manner |
 //! | `unread`, `unreadable` | answers that are no JSON, and the trouble with them |
-//! | `mend` | answers of PHP made regular |
+//! | `normalize` | answers of PHP made regular |
 //! | `place` | where requests go, and what that service's errors look like |
 //! | `url` | URLs of places, written in one way |
 //! | `offered`, `doubted` | what sites say that they have, and how they are asked |
@@ -34,8 +34,8 @@ mod entry;
 mod fetch;
 mod file;
 mod known;
-mod mend;
 mod multipart;
+mod normalize;
 mod offered;
 mod open;
 mod place;
@@ -55,18 +55,18 @@ pub(crate) mod tests;
 pub(crate) use cache::Cache;
 pub(crate) use content_format::{CONTENT_FORMAT, CONTENT_NOTE};
 pub(crate) use file::FileFrom;
-pub(crate) use known::Known;
+pub(crate) use known::AcceptedCredentials;
 pub(crate) use offered::Offered;
 pub(crate) use open::is_listed;
-pub(crate) use place::{Doubt, Entry, Place, Places};
+pub(crate) use place::{Doubt, EntryCheck, RequestTarget, RequestTargets};
 pub(crate) use settled::settled;
-pub use shape::Answers;
-pub(crate) use shape::{From, Pick, Shape, Shown, pick, told};
+pub use shape::AnswerStyle;
+pub(crate) use shape::{CallAnswer, From, Pick, Shape, pick, told};
 pub(crate) use source::{ALLOW_MARKUP_LOSS, RENDERED};
 pub(crate) use step::{
-    Bind, Check, Encoding, Field, Missing, Open, Source, Step, When, content, delete, edit, fixed, get,
-    patch, post, purge, put, query, value,
+    Bind, CallerRequest, Check, Encoding, Field, FieldSource, Missing, Step, StepCondition, content, delete,
+    edit, fixed, get, patch, post, purge, put, query, value,
 };
-pub(crate) use unread::{Unread, json};
+pub(crate) use unread::{UnreadableKind, json};
 pub(crate) use url::base_url;
-pub(crate) use world::{Limits, RAW, World};
+pub(crate) use world::{RAW, RequestLimits, World};

@@ -9,9 +9,9 @@ use super::file::FileData;
 
 /// The parts of a body.
 #[derive(Default)]
-pub(super) struct Form<'a>(Vec<Part<'a>>);
+pub(super) struct Form<'a>(Vec<FormPart<'a>>);
 
-struct Part<'a> {
+struct FormPart<'a> {
     head: String,
     body: Body<'a>,
 }
@@ -34,7 +34,7 @@ impl<'a> Form<'a> {
     /// Adds a field.
     pub(super) fn field(&mut self, name: &str, text: &str) {
         let head = format!("Content-Disposition: form-data; name=\"{}\"\r\n\r\n", escaped(name));
-        self.0.push(Part { head, body: Body::Text(text.to_owned()) });
+        self.0.push(FormPart { head, body: Body::Text(text.to_owned()) });
     }
 
     /// Adds a file.
@@ -45,7 +45,7 @@ impl<'a> Form<'a> {
             escaped(&file.name),
             file.mime,
         );
-        self.0.push(Part { head, body: Body::File(&file.bytes) });
+        self.0.push(FormPart { head, body: Body::File(&file.bytes) });
     }
 
     /// The content type, and the body.
@@ -72,7 +72,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// What boundaries begin with, and how many digits their number has behind it.
+/// The prefix of boundaries; a number with [`DIGITS`] digits follows.
 const BEGINS: &str = "part-of-a-form-";
 const DIGITS: usize = 8;
 

@@ -1,4 +1,4 @@
-//! What sites say that they have, for a short time. It must not know how they are asked.
+//! The routes that sites said they have, remembered for a short time. It must not know how they are asked.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,26 +11,26 @@ pub(super) const ASKED: Duration = Duration::from_secs(30);
 /// Sites that are remembered.
 const MOST: usize = 4096;
 
-/// What sites have, by where they say it.
+/// The namespaces that sites reported, by the URL of the report.
 #[derive(Default)]
-pub(crate) struct Offered(Mutex<HashMap<String, Said>>);
+pub(crate) struct Offered(Mutex<HashMap<String, SiteReport>>);
 
 #[derive(Clone)]
-struct Said {
+struct SiteReport {
     at: Duration,
-    names: Names,
+    names: Namespaces,
 }
 
-pub(super) type Names = Arc<[String]>;
+pub(super) type Namespaces = Arc<[String]>;
 
 impl Offered {
-    /// What the site said, if that was not longer ago.
-    pub(super) fn get(&self, site: &str, now: Duration, age: Duration) -> Option<Names> {
+    /// The site's report, unless it is older than `age`.
+    pub(super) fn get(&self, site: &str, now: Duration, age: Duration) -> Option<Namespaces> {
         let said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         said.get(site).filter(|said| said.at + age > now).map(|said| said.names.clone())
     }
 
-    pub(super) fn put(&self, site: &str, now: Duration, names: Names) {
+    pub(super) fn put(&self, site: &str, now: Duration, names: Namespaces) {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if said.len() >= MOST && !said.contains_key(site) {
             said.retain(|_, said| said.at + COUNTS > now);
@@ -39,7 +39,7 @@ impl Offered {
                 said.clear();
             }
         }
-        said.insert(site.to_owned(), Said { at: now, names });
+        said.insert(site.to_owned(), SiteReport { at: now, names });
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn what_sites_say_is_kept_for_a_time_and_for_so_many() {
         let offered = Offered::default();
-        let (then, names) = (Duration::from_secs(7), Names::from(["a/v1".to_owned()]));
+        let (then, names) = (Duration::from_secs(7), Namespaces::from(["a/v1".to_owned()]));
         offered.put("one", then, names.clone());
         let known = |site: &str, now| offered.get(site, now, COUNTS).is_some();
         assert!(known("one", then + Duration::from_secs(299)));

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::encode::encode_into;
-use super::place::Place;
+use super::place::RequestTarget;
 use super::request::{AGENT, branches_into};
-use super::step::Open;
+use super::step::CallerRequest;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{Trouble, Values};
 
@@ -25,20 +25,20 @@ const LONGEST: usize = 1000;
 ///
 /// # Errors
 /// When there is no such method, or it is no route.
-pub(super) fn wanted(open: &Open, values: &Values) -> Result<(Verb, String), Trouble> {
+pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, String), Trouble> {
     let verb = match values.text(open.method) {
         "" | "GET" => Verb::Get,
         "POST" => Verb::Post,
         "PUT" => Verb::Put,
         "PATCH" => Verb::Patch,
         "DELETE" => Verb::Delete,
-        other => return Err(Trouble::arguments(format!("there is no method {other:?}"))),
+        other => return Err(Trouble::arguments(format!("unknown method {other:?}"))),
     };
     let route = values.text(open.route).trim();
     let route = route.strip_prefix("/wp-json").filter(|rest| rest.starts_with('/')).unwrap_or(route);
     let wrong = |why: &str| Trouble::arguments(format!("the argument {:?}: {why}", open.route));
     if !route.starts_with('/') || route.len() > LONGEST {
-        return Err(wrong("a route begins with a slash, such as /wp/v2/posts, and is not long"));
+        return Err(wrong("a route must begin with a slash, such as /wp/v2/posts, and must not be too long"));
     }
     if route.contains(['?', '#', '%', '\\']) || route.chars().any(char::is_control) {
         return Err(wrong("a route has no ?, #, % and \\; what goes into the query is given beside it"));
@@ -59,10 +59,10 @@ pub(super) fn wanted(open: &Open, values: &Values) -> Result<(Verb, String), Tro
 /// # Errors
 /// When the query or the body is none, or has a name that would get past what is allowed.
 pub(super) fn request(
-    open: &Open,
+    open: &CallerRequest,
     values: &Values,
     (verb, route): (Verb, &str),
-    (place, embeds): (Place, bool),
+    (place, embeds): (RequestTarget, bool),
 ) -> Result<HttpRequest, Trouble> {
     let mut url = place.url;
     for segment in route.split('/').skip(1) {
@@ -71,7 +71,7 @@ pub(super) fn request(
     }
     for (name, value) in members(values, open.query)? {
         if is_one(name, POWERS) {
-            return Err(Trouble::arguments(format!("the parameter {name:?} is not for calls to say")));
+            return Err(Trouble::arguments(format!("calls cannot set the parameter {name:?}")));
         }
         if !embeds && is_one(name, EMBED) {
             let words = "_embed shows what is at other routes, and the configuration lists those that may be asked: ask them one by \
@@ -109,8 +109,8 @@ fn members<'v>(values: &'v Values, name: &str) -> Result<Vec<(&'v String, &'v Va
     }
 }
 
-/// Whether PHP may read a name as one of these: it drops blanks in front, makes `_` of blanks, dots and a lone bracket,
-/// and ends a name where a bracket or a zero byte begins.
+/// Returns true if PHP may read a name as one of these: PHP drops leading blanks, turns blanks, dots and a lone bracket
+/// into `_`, and ends a name where a bracket or a zero byte begins.
 fn is_one(name: &str, powers: &[&str]) -> bool {
     let bare = name.trim_start();
     let head = bare.split('\0').next().unwrap_or_default();
@@ -125,7 +125,7 @@ fn is_one(name: &str, powers: &[&str]) -> bool {
     })
 }
 
-/// Whether a route is one of a list, in which `*` stands for anything. An empty list has all.
+/// Returns true if a list contains a route. `*` matches anything; an empty list contains every route.
 pub(crate) fn is_listed(list: &[String], route: &str) -> bool {
     if list.is_empty() {
         return true;
@@ -133,7 +133,7 @@ pub(crate) fn is_listed(list: &[String], route: &str) -> bool {
     list.iter().any(|pattern| matches(pattern, route))
 }
 
-/// Whether a pattern with `*` fits the whole text.
+/// Returns true if a pattern with `*` matches the whole text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -1,31 +1,31 @@
-//! Where requests go, and what a service's errors look like.
+//! The address that requests go to, and the form of a service's errors.
 
 use secrecy::SecretString;
 use serde_json::Value;
 
-use super::known::Known;
+use super::known::AcceptedCredentials;
 use super::offered::Offered;
-use super::unread::Unread;
+use super::unread::UnreadableKind;
 use crate::port::{HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Condition, Trouble, Values};
 
-/// Where a place says whether it knows those whose credentials it is shown.
+/// A request by which a place accepts or refuses credentials.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    /// What is asked.
+pub(crate) struct EntryCheck {
+    /// The URL of the request.
     pub(crate) url: String,
     /// The base whose errors its refusals are.
     pub(crate) base: &'static str,
 }
 
 /// The services behind a server's tools.
-pub(crate) trait Places: Send + Sync {
-    /// Where `base` is for this call, and what is shown there.
+pub(crate) trait RequestTargets: Send + Sync {
+    /// The place of `base` for this call, with the headers to send there.
     ///
     /// # Errors
-    /// When the call has no place to go, or no credentials for it.
-    fn place(&self, base: &str, values: &Values, mapped: Option<&Mapped>) -> Result<Place, Trouble>;
+    /// If the call has no place to go, or no credentials for it.
+    fn place(&self, base: &str, values: &Values, mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble>;
 
     /// A secret that goes along as a field.
     ///
@@ -37,62 +37,62 @@ pub(crate) trait Places: Send + Sync {
         _values: &Values,
         _mapped: Option<&Mapped>,
     ) -> Result<SecretString, Trouble> {
-        Err(Trouble::new(Condition::NoCredentials, format!("there is no {name} configured")))
+        Err(Trouble::new(Condition::NoCredentials, format!("no {name} is configured")))
     }
 
-    /// Whom the places let in a short time ago, where they are asked.
-    fn known(&self) -> Option<&Known> {
+    /// The record of recently accepted credentials, if places are asked for them.
+    fn known(&self) -> Option<&AcceptedCredentials> {
         None
     }
 
-    /// Whether a value may be a segment of a path there. It is encoded in any case; but some read a path only when it is
-    /// decoded.
+    /// Returns true if a value may be a segment of a path there. It is percent-encoded in any case, but some servers read a
+    /// path after it is decoded.
     fn takes(&self, _base: &str, _segment: &str) -> bool {
         true
     }
 
-    /// Whether a call that says its request itself may have what is linked in the answer shown with it.
+    /// Returns true if a call that defines its own request may embed linked resources in its answer.
     fn embeds(&self) -> bool {
         true
     }
 
-    /// Whether a call may say this request itself.
+    /// Checks that a call may define this request itself.
     ///
     /// # Errors
-    /// When it may not.
+    /// If the configuration does not allow it.
     fn may(&self, _base: &str, _verb: Verb, _route: &str) -> Result<(), Trouble> {
-        Err(Trouble::new(Condition::ToolFailed, "nothing may be asked here that no tool is made for"))
+        Err(Trouble::new(Condition::ToolFailed, "this server allows only the requests of its own tools"))
     }
 
-    /// What an answer without success says.
+    /// The trouble for an answer without success.
     fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble;
 
-    /// What is wrong with an answer that says success, when something is.
+    /// The trouble for an answer with a status of success that reports a failure.
     fn refused(&self, _base: &str, _answer: &Value) -> Option<Trouble> {
         None
     }
 
-    /// What an answer that is no JSON may be about.
-    fn unread(&self, _kind: Unread) -> &'static str {
+    /// A likely cause of an answer that is not JSON.
+    fn unread(&self, _kind: UnreadableKind) -> &'static str {
         "is this the right address?"
     }
 
-    /// What a redirect from one URL to another is about, where that is known.
+    /// The known cause of a redirect from one URL to another.
     fn redirected(&self, _from: &str, _to: &str) -> Option<&'static str> {
         None
     }
 
-    /// What the places said that they have, where they are asked.
+    /// The record of reported namespaces, if places are asked for them.
     fn offered(&self) -> Option<&Offered> {
         None
     }
 
-    /// Where this URL of `base` is at a place that has these namespaces, when that is elsewhere.
+    /// The new address of a URL of `base` at a place with these namespaces, if it differs.
     fn moved(&self, _base: &str, _namespaces: &[String], _url: &str) -> Option<String> {
         None
     }
 
-    /// When `trouble` may mean that the site has nothing of this base at all: what to ask the site, and what must stand in
+    /// The question to ask if `trouble` may mean that the site lacks this base entirely: a request, and the entries of
     /// its answer's list `namespaces` if it has.
     fn doubt(&self, _base: &str, _trouble: &Trouble) -> Option<Doubt> {
         None
@@ -106,21 +106,21 @@ pub(crate) struct Doubt {
     pub(crate) ask: (&'static str, &'static str),
     /// The namespaces, one of which must be there.
     pub(crate) namespaces: &'static [&'static str],
-    /// What it means when none is: of what kind, and in words.
+    /// The failure to report if the site has none of them: its kind and message.
     pub(crate) missing: (Condition, &'static str),
-    /// What it means when one is.
+    /// The message if the site has one of them.
     pub(crate) there: &'static str,
 }
 
-/// Where requests go.
+/// The destination of requests, with what they carry there.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct RequestTarget {
     /// The URL that paths are put behind, without a slash at its end.
     pub(crate) url: String,
     /// The value of `Authorization`.
     pub(crate) authorization: Option<SecretString>,
-    /// Whether only public addresses may be asked.
+    /// Allows only public addresses.
     pub(crate) public_only: bool,
-    /// Where it says whether it knows who asks, if it is asked that before.
-    pub(crate) entry: Option<Entry>,
+    /// The request that checks the credentials first, if there is one.
+    pub(crate) entry: Option<EntryCheck>,
 }

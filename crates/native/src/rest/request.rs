@@ -9,29 +9,29 @@ use serde_json::{Map, Value};
 use super::encode::{encode_into, query_into};
 use super::file::FileData;
 use super::multipart::Form as Parts;
-use super::place::{Place, Places};
-use super::step::{Ask, Encoding, Field, Source};
+use super::place::{RequestTarget, RequestTargets};
+use super::step::{Encoding, Field, FieldSource, RestRequest};
 use crate::port::{HttpRequest, Verb};
 use crate::server::Mapped;
-use crate::tools::{Argument, Condition, Form, Trouble, Values};
+use crate::tools::{Condition, Form, ToolArgument, Trouble, Values};
 
-/// Who asks: some services refuse those that do not say.
+/// The `User-Agent` header: some services refuse requests without one.
 pub(super) const AGENT: (&str, Cow<'static, str>) =
     ("user-agent", Cow::Borrowed(concat!("dragoman/", env!("CARGO_PKG_VERSION"))));
 
-/// What a request is made of, beside its step.
+/// The parts of a request beside its step.
 pub(super) struct Making<'a> {
-    pub(super) arguments: &'static [Argument],
+    pub(super) arguments: &'static [ToolArgument],
     pub(super) values: &'a Values,
     pub(super) mapped: Option<&'a Mapped>,
     pub(super) file: Option<&'a FileData>,
-    pub(super) places: &'a dyn Places,
+    pub(super) places: &'a dyn RequestTargets,
     /// The members of an answer that are shown; all when `None`.
     pub(super) fields: Option<&'a str>,
 }
 
 /// Something that goes along.
-enum Member {
+enum RequestMember {
     Plain(Value),
     Secret(secrecy::SecretString),
 }
@@ -41,7 +41,7 @@ impl Making<'_> {
     ///
     /// # Errors
     /// When a value does not fit where it goes, or a secret is missing.
-    pub(super) fn request(&self, ask: &Ask, place: Place) -> Result<HttpRequest, Trouble> {
+    pub(super) fn request(&self, ask: &RestRequest, place: RequestTarget) -> Result<HttpRequest, Trouble> {
         let mut url = place.url;
         self.route(&mut url, ask)?;
         let members = self.members(ask)?;
@@ -51,7 +51,7 @@ impl Making<'_> {
         if matches!(ask.verb, Verb::Get | Verb::Delete) {
             for (name, member) in &members {
                 match member {
-                    Member::Plain(value @ Value::Object(_)) => branches_into(&mut url, name, value),
+                    RequestMember::Plain(value @ Value::Object(_)) => branches_into(&mut url, name, value),
                     _ => query_into(&mut url, name, &member_text(member)),
                 }
             }
@@ -72,7 +72,7 @@ impl Making<'_> {
     }
 
     /// Appends the route, each `{NAME}` as a segment or a part of one.
-    fn route(&self, url: &mut String, ask: &Ask) -> Result<(), Trouble> {
+    fn route(&self, url: &mut String, ask: &RestRequest) -> Result<(), Trouble> {
         let mut rest = ask.route;
         while let Some((before, behind)) = rest.split_once('{') {
             url.push_str(before);
@@ -90,7 +90,7 @@ impl Making<'_> {
                 !dots && !segment.chars().any(char::is_control) && self.places.takes(ask.base, segment)
             };
             if segments.is_empty() || !segments.iter().all(stands) {
-                return Err(Trouble::arguments(format!("the argument {name:?} cannot stand in a path")));
+                return Err(Trouble::arguments(format!("the argument {name:?} is not allowed in a path")));
             }
             for (at, segment) in segments.iter().enumerate() {
                 url.push_str(if at > 0 { "/" } else { "" });
@@ -102,9 +102,9 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// What goes along outside of the path: the row's fields, then the arguments.
-    fn members(&self, ask: &Ask) -> Result<Vec<(Cow<'static, str>, Member)>, Trouble> {
-        let mut members: Vec<(Cow<'static, str>, Member)> = Vec::new();
+    /// The members outside the path: the row's fields, then the arguments.
+    fn members(&self, ask: &RestRequest) -> Result<Vec<(Cow<'static, str>, RequestMember)>, Trouble> {
+        let mut members: Vec<(Cow<'static, str>, RequestMember)> = Vec::new();
         for field in ask.fields {
             if let Some(member) = self.field(field)? {
                 members.push((field.name.into(), member));
@@ -120,10 +120,10 @@ impl Making<'_> {
                 Value::Object(spread) if row.form == Form::Spread => {
                     for (name, value) in spread {
                         let name = self.spread(row.name, name)?;
-                        members.push((name.into(), Member::Plain(value.clone())));
+                        members.push((name.into(), RequestMember::Plain(value.clone())));
                     }
                 }
-                _ => members.push((name.into(), Member::Plain(formed(value, row.form)))),
+                _ => members.push((name.into(), RequestMember::Plain(formed(value, row.form)))),
             }
         }
         Ok(members)
@@ -143,33 +143,33 @@ impl Making<'_> {
         }
         let name: String = name.chars().take(LONGEST_NAME).collect();
         Err(Trouble::arguments(format!(
-            "the argument {argument:?} cannot have {name:?}: say it beside, if there is such an argument"
+            "the argument {argument:?} cannot contain {name:?}: use the argument of that name, if there is one"
         )))
     }
 
-    fn field(&self, field: &Field) -> Result<Option<Member>, Trouble> {
+    fn field(&self, field: &Field) -> Result<Option<RequestMember>, Trouble> {
         Ok(match field.source {
-            Source::Fixed(literal) => Some(Member::Plain(formed(&literal.value(), field.form))),
-            Source::Value(name) => {
-                self.values.get(name).map(|value| Member::Plain(formed(value, field.form)))
+            FieldSource::Fixed(literal) => Some(RequestMember::Plain(formed(&literal.value(), field.form))),
+            FieldSource::Value(name) => {
+                self.values.get(name).map(|value| RequestMember::Plain(formed(value, field.form)))
             }
-            Source::Secret(name) => {
-                Some(Member::Secret(self.places.secret(name, self.values, self.mapped)?))
+            FieldSource::Secret(name) => {
+                Some(RequestMember::Secret(self.places.secret(name, self.values, self.mapped)?))
             }
         })
     }
 
     fn body(
         &self,
-        ask: &Ask,
-        members: Vec<(Cow<'static, str>, Member)>,
+        ask: &RestRequest,
+        members: Vec<(Cow<'static, str>, RequestMember)>,
     ) -> Result<Option<(Cow<'static, str>, Bytes)>, Trouble> {
         if ask.encoding == Encoding::Json {
             let mut object = Map::new();
             for (name, member) in members {
                 let value = match member {
-                    Member::Plain(value) => value,
-                    Member::Secret(secret) => Value::from(secret.expose_secret()),
+                    RequestMember::Plain(value) => value,
+                    RequestMember::Secret(secret) => Value::from(secret.expose_secret()),
                 };
                 object.insert(name.into_owned(), value);
             }
@@ -178,12 +178,12 @@ impl Making<'_> {
         }
         let mut parts = Parts::default();
         if let Encoding::File(name) = ask.encoding {
-            let nothing = || Trouble::new(Condition::ToolFailed, "there is no file to send");
+            let nothing = || Trouble::new(Condition::ToolFailed, "the call contains no file to send");
             parts.file(name, self.file.ok_or_else(nothing)?);
         }
         for (name, member) in &members {
             match member {
-                Member::Plain(value @ Value::Object(_)) => {
+                RequestMember::Plain(value @ Value::Object(_)) => {
                     branches(name, value, &mut |name, text| parts.field(name, text));
                 }
                 _ => parts.field(name, &member_text(member)),
@@ -200,7 +200,7 @@ const LONGEST_NAME: usize = 100;
 /// The parameter by which WordPress is asked for a part of an answer.
 const FIELDS: &str = "_fields";
 
-/// Whether a route has `{name}` or `{*name}`.
+/// Returns true if a route contains `{name}` or `{*name}`.
 fn in_route(route: &str, name: &str) -> bool {
     let names = route.split('{').skip(1).filter_map(|part| part.split('}').next());
     names.map(|part| part.strip_prefix('*').unwrap_or(part)).any(|part| part == name)
@@ -228,10 +228,10 @@ fn branches(name: &str, value: &Value, each: &mut dyn FnMut(&str, &str)) {
     }
 }
 
-fn member_text(member: &Member) -> String {
+fn member_text(member: &RequestMember) -> String {
     match member {
-        Member::Plain(value) => scalar(value),
-        Member::Secret(secret) => secret.expose_secret().to_owned(),
+        RequestMember::Plain(value) => scalar(value),
+        RequestMember::Secret(secret) => secret.expose_secret().to_owned(),
     }
 }
 

@@ -1,15 +1,15 @@
-//! What of an answer is shown, and in which manner.
+//! The part of an answer that is shown, and its form.
 
 use serde_json::{Map, Value, json};
 
 use super::content_format::ContentFormat;
-use super::mend::{as_object, lean, mended};
+use super::normalize::{as_object, lean, normalized};
 use crate::port::HttpResponse;
 use crate::tools::{Literal, Values};
 
-/// How answers are shown.
+/// The presentations of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Answers {
+pub enum AnswerStyle {
     /// The members that matter, asked for by name; lists with the number of all there is. A call may ask for everything.
     #[default]
     Compact,
@@ -20,7 +20,7 @@ pub enum Answers {
     Plain,
 }
 
-/// How an answer becomes a result.
+/// The ways in which an answer becomes a result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
     /// All of it.
@@ -29,8 +29,8 @@ pub(crate) enum Shape {
     Picked(&'static [Pick]),
     /// A list: how many, and under this name these members of each.
     Listed(&'static str, &'static [Pick]),
-    /// These members of it, each as its path with dots, `|` between names of which the first counts that is there; it is shown
-    /// under the path's first name.
+    /// These members of it, each as its path with dots, `|` between names of which the first counts that is there; it is
+    /// shown under the path's first name.
     One(&'static str),
     /// A list: how many, and under this name these members of each, as paths.
     List(&'static str, &'static str),
@@ -40,7 +40,7 @@ pub(crate) enum Shape {
     Told(fn(&Value, &Values) -> String),
     /// As JSON of its own making.
     Made(fn(&Value, &Values) -> Value),
-    /// What a file is in words, and the file itself beside them.
+    /// A description of the file, and the file itself as a resource.
     File,
 }
 
@@ -49,11 +49,11 @@ pub(crate) enum Shape {
 pub(crate) struct Pick {
     /// Its name.
     pub(crate) name: &'static str,
-    /// Where it comes from. What is not there is left out.
+    /// The source of its value. A missing value is left out.
     pub(crate) from: From,
 }
 
-/// Where a member comes from.
+/// The sources of a member.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum From {
     /// The answer, at this place (RFC 6901).
@@ -80,7 +80,7 @@ pub(crate) const fn told(tell: fn(&Value, &Values) -> String) -> Shape {
     Shape::Told(tell)
 }
 
-/// How much there is of what a list shows a page of (`X-WP-Total`, `X-WP-TotalPages`).
+/// The totals of a list that is shown page by page (`X-WP-Total`, `X-WP-TotalPages`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Totals {
     /// Entries in all.
@@ -90,27 +90,27 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// What an answer's head says.
+    /// Reads the totals from an answer's headers.
     pub(super) fn of(response: &HttpResponse) -> Self {
         let number = |name| response.header(name).and_then(|text| text.trim().parse().ok());
         Self { entries: number("x-wp-total"), pages: number("x-wp-totalpages") }
     }
 }
 
-/// What a call answers.
+/// The answer of a call: text, structured content and a file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct CallAnswer {
     /// As text.
     pub(crate) text: String,
     /// The same as an object, where the tool has an output schema.
     pub(crate) structured: Option<Value>,
-    /// How many there are in all, where the answer's head says so.
+    /// The total number of entries, if the answer's headers have it.
     pub(crate) entries: Option<u64>,
     /// A file beside it (MCP, `BlobResourceContents`).
     pub(crate) file: Option<Value>,
 }
 
-impl Shown {
+impl CallAnswer {
     /// A text alone.
     pub(crate) fn text(text: String) -> Self {
         Self { text, structured: None, entries: None, file: None }
@@ -133,10 +133,10 @@ impl Shown {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
     /// Of all calls.
-    pub(crate) answers: Answers,
-    /// Whether this call asks for everything.
+    pub(crate) answers: AnswerStyle,
+    /// Shows the whole answer to this call.
     pub(crate) raw: bool,
-    /// What the answer's head says.
+    /// The totals from the answer's headers.
     pub(crate) totals: Totals,
     /// In which form content is shown, where the answer has content.
     pub(crate) content: Option<ContentFormat>,
@@ -144,31 +144,31 @@ pub(crate) struct Manner {
 
 impl Shape {
     /// The result of a call.
-    pub(crate) fn shown(&self, answer: Value, values: &Values, manner: Manner) -> Shown {
+    pub(crate) fn shown(&self, answer: Value, values: &Values, manner: Manner) -> CallAnswer {
         match self {
-            Self::Told(tell) => return Shown::text(tell(&answer, values)),
-            Self::Made(make) => return Shown::object(make(&answer, values)),
-            Self::File => return Shown::file(answer),
+            Self::Told(tell) => return CallAnswer::text(tell(&answer, values)),
+            Self::Made(make) => return CallAnswer::object(make(&answer, values)),
+            Self::File => return CallAnswer::file(answer),
             _ => {}
         }
         match manner.answers {
-            Answers::Raw => Shown::text(pretty(&answer)),
-            Answers::Plain => Shown::text(pretty(&match self {
+            AnswerStyle::Raw => CallAnswer::text(pretty(&answer)),
+            AnswerStyle::Plain => CallAnswer::text(pretty(&match self {
                 Self::Whole => answer,
                 _ => self.shaped(answer, values, Totals::default()),
             })),
-            Answers::Compact if manner.raw => Shown::object(match mended(answer) {
+            AnswerStyle::Compact if manner.raw => CallAnswer::object(match normalized(answer) {
                 Value::Array(rows) if !matches!(self, Self::Map(..)) => {
                     listed(rows, self.plural(), manner.totals)
                 }
                 other => object(as_object(other)),
             }),
-            Answers::Compact => Shown::object(match self {
+            AnswerStyle::Compact => CallAnswer::object(match self {
                 Self::Whole => match lean(answer) {
                     Value::Array(rows) => listed(rows, self.plural(), manner.totals),
                     other => object(other),
                 },
-                _ => said_of_content(self.shaped(mended(answer), values, manner.totals), manner.content),
+                _ => said_of_content(self.shaped(normalized(answer), values, manner.totals), manner.content),
             }),
         }
     }
@@ -189,7 +189,7 @@ impl Shape {
         }
     }
 
-    /// Whether an answer can be one of this shape: a list, where that is what is shown. PHP writes a list with gaps as an object
+    /// Returns true if an answer fits this shape: a list, where a list is shown. PHP writes a list with gaps as an object
     /// of its entries. An older site takes the end of a route for a part of a name and shows one thing instead.
     pub(super) fn is_of(&self, answer: &Value) -> bool {
         match (self, answer) {
@@ -201,8 +201,8 @@ impl Shape {
         }
     }
 
-    /// Whether an answer has nothing of the thing that this shape shows. Who changes something may be answered with nothing;
-    /// who reads is not.
+    /// Returns true if an answer contains nothing that this shape shows. A request that changes something may get an empty
+    /// answer; one that reads may not.
     pub(super) fn is_missing(&self, answer: &Value) -> bool {
         let something = answer.is_object() || answer.is_array();
         match self {
@@ -212,7 +212,7 @@ impl Shape {
         }
     }
 
-    /// What a list's entries are called.
+    /// The member that holds a list's entries.
     fn plural(&self) -> &'static str {
         match self {
             Self::Listed(name, _) | Self::List(name, _) | Self::Map(name, _) => name,
@@ -246,9 +246,9 @@ impl Shape {
     pub(crate) fn schema(&self) -> Option<Value> {
         let list = |name: &str| {
             json!({"type": "object", "properties": {
-                "count": {"type": "integer", "description": "How many entries these are."},
-                "total": {"type": "integer", "description": "How many there are in all."},
-                "total_pages": {"type": "integer", "description": "How many pages there are in all."},
+                "count": {"type": "integer", "description": "Number of entries in this answer."},
+                "total": {"type": "integer", "description": "Total number of entries."},
+                "total_pages": {"type": "integer", "description": "Total number of pages."},
                 name: {"type": "array", "items": {"type": "object"}},
             }})
         };

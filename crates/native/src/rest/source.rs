@@ -4,20 +4,20 @@
 use serde_json::Value;
 
 use super::content_format::ContentFormat;
-use super::step::{Ask, Check, Field, fixed};
+use super::step::{Check, Field, RestRequest, fixed};
 use super::world::Run;
-use crate::tools::{Argument, Literal, Trouble, flag};
+use crate::tools::{Literal, ToolArgument, Trouble, flag};
 
-/// What a site shows those who edit (WordPress REST API, `context`).
+/// The query for content as editors see it (WordPress REST API, `context`).
 const EDITING: &[Field] = &[fixed(CONTEXT, Literal::Text("edit"))];
 const CONTEXT: &str = "context";
 
 /// Asks for content as visitors see it.
-pub(crate) const RENDERED: Argument =
+pub(crate) const RENDERED: ToolArgument =
     flag("rendered", "Returns the HTML that visitors see instead of the source that editors work on.");
 
 /// Saves content whatever markup it loses.
-pub(crate) const ALLOW_MARKUP_LOSS: Argument = flag(
+pub(crate) const ALLOW_MARKUP_LOSS: ToolArgument = flag(
     "allow_markup_loss",
     "Saves the content even if blocks or shortcodes of the current content would become plain HTML.",
 );
@@ -25,14 +25,17 @@ pub(crate) const ALLOW_MARKUP_LOSS: Argument = flag(
 impl Run<'_> {
     /// The answer to a request for content: its source where the account may edit it, unless the call says in which form it
     /// wants it.
-    pub(super) async fn content(&mut self, ask: &Ask) -> Result<(Value, Option<ContentFormat>), Trouble> {
+    pub(super) async fn content(
+        &mut self,
+        ask: &RestRequest,
+    ) -> Result<(Value, Option<ContentFormat>), Trouble> {
         let rendered = self.values.flag(RENDERED.name);
         if rendered {
             self.values.0.remove(CONTEXT);
         }
         let mut format = ContentFormat::Rendered;
         if !rendered && !self.values.has(CONTEXT) {
-            let editing = Ask { fields: EDITING, ..*ask };
+            let editing = RestRequest { fields: EDITING, ..*ask };
             match self.asked(&editing).await {
                 Ok(answer) => {
                     let format = format_of(&answer, format);

@@ -1,4 +1,4 @@
-//! What a row says of its requests: one step after the other, each a request, a file to be had or a value to be made.
+//! The steps of a row, one after the other: each is a request, a file to fetch or a value to compute.
 //!
 //! A step that takes the arguments along sends each where it belongs: named in the route, in the path; else with GET and
 //! DELETE in the query, with other methods in the body.
@@ -15,58 +15,58 @@ use crate::tools::{Form, Literal, Trouble, Values};
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
     /// A request.
-    Ask(Ask),
+    Ask(RestRequest),
     /// A file, for a request behind it.
     File(FileFrom),
     /// A look at what a request behind it would change.
     Check(Check),
     /// A request whose route and method the call says.
-    Open(Open),
+    Open(CallerRequest),
     /// A value of this name, made of those that there are; `None` makes none.
     Make(&'static str, fn(&Values) -> Result<Option<Value>, Trouble>),
 }
 
 /// A request that the call says: names of arguments.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Open {
+pub(crate) struct CallerRequest {
     /// The name of the place that it goes to.
     pub(crate) base: &'static str,
     /// Its method.
     pub(crate) method: &'static str,
     /// Its route.
     pub(crate) route: &'static str,
-    /// What goes into the query.
+    /// The argument with the query's members.
     pub(crate) query: &'static str,
-    /// What goes into the body.
+    /// The argument with the body's members.
     pub(crate) body: &'static str,
 }
 
 /// A request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ask {
-    /// Whether it is sent.
-    pub(crate) when: When,
+pub(crate) struct RestRequest {
+    /// The condition under which it is sent.
+    pub(crate) when: StepCondition,
     /// Its method.
     pub(crate) verb: Verb,
     /// The name of the place that it goes to.
     pub(crate) base: &'static str,
     /// The path behind the place's URL, with `{NAME}` for values, and `{*NAME}` for those that may be several segments.
     pub(crate) route: &'static str,
-    /// Whether the call's arguments go along.
+    /// Sends the call's arguments along.
     pub(crate) takes_arguments: bool,
-    /// What else goes along.
+    /// Further fields to send.
     pub(crate) fields: &'static [Field],
-    /// How its body is written.
+    /// The encoding of its body.
     pub(crate) encoding: Encoding,
-    /// What of its answer later steps need.
+    /// Values of its answer that later steps need.
     pub(crate) binds: &'static [Bind],
-    /// How long its answer may be kept, where answers are.
+    /// The time for which its answer may be cached, if answers are.
     pub(crate) keep: Duration,
-    /// What it does, where its method says something else.
+    /// Its effect, if its method suggests another one.
     pub(crate) acts_as: Verb,
-    /// Whether its answer is a file rather than JSON.
+    /// Takes its answer as a file rather than as JSON.
     pub(crate) brings_file: bool,
-    /// Whether its answer has content that may be edited, which is then shown as its source.
+    /// Shows content in its answer as its source, where the caller may edit it.
     pub(crate) shows_content: bool,
 }
 
@@ -74,33 +74,33 @@ pub(crate) struct Ask {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Check {
     /// The request that shows what is there.
-    pub(crate) ask: Ask,
+    pub(crate) ask: RestRequest,
     /// The argument that makes the look necessary.
     pub(crate) given: &'static str,
     /// Refuses the change, with the reason.
     pub(crate) judge: fn(&Value, &Values) -> Result<(), Trouble>,
 }
 
-/// Whether a step is taken.
+/// The condition of a step.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum When {
+pub(crate) enum StepCondition {
     /// Always.
     Always,
-    /// When there is this value.
+    /// If there is this value.
     Given(&'static str),
-    /// When there is not.
+    /// If there is no such value.
     Absent(&'static str),
-    /// When this value is digits alone.
+    /// If this value consists of digits.
     Digits(&'static str),
-    /// When it is not.
+    /// If this value does not consist of digits.
     Words(&'static str),
-    /// When it is this word.
+    /// If the value equals this word.
     Is(&'static str, &'static str),
-    /// When it is not this word.
+    /// If the value does not equal this word.
     IsNot(&'static str, &'static str),
 }
 
-/// How a body is written.
+/// The encodings of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
     /// As a JSON object.
@@ -114,17 +114,17 @@ pub(crate) enum Encoding {
 /// Something that goes along with a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
-    /// What it is called there.
+    /// Its name in the request.
     pub(crate) name: &'static str,
-    /// Where it comes from.
-    pub(crate) source: Source,
-    /// How it is written there.
+    /// The source of its value.
+    pub(crate) source: FieldSource,
+    /// Its form in the request.
     pub(crate) form: Form,
 }
 
-/// Where a field comes from.
+/// The sources of a field.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Source {
+pub(crate) enum FieldSource {
     /// The row.
     Fixed(Literal),
     /// A value of the call, or one that a step before found; left out when there is none.
@@ -138,14 +138,14 @@ pub(crate) enum Source {
 pub(crate) struct Bind {
     /// The name of the value.
     pub(crate) name: &'static str,
-    /// Where it stands (RFC 6901); a `*` for each element of a list, which gives a list; places with `|` between, the first that
-    /// there is.
+    /// Its JSON Pointer (RFC 6901). `*` stands for each element of a list, which gives a list; of pointers separated by
+    /// `|`, the first that there is.
     pub(crate) at: &'static str,
-    /// What happens when it is not there.
+    /// The consequence if it is missing.
     pub(crate) missing: Missing,
 }
 
-/// What happens when an answer has not what is needed.
+/// The consequences of a missing value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Missing {
     /// The call fails, in these words.
@@ -156,9 +156,9 @@ pub(crate) enum Missing {
     Answer(&'static str),
 }
 
-const fn ask(verb: Verb, base: &'static str, route: &'static str) -> Ask {
-    Ask {
-        when: When::Always,
+const fn ask(verb: Verb, base: &'static str, route: &'static str) -> RestRequest {
+    RestRequest {
+        when: StepCondition::Always,
         verb,
         base,
         route,
@@ -174,65 +174,65 @@ const fn ask(verb: Verb, base: &'static str, route: &'static str) -> Ask {
 }
 
 /// A request that reads content, as its source where the account may edit it.
-pub(crate) const fn content(base: &'static str, route: &'static str) -> Ask {
-    Ask { shows_content: true, ..get(base, route) }
+pub(crate) const fn content(base: &'static str, route: &'static str) -> RestRequest {
+    RestRequest { shows_content: true, ..get(base, route) }
 }
 
 /// A request that reads.
-pub(crate) const fn get(base: &'static str, route: &'static str) -> Ask {
+pub(crate) const fn get(base: &'static str, route: &'static str) -> RestRequest {
     ask(Verb::Get, base, route)
 }
 
 /// A request that makes something.
-pub(crate) const fn post(base: &'static str, route: &'static str) -> Ask {
+pub(crate) const fn post(base: &'static str, route: &'static str) -> RestRequest {
     ask(Verb::Post, base, route)
 }
 
 /// A request that replaces something.
-pub(crate) const fn put(base: &'static str, route: &'static str) -> Ask {
+pub(crate) const fn put(base: &'static str, route: &'static str) -> RestRequest {
     ask(Verb::Put, base, route)
 }
 
 /// A request that changes something.
-pub(crate) const fn patch(base: &'static str, route: &'static str) -> Ask {
+pub(crate) const fn patch(base: &'static str, route: &'static str) -> RestRequest {
     ask(Verb::Patch, base, route)
 }
 
 /// A request that changes something, with the method that passes everywhere.
-pub(crate) const fn edit(base: &'static str, route: &'static str) -> Ask {
-    Ask { acts_as: Verb::Patch, ..ask(Verb::Post, base, route) }
+pub(crate) const fn edit(base: &'static str, route: &'static str) -> RestRequest {
+    RestRequest { acts_as: Verb::Patch, ..ask(Verb::Post, base, route) }
 }
 
 /// A request that has something worked out, and changes nothing.
-pub(crate) const fn query(base: &'static str, route: &'static str) -> Ask {
-    Ask { acts_as: Verb::Get, ..ask(Verb::Post, base, route) }
+pub(crate) const fn query(base: &'static str, route: &'static str) -> RestRequest {
+    RestRequest { acts_as: Verb::Get, ..ask(Verb::Post, base, route) }
 }
 
 /// A request that removes something for good, where a service wants to be told so.
-pub(crate) const fn purge(base: &'static str, route: &'static str) -> Ask {
+pub(crate) const fn purge(base: &'static str, route: &'static str) -> RestRequest {
     delete(base, route).with(FOR_GOOD)
 }
 
 const FOR_GOOD: &[Field] = &[fixed("force", Literal::Flag(true))];
 
 /// A request that removes something.
-pub(crate) const fn delete(base: &'static str, route: &'static str) -> Ask {
+pub(crate) const fn delete(base: &'static str, route: &'static str) -> RestRequest {
     ask(Verb::Delete, base, route)
 }
 
 /// A field that the row says.
 pub(crate) const fn fixed(name: &'static str, literal: Literal) -> Field {
-    Field { name, source: Source::Fixed(literal), form: Form::Plain }
+    Field { name, source: FieldSource::Fixed(literal), form: Form::Plain }
 }
 
 /// A field with a value of the call, or of a step before.
 pub(crate) const fn value(name: &'static str, from: &'static str, form: Form) -> Field {
-    Field { name, source: Source::Value(from), form }
+    Field { name, source: FieldSource::Value(from), form }
 }
 
-impl Ask {
+impl RestRequest {
     /// Only then.
-    pub(crate) const fn when(mut self, when: When) -> Self {
+    pub(crate) const fn when(mut self, when: StepCondition) -> Self {
         self.when = when;
         self
     }
@@ -290,7 +290,7 @@ impl Step {
         matches!(self, Self::Check(_))
     }
 
-    /// What a request does to the world: its method, or what it acts as.
+    /// The effect of a request: its method, unless the row says otherwise.
     pub(crate) fn verb(&self) -> Option<Verb> {
         match self {
             Self::Ask(ask) => Some(ask.acts_as),

@@ -5,14 +5,14 @@ use serde_json::Value;
 
 use crate::html;
 
-/// What stands where JSON was asked for.
+/// The kinds of answers that are not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub(crate) enum UnreadableKind {
     /// A page for people.
     Page,
     /// JSON, and other text before it.
     Noise,
-    /// What only a program unpacks.
+    /// Compressed data.
     Packed,
     /// Something else.
     Other,
@@ -20,7 +20,7 @@ pub(crate) enum Unread {
 
 /// A mark that some editors leave before a text (RFC 8259, 8.1: it may be passed over).
 const MARK: &[u8] = b"\xEF\xBB\xBF";
-/// How the formats begin in which servers pack answers (RFC 1952).
+/// The first bytes of compressed answers (RFC 1952).
 const GZIP: &[u8] = b"\x1F\x8B";
 /// Bytes that are looked at, and characters that are shown.
 const LOOKED_AT: usize = 4096;
@@ -35,20 +35,24 @@ pub(crate) fn json(body: &[u8]) -> Option<Value> {
     if body.is_empty() { Some(Value::Null) } else { serde_json::from_slice(body).ok() }
 }
 
-/// What an answer is that is no JSON.
-pub(super) fn kind(body: &[u8]) -> Unread {
+/// The kind of an answer that is not JSON.
+pub(super) fn kind(body: &[u8]) -> UnreadableKind {
     let body = body.trim_ascii();
     let begins =
         |with: &str| body.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with.as_bytes()));
     if body.starts_with(GZIP) {
-        return Unread::Packed;
+        return UnreadableKind::Packed;
     }
     if ["<!doctype", "<html", "<head", "<?xml"].into_iter().any(begins) {
-        return Unread::Page;
+        return UnreadableKind::Page;
     }
     // What notices are about comes before the answer, never behind it.
     let ends = matches!(body.last(), Some(b'}' | b']'));
-    if ends && !body.starts_with(b"{") && !body.starts_with(b"[") { Unread::Noise } else { Unread::Other }
+    if ends && !body.starts_with(b"{") && !body.starts_with(b"[") {
+        UnreadableKind::Noise
+    } else {
+        UnreadableKind::Other
+    }
 }
 
 /// The first words, without markup.
@@ -67,13 +71,13 @@ mod tests {
     #[test]
     fn what_is_no_json_is_told_apart() {
         for (body, is) in [
-            (&b"<!DOCTYPE html><html></html>"[..], Unread::Page),
-            (b"\n<HTML>", Unread::Page),
-            (b"<br />\n<b>Warning</b>: x in <b>y.php</b><br />\n[{\"id\":1}]\n", Unread::Noise),
-            (b"Notice: x {\"id\":1}", Unread::Noise),
-            (b"\x1F\x8B\x08", Unread::Packed),
-            (b"[{\"id\":", Unread::Other),
-            (b"caf\xE9", Unread::Other),
+            (&b"<!DOCTYPE html><html></html>"[..], UnreadableKind::Page),
+            (b"\n<HTML>", UnreadableKind::Page),
+            (b"<br />\n<b>Warning</b>: x in <b>y.php</b><br />\n[{\"id\":1}]\n", UnreadableKind::Noise),
+            (b"Notice: x {\"id\":1}", UnreadableKind::Noise),
+            (b"\x1F\x8B\x08", UnreadableKind::Packed),
+            (b"[{\"id\":", UnreadableKind::Other),
+            (b"caf\xE9", UnreadableKind::Other),
         ] {
             assert_eq!(json(body), None);
             assert_eq!(kind(body), is, "{}", String::from_utf8_lossy(body));

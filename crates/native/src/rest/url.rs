@@ -43,7 +43,7 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
         return Err("the URL names no host");
     }
     if !has_port(authority) {
-        return Err("the URL's port is none: there are those from 1 to 65535");
+        return Err("the URL's port is invalid: write a number from 1 to 65535");
     }
     if path.split('/').any(|part| matches!(part, "." | "..")) {
         return Err("the URL's path must not go up");
@@ -51,7 +51,7 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
 }
 
-/// Whether an authority names a port that there is, or none. Another one would be passed over, and the usual one asked.
+/// Returns true if an authority names a valid port, or none. An invalid one would be ignored, and the default port used.
 pub(super) fn has_port(authority: &str) -> bool {
     let port_at = authority.rfind(']').map_or(0, |end| end + 1);
     match authority.get(port_at..).and_then(|rest| rest.split_once(':')) {

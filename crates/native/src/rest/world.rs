@@ -9,37 +9,37 @@ use serde_json::Value;
 use super::cache::Cache;
 use super::file::FileData;
 use super::open;
-use super::place::Places;
+use super::place::RequestTargets;
 use super::request::Making;
-use super::shape::{Answers, Manner, Shape, Shown, Totals};
-use super::step::{Ask, Bind, Missing, Open, Step, When};
+use super::shape::{AnswerStyle, CallAnswer, Manner, Shape, Totals};
+use super::step::{Bind, CallerRequest, Missing, RestRequest, Step, StepCondition};
 use super::unread;
 use super::unreadable;
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::server::Mapped;
-use crate::tools::{Argument, Condition, Trouble, Values};
+use crate::tools::{Condition, ToolArgument, Trouble, Values};
 
 /// The first wait before a request is sent again; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// What requests may cost.
+/// The limits of requests.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct RequestLimits {
     /// For one request, with all its attempts.
     pub(crate) patience: Duration,
     /// Bytes of an answer.
     pub(crate) answer: usize,
     /// Bytes of a file.
     pub(crate) file: usize,
-    /// How often a request is sent that found no connection.
+    /// The number of attempts of a request that finds no connection.
     pub(crate) attempts: u32,
-    /// Whether files are fetched from addresses that are not public, too.
+    /// Allows fetching files from private addresses.
     pub(crate) private_files: bool,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             patience: Duration::from_secs(30),
@@ -56,25 +56,25 @@ pub(crate) struct World {
     /// The way out.
     pub(crate) http: Arc<dyn HttpClient>,
     /// The services.
-    pub(crate) places: Box<dyn Places>,
-    /// What it may cost.
-    pub(crate) limits: Limits,
+    pub(crate) places: Box<dyn RequestTargets>,
+    /// Its limits.
+    pub(crate) limits: RequestLimits,
     /// Answers that are kept.
     pub(crate) cache: Option<Cache>,
-    /// How answers are shown.
-    pub(crate) answers: Answers,
+    /// The presentation of answers.
+    pub(crate) answers: AnswerStyle,
 }
 
 /// A call while it runs.
 pub(super) struct Run<'a> {
     pub(super) world: &'a World,
-    arguments: &'static [Argument],
+    arguments: &'static [ToolArgument],
     pub(super) values: Values,
     pub(super) mapped: Option<&'a Mapped>,
     file: Option<FileData>,
     /// The members that an answer is asked for, where it is shown in part.
     fields: Option<String>,
-    /// Whether an answer without a word may be one: WordPress sends `null` so (`WP_REST_Server::serve_request`), which only what
+    /// Accepts an empty answer: WordPress sends `null` so (`WP_REST_Server::serve_request`), which only what
     /// is shown as it comes can mean.
     may_be_blank: bool,
     totals: Totals,
@@ -90,13 +90,13 @@ impl World {
     /// The first trouble, which ends the call.
     pub(crate) async fn run(
         &self,
-        arguments: &'static [Argument],
+        arguments: &'static [ToolArgument],
         (steps, shape): (&'static [Step], &Shape),
         values: Values,
         mapped: Option<&Mapped>,
-    ) -> Result<Shown, Trouble> {
-        let raw = self.answers == Answers::Compact && values.flag(RAW);
-        let fields = (self.answers == Answers::Compact && !raw).then(|| shape.fields()).flatten();
+    ) -> Result<CallAnswer, Trouble> {
+        let raw = self.answers == AnswerStyle::Compact && values.flag(RAW);
+        let fields = (self.answers == AnswerStyle::Compact && !raw).then(|| shape.fields()).flatten();
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole));
         let mut run =
             Run { world: self, arguments, values, mapped, file: None, fields, may_be_blank, totals };
@@ -106,7 +106,7 @@ impl World {
                 Step::File(from) => {
                     run.file = Some(run.had(*from, steps.get(at..).unwrap_or_default()).await?);
                 }
-                Step::Ask(ask) if ask.shows_content && self.answers == Answers::Compact => {
+                Step::Ask(ask) if ask.shows_content && self.answers == AnswerStyle::Compact => {
                     let (answer, format) = run.content(ask).await?;
                     (last, content) = (answer, format);
                 }
@@ -138,10 +138,10 @@ impl World {
         }
         let totals = run.totals;
         let shown = shape.shown(last, &run.values, Manner { answers: self.answers, raw, totals, content });
-        Ok(Shown { entries: totals.entries, ..shown })
+        Ok(CallAnswer { entries: totals.entries, ..shown })
     }
 
-    /// Whether requests go somewhere that no call has to say.
+    /// Returns true if requests have a destination without a call naming one.
     pub(crate) fn knows_its_place(&self) -> bool {
         self.places.place("index", &Values::default(), None).is_ok()
     }
@@ -169,24 +169,24 @@ impl World {
 }
 
 impl Run<'_> {
-    fn is_due(&self, when: When) -> bool {
+    fn is_due(&self, when: StepCondition) -> bool {
         let digits = |name| {
             let text = self.values.text(name);
             !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
         };
         match when {
-            When::Always => true,
-            When::Given(name) => self.values.has(name),
-            When::Absent(name) => !self.values.has(name),
-            When::Digits(name) => digits(name),
-            When::Words(name) => !digits(name),
-            When::Is(name, word) => self.values.text(name) == word,
-            When::IsNot(name, word) => self.values.text(name) != word,
+            StepCondition::Always => true,
+            StepCondition::Given(name) => self.values.has(name),
+            StepCondition::Absent(name) => !self.values.has(name),
+            StepCondition::Digits(name) => digits(name),
+            StepCondition::Words(name) => !digits(name),
+            StepCondition::Is(name, word) => self.values.text(name) == word,
+            StepCondition::IsNot(name, word) => self.values.text(name) != word,
         }
     }
 
     /// The answer to a request that the call says, where that is allowed.
-    async fn opened(&mut self, open: &Open) -> Result<Value, Trouble> {
+    async fn opened(&mut self, open: &CallerRequest) -> Result<Value, Trouble> {
         let places = &self.world.places;
         let (verb, route) = open::wanted(open, &self.values)?;
         places.may(open.base, verb, &route)?;
@@ -198,7 +198,7 @@ impl Run<'_> {
     }
 
     /// The answer to a request.
-    pub(super) async fn asked(&mut self, ask: &Ask) -> Result<Value, Trouble> {
+    pub(super) async fn asked(&mut self, ask: &RestRequest) -> Result<Value, Trouble> {
         let mut place = self.world.places.place(ask.base, &self.values, self.mapped)?;
         self.world.let_in(&place).await?;
         if let Some(url) = self.world.elsewhere(ask.base, &place) {
@@ -324,7 +324,7 @@ fn swallowed() -> Trouble {
 }
 
 /// Requests with credentials follow no redirects: where they lead nobody has configured.
-fn redirect(places: &dyn Places, url: &str, response: &HttpResponse) -> Option<Trouble> {
+fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> Option<Trouble> {
     let to = (300..400).contains(&response.status).then(|| response.header("location")).flatten()?;
     let to: String = to.chars().filter(|c| !c.is_control()).take(200).collect();
     let to = to.split('?').next().unwrap_or_default();
@@ -333,12 +333,14 @@ fn redirect(places: &dyn Places, url: &str, response: &HttpResponse) -> Option<T
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
-/// What a request came to that has no answer; one that `writes` may have been done.
+/// The trouble for a request without an answer. One that `writes` may have been executed.
 pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
-    let done = if writes { "; what was asked may have been done all the same" } else { "" };
+    let done = if writes { "; the request may have been executed nevertheless" } else { "" };
     let said = &fault.message;
     let (condition, words) = match fault.kind {
-        HttpFaultKind::Refused => (Condition::BadCredentials, format!("this site may not be asked: {said}")),
+        HttpFaultKind::Refused => {
+            (Condition::BadCredentials, format!("requests to this site are not allowed: {said}"))
+        }
         HttpFaultKind::TooOften => (Condition::RateLimited, said.clone()),
         HttpFaultKind::TooLarge => {
             (Condition::UpstreamError, format!("the answer is too large: {said}{done}"))
@@ -347,7 +349,7 @@ pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
             (Condition::UpstreamDown, format!("the server cannot be reached: {said}"))
         }
         HttpFaultKind::Broken | HttpFaultKind::Late => {
-            (Condition::UpstreamDown, format!("the server gave no whole answer: {said}{done}"))
+            (Condition::UpstreamDown, format!("the server's answer is incomplete: {said}{done}"))
         }
     };
     Trouble::new(condition, words)

@@ -6,10 +6,11 @@ use std::fmt;
 use proto::rpc::Frame;
 use serde_json::{Map, Value};
 
-use super::found::Call;
-use super::row::{Act, Tool};
-use super::server::{Inner, more_of};
-use crate::arguments::argument::Argument;
+use super::compact::more_of;
+use super::found::FoundCall;
+use super::row::{Act, ToolRow};
+use super::server::ToolServerState;
+use crate::arguments::argument::ToolArgument;
 use crate::arguments::read::{Policy, read, taken, tree};
 use crate::arguments::trouble::{Condition, Trouble};
 use crate::arguments::values::Values;
@@ -29,11 +30,11 @@ fn object(written: &[u8]) -> Result<Map<String, Value>, Trouble> {
 /// The fault of a call with arguments that are none of these rows, or with objects that have other members than theirs.
 fn unknown_of<'r>(
     given: &Map<String, Value>,
-    rows: impl Iterator<Item = &'r Argument> + Clone,
+    rows: impl Iterator<Item = &'r ToolArgument> + Clone,
 ) -> Option<String> {
     let known: Vec<&str> = rows.clone().map(|row| row.name).collect();
     let own = unknown::fault(given.keys().map(String::as_str), &known);
-    let of_row = |row: &Argument| {
+    let of_row = |row: &ToolArgument| {
         let value = tree(given.get(row.name).filter(|_| !row.members.is_empty())?)?;
         let objects = value.as_array().map_or_else(|| std::slice::from_ref(&value), Vec::as_slice);
         let names = objects.iter().filter_map(Value::as_object).flat_map(Map::keys);
@@ -43,9 +44,9 @@ fn unknown_of<'r>(
     (!faults.is_empty()).then(|| faults.join("; "))
 }
 
-impl Inner {
+impl ToolServerState {
     /// The tool that is called, and its values.
-    pub(super) fn begun(&self, request: &Frame) -> Result<(&'static Tool, Values), Trouble> {
+    pub(super) fn begun(&self, request: &Frame) -> Result<(&'static ToolRow, Values), Trouble> {
         let words = |e: &dyn fmt::Display| Trouble::new(Condition::UnknownTool, e.to_string());
         let span = request.param("name").map_err(|e| words(&e))?;
         let name = span.and_then(|span| request.string(span));
@@ -70,7 +71,7 @@ impl Inner {
     }
 
     /// The values of a call; every fault of its arguments in one text.
-    fn values(&self, given: &Map<String, Value>, tool: &Tool) -> Result<Values, Trouble> {
+    fn values(&self, given: &Map<String, Value>, tool: &ToolRow) -> Result<Values, Trouble> {
         let (policy, more) = (self.family.policy, more_of(tool, self.compact));
         let read = read(given, tool.arguments, policy).and_then(|mut values| {
             values.0.extend(read(given, more, policy)?.0);
@@ -83,7 +84,7 @@ impl Inner {
         }
     }
 
-    fn unknown_of(&self, given: &Map<String, Value>, tool: &Tool) -> Option<String> {
+    fn unknown_of(&self, given: &Map<String, Value>, tool: &ToolRow) -> Option<String> {
         match self.unknown {
             UnknownArguments::Reject => {
                 unknown_of(given, tool.arguments.iter().chain(more_of(tool, self.compact)))
@@ -98,10 +99,10 @@ impl Inner {
         self.unknown_of(&serde_json::from_slice(arguments).ok()?, tool)
     }
 
-    /// For the call of a tool that is found at the site, that of a tool of the table. What clients add to arguments is for none
-    /// of them; where the tools were not listed yet, so that it is not known what they have, only what surely is no argument
-    /// is taken out.
-    fn found_call(&self, name: &str, given: &Map<String, Value>) -> Option<Call> {
+    /// For the call of a tool that is found at the site, that of a tool of the table. What clients add to arguments is for
+    /// none of them; where the tools were not listed yet, so that it is not known what they have, only what surely is no
+    /// argument is taken out.
+    fn found_call(&self, name: &str, given: &Map<String, Value>) -> Option<FoundCall> {
         let (found, kept, _) = self.found.as_ref()?;
         if self.unknown == UnknownArguments::Ignore || !given.keys().any(|key| is_injected(key)) {
             return (found.called)(name, given);
@@ -111,7 +112,7 @@ impl Inner {
         (found.called)(name, &given.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
-    /// What the tool makes of its arguments, for those who decide about them.
+    /// The tool's readings of its arguments, for access rules.
     pub(super) fn readings(&self, name: &str, arguments: &[u8]) -> Vec<String> {
         let Some(tool) = self.tools.iter().find(|tool| tool.name == name) else { return Vec::new() };
         let Ok(given) = serde_json::from_slice::<Map<String, Value>>(arguments) else { return Vec::new() };

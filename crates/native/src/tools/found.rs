@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::arguments::argument::Argument;
+use crate::arguments::argument::ToolArgument;
 use crate::arguments::values::Values;
 use crate::rest::{Shape, Step, World};
 
-/// How tools are found.
+/// The finder of a site's own tools: the request that lists them, and the calls that they become.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct ToolFinder {
     /// The arguments of the request: `page` and `per_page`.
-    pub(crate) arguments: &'static [Argument],
+    pub(crate) arguments: &'static [ToolArgument],
     /// The request for one page of them.
     pub(crate) steps: &'static [Step],
     /// The answer, made into an object with the list `items`.
@@ -21,25 +21,25 @@ pub(crate) struct Found {
     /// An entry as a tool, and whether that only reads; `None` when it can be none.
     pub(crate) described: fn(&Value) -> Option<(Value, bool)>,
     /// For the call of such a tool, that of a tool of the table; `None` when the name is none of these.
-    pub(crate) called: fn(&str, &Map<String, Value>) -> Option<Call>,
+    pub(crate) called: fn(&str, &Map<String, Value>) -> Option<FoundCall>,
 }
 
 /// A tool of the table, and its arguments.
-pub(crate) type Call = (&'static str, Map<String, Value>);
+pub(crate) type FoundCall = (&'static str, Map<String, Value>);
 
-/// How long what was found is good for.
+/// The time for which found tools are valid.
 const KEPT: Duration = Duration::from_mins(5);
-/// How long a place that cannot be asked, or has none of these, is left alone: a list waits for its answer.
+/// The pause after a place could not be asked or had no tools: a list waits for its answer.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
 const PAGES: i64 = 5;
 const PER_PAGE: i64 = 100;
 
-/// What was found, and until when it is good.
+/// The tools that were found, and the end of their validity.
 #[derive(Debug, Default)]
-pub(super) struct Kept(Mutex<Option<(Duration, Tools)>>);
+pub(super) struct FoundTools(Mutex<Option<(Duration, Tools)>>);
 
-impl Kept {
-    /// Whether a tool that was found has an argument of this name; `None` where none of that name was.
+impl FoundTools {
+    /// Returns true if a found tool declares an argument of this name; `None` if no such tool was found.
     pub(super) fn declares(&self, tool: &str, argument: &str) -> Option<bool> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, tools) = kept.as_ref()?;
@@ -55,10 +55,10 @@ impl Kept {
 /// Tools as a list shows them.
 type Tools = Arc<Vec<Value>>;
 
-impl Found {
+impl ToolFinder {
     /// The tools that there are now; none when the place cannot be asked. Those that change something are left out where
     /// only reading is wanted.
-    pub(super) async fn tools(&self, world: &World, kept: &Kept, only_reads: bool) -> Tools {
+    pub(super) async fn tools(&self, world: &World, kept: &FoundTools, only_reads: bool) -> Tools {
         let now = world.http.now();
         let old = kept.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, tools)) = old.as_ref().filter(|(until, _)| *until > now) {

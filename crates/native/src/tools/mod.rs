@@ -1,10 +1,11 @@
-//! What servers of tools share: rows that say what a tool is, lists and answers. Arguments are read in `arguments`.
+//! The parts that servers of tools share: rows that describe tools, lists and answers. Arguments are read in `arguments`.
 //!
 //! A tool is a row; nothing here knows a particular one, or what HTTP is.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `row` | a tool, and what it does to the world |
+//! | `compact` | arguments and schemas of compact answers |
 //! | `schema` | rows as `tools/list` shows them |
 //! | `called` | a call: its tool and values, and what rules about arguments see of them |
 //! | `server` | the server itself: methods, calls |
@@ -12,6 +13,7 @@
 //! | `found` | tools that are found at the place that is asked |
 
 mod called;
+mod compact;
 mod found;
 mod offers;
 mod row;
@@ -22,17 +24,18 @@ mod server;
 mod tests;
 
 #[cfg(test)]
-pub(crate) use crate::arguments::argument::Kind;
+pub(crate) use crate::arguments::argument::ArgumentType;
 pub(crate) use crate::arguments::argument::{
-    Argument, Form, Literal, any, flag, html, int, integers, list, number, object, objects, raw, text, user,
+    Form, Literal, ToolArgument, any, flag, html, int, integers, list, number, object, objects, raw, text,
+    user,
 };
 pub(crate) use crate::arguments::read::Policy;
 pub(crate) use crate::arguments::trouble::{Condition, Trouble};
 pub(crate) use crate::arguments::values::Values;
-pub(crate) use found::Found;
-pub(crate) use offers::{Offers, Prompt, Resource};
+pub(crate) use found::ToolFinder;
+pub(crate) use offers::{OfferTable, Prompt, ResourceRow};
 #[cfg(test)]
 pub(crate) use row::Act;
-pub(crate) use row::{Effect, Tool, local, titled, tool};
+pub(crate) use row::{Effect, ToolRow, local, titled, tool};
 pub use server::ToolServer;
 pub(crate) use server::{Channel, Family};

@@ -1,4 +1,4 @@
-//! What a server of tools offers beside tools: resources, each read by a request, and prompts, each a text with places.
+//! The offers of a server of tools beside tools: resources, each read by a request, and prompts, each a text with places.
 
 use bytes::Bytes;
 use proto::era::Era;
@@ -6,35 +6,35 @@ use proto::json::{Members, quote};
 use proto::rpc::Frame;
 use serde_json::{Map, Value, json};
 
-use crate::arguments::argument::Argument;
+use crate::arguments::argument::ToolArgument;
 use crate::arguments::trouble::Trouble;
 use crate::arguments::values::Values;
 use crate::rest::{Shape, Step, World};
-use crate::server::{Mapped, Refusal};
+use crate::server::{Mapped, NativeRefusal};
 
-/// What there is.
+/// Resources and prompts of a server of tools.
 #[derive(Debug)]
-pub(crate) struct Offers {
+pub(crate) struct OfferTable {
     /// Resources and templates of resources.
-    pub(crate) resources: &'static [Resource],
+    pub(crate) resources: &'static [ResourceRow],
     /// Prompts.
     pub(crate) prompts: &'static [Prompt],
 }
 
 /// A resource, or with a `{name}` at the end of its URI a template of resources.
 #[derive(Debug)]
-pub(crate) struct Resource {
+pub(crate) struct ResourceRow {
     /// Its URI.
     pub(crate) uri: &'static str,
     /// Its name.
     pub(crate) name: &'static str,
-    /// What it is, for a person or a model.
+    /// Its description, for people and models.
     pub(crate) about: &'static str,
-    /// What stands in the URI's place.
-    pub(crate) arguments: &'static [Argument],
+    /// The variable of the URI template.
+    pub(crate) arguments: &'static [ToolArgument],
     /// The requests by which it is read.
     pub(crate) steps: &'static [Step],
-    /// What of the answer is shown.
+    /// The shape in which the answer is shown.
     pub(crate) shape: Shape,
     /// The request for what may stand in the place, given the beginning of it as `typed`: the answer's values as `values`.
     pub(crate) completes: Option<(&'static [Step], Shape)>,
@@ -45,7 +45,7 @@ pub(crate) struct Resource {
 pub(crate) struct Prompt {
     /// Its name.
     pub(crate) name: &'static str,
-    /// What it is for.
+    /// Its description.
     pub(crate) about: &'static str,
     /// Its arguments: a name, what it is, and what stands for it; one without that is required.
     pub(crate) arguments: &'static [(&'static str, &'static str, Option<&'static str>)],
@@ -58,12 +58,12 @@ const MOST_VALUES: usize = 100;
 /// The longest argument of a prompt, in bytes.
 const LONGEST: usize = 100_000;
 
-impl Resource {
+impl ResourceRow {
     fn place(&self) -> Option<&'static str> {
         self.uri.split_once('{').map(|(_, rest)| rest.trim_end_matches('}'))
     }
 
-    /// What stands in the place, when this is the resource of a URI.
+    /// The value of the template's variable, if this is the resource of a URI.
     fn fits(&self, uri: &str) -> Option<Values> {
         let mut values = Values::default();
         match (self.place(), self.uri.split_once('{')) {
@@ -81,7 +81,7 @@ impl Resource {
     }
 }
 
-impl Offers {
+impl OfferTable {
     /// The members of the result of `resources/list`, or of `resources/templates/list`.
     pub(super) fn resources(&self, templates: bool) -> String {
         let fitting = self.resources.iter().filter(|resource| resource.place().is_some() == templates);
@@ -107,8 +107,8 @@ impl Offers {
         era: &Era,
         world: &World,
         mapped: Option<&Mapped>,
-    ) -> Result<String, Refusal> {
-        let missing = |why: &str| Refusal {
+    ) -> Result<String, NativeRefusal> {
+        let missing = |why: &str| NativeRefusal {
             code: era.resource_not_found,
             message: format!("resource {uri:?} does not exist: {why}"),
             data: Some(format!("{{\"uri\":{}}}", quote(uri))),
@@ -137,7 +137,7 @@ impl Offers {
         asked: &Completion,
         world: &World,
         mapped: Option<&Mapped>,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, NativeRefusal> {
         let (values, entries) = match asked.kind.as_str() {
             "ref/prompt" => {
                 let prompt = self.prompts.iter().find(|prompt| prompt.name == asked.target);
@@ -160,7 +160,9 @@ impl Offers {
                     }
                 }
             }
-            _ => return Err(Refusal::params("\"ref.type\" must be \"ref/prompt\" or \"ref/resource\"")),
+            _ => {
+                return Err(NativeRefusal::params("\"ref.type\" must be \"ref/prompt\" or \"ref/resource\""));
+            }
         };
         // The service may have more than it has said.
         let total = entries.unwrap_or_default().max(values.len() as u64);
@@ -187,16 +189,16 @@ impl Offers {
     ///
     /// # Errors
     /// When there is no such prompt, or an argument is missing, no text or too long.
-    pub(super) fn prompt(&self, request: &Frame) -> Result<String, Refusal> {
+    pub(super) fn prompt(&self, request: &Frame) -> Result<String, NativeRefusal> {
         let name = text_of(request, "name")?;
         let prompt = self.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.prompts.iter().map(|prompt| prompt.name).collect();
-            Refusal::params(format!("unknown prompt {name:?}; there are {}", known.join(", ")))
+            NativeRefusal::params(format!("unknown prompt {name:?}; there are {}", known.join(", ")))
         })?;
         let given: Map<String, Value> =
-            match request.param("arguments").map_err(|e| Refusal::params(e.to_string()))? {
+            match request.param("arguments").map_err(|e| NativeRefusal::params(e.to_string()))? {
                 Some(span) => serde_json::from_slice(span.of(request.text()))
-                    .map_err(|_| Refusal::params("the arguments of a prompt must be an object"))?,
+                    .map_err(|_| NativeRefusal::params("the arguments of a prompt must be an object"))?,
                 None => Map::new(),
             };
         let mut texts: Vec<(&str, String)> = Vec::new();
@@ -205,7 +207,7 @@ impl Offers {
                 None | Some(Value::Null) => "",
                 Some(Value::String(text)) if text.len() <= LONGEST => text.trim(),
                 Some(_) => {
-                    return Err(Refusal::params(format!(
+                    return Err(NativeRefusal::params(format!(
                         "the argument {name:?} must be a string, and not long"
                     )));
                 }
@@ -214,7 +216,7 @@ impl Offers {
             let text = match default {
                 Some(default) if text.is_empty() => *default,
                 None if text.is_empty() => {
-                    return Err(Refusal::params(format!("the argument {name:?} is missing")));
+                    return Err(NativeRefusal::params(format!("the argument {name:?} is missing")));
                 }
                 _ => text,
             };
@@ -250,7 +252,7 @@ fn found_values(answer: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// What `completion/complete` asks.
+/// The parameters of `completion/complete`.
 #[derive(Debug, Clone)]
 pub(super) struct Completion {
     kind: String,
@@ -264,7 +266,7 @@ impl Completion {
     ///
     /// # Errors
     /// When the request does not say it.
-    pub(super) fn of(request: &Frame) -> Result<Self, Refusal> {
+    pub(super) fn of(request: &Frame) -> Result<Self, NativeRefusal> {
         let (reference, argument) = (object(request, "ref")?, object(request, "argument")?);
         let kind = member(request, &reference, "type")?;
         let target = member(request, &reference, if kind == "ref/prompt" { "name" } else { "uri" })?;
@@ -272,8 +274,8 @@ impl Completion {
         Ok(Self { kind, target, name, typed })
     }
 
-    fn unknown(&self) -> Refusal {
-        Refusal::params(format!("nothing can be completed for {:?} of {:?}", self.name, self.target))
+    fn unknown(&self) -> NativeRefusal {
+        NativeRefusal::params(format!("nothing can be completed for {:?} of {:?}", self.name, self.target))
     }
 }
 
@@ -281,22 +283,22 @@ impl Completion {
 ///
 /// # Errors
 /// When it is not there.
-pub(super) fn text_of(request: &Frame, key: &'static str) -> Result<String, Refusal> {
-    let span = request.param(key).map_err(|e| Refusal::params(e.to_string()))?;
+pub(super) fn text_of(request: &Frame, key: &'static str) -> Result<String, NativeRefusal> {
+    let span = request.param(key).map_err(|e| NativeRefusal::params(e.to_string()))?;
     let text = span.and_then(|span| request.string(span)).map(std::borrow::Cow::into_owned);
-    text.ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be a string")))
+    text.ok_or_else(|| NativeRefusal::params(format!("\"{key}\" is required and must be a string")))
 }
 
-fn object(request: &Frame, key: &'static str) -> Result<Members, Refusal> {
-    let span = request.param(key).map_err(|e| Refusal::params(e.to_string()))?;
+fn object(request: &Frame, key: &'static str) -> Result<Members, NativeRefusal> {
+    let span = request.param(key).map_err(|e| NativeRefusal::params(e.to_string()))?;
     span.and_then(|span| Members::of_value(request.text(), span))
-        .ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be an object")))
+        .ok_or_else(|| NativeRefusal::params(format!("\"{key}\" is required and must be an object")))
 }
 
-fn member(request: &Frame, of: &Members, key: &'static str) -> Result<String, Refusal> {
+fn member(request: &Frame, of: &Members, key: &'static str) -> Result<String, NativeRefusal> {
     let text: &Bytes = request.text();
-    let span = of.unique(text, key).map_err(|e| Refusal::params(e.to_string()))?;
+    let span = of.unique(text, key).map_err(|e| NativeRefusal::params(e.to_string()))?;
     span.and_then(|span| request.string(span))
         .map(std::borrow::Cow::into_owned)
-        .ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be a string")))
+        .ok_or_else(|| NativeRefusal::params(format!("\"{key}\" is required and must be a string")))
 }

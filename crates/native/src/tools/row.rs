@@ -1,6 +1,6 @@
 //! A tool as a row: what is read about it, its arguments, and what a call does.
 
-use crate::arguments::argument::Argument;
+use crate::arguments::argument::ToolArgument;
 use crate::arguments::trouble::Trouble;
 use crate::arguments::values::Values;
 use crate::port::Verb;
@@ -8,7 +8,7 @@ use crate::rest::{Shape, Step};
 
 /// A tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tool {
+pub(crate) struct ToolRow {
     /// Its name.
     pub(crate) name: &'static str,
     /// Its title for people, at most 60 characters; empty for none.
@@ -16,16 +16,16 @@ pub(crate) struct Tool {
     /// Its description, for a person or a model.
     pub(crate) about: &'static str,
     /// Its arguments.
-    pub(crate) arguments: &'static [Argument],
-    /// What a call does.
+    pub(crate) arguments: &'static [ToolArgument],
+    /// The action of a call.
     pub(crate) act: Act,
-    /// What it does to the world, where that does not follow from its requests.
+    /// Its effect on the world, if that does not follow from its requests.
     pub(crate) effect: Option<Effect>,
-    /// Whether it is there only when it is switched on, under this name.
+    /// The name of the set that enables it; empty if it is always there.
     pub(crate) phase: &'static str,
 }
 
-/// What a call does.
+/// The actions of calls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
     /// It computes an answer.
@@ -34,7 +34,7 @@ pub(crate) enum Act {
     Rest(&'static [Step], Shape),
 }
 
-/// What a tool does to the world (MCP, `ToolAnnotations`).
+/// The effect of a tool on the world (MCP, `ToolAnnotations`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Nothing; it computes.
@@ -55,21 +55,21 @@ pub(crate) enum Effect {
 pub(crate) const fn local(
     name: &'static str,
     about: &'static str,
-    arguments: &'static [Argument],
+    arguments: &'static [ToolArgument],
     run: fn(&Values) -> Result<String, Trouble>,
-) -> Tool {
-    Tool { name, title: "", about, arguments, act: Act::Local(run), effect: None, phase: "" }
+) -> ToolRow {
+    ToolRow { name, title: "", about, arguments, act: Act::Local(run), effect: None, phase: "" }
 }
 
 /// A tool that sends requests.
 pub(crate) const fn tool(
     name: &'static str,
     about: &'static str,
-    arguments: &'static [Argument],
+    arguments: &'static [ToolArgument],
     steps: &'static [Step],
     shape: Shape,
-) -> Tool {
-    Tool { name, title: "", about, arguments, act: Act::Rest(steps, shape), effect: None, phase: "" }
+) -> ToolRow {
+    ToolRow { name, title: "", about, arguments, act: Act::Rest(steps, shape), effect: None, phase: "" }
 }
 
 /// A tool with a title that sends requests.
@@ -77,16 +77,16 @@ pub(crate) const fn titled(
     name: &'static str,
     title: &'static str,
     about: &'static str,
-    arguments: &'static [Argument],
+    arguments: &'static [ToolArgument],
     steps: &'static [Step],
     shape: Shape,
-) -> Tool {
+) -> ToolRow {
     let mut tool = tool(name, about, arguments, steps, shape);
     tool.title = title;
     tool
 }
 
-impl Tool {
+impl ToolRow {
     /// It does this to the world, whatever its requests look like.
     pub(crate) const fn effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
@@ -99,7 +99,7 @@ impl Tool {
         self
     }
 
-    /// What it does to the world: said in its row, or following from the methods of its requests.
+    /// Its effect on the world: from its row, or from the methods of its requests.
     pub(crate) fn does(&self) -> Effect {
         if let Some(effect) = self.effect {
             return effect;

@@ -3,19 +3,19 @@
 
 use serde_json::{Map, Value, json};
 
-use super::row::{Effect, Tool};
-use crate::arguments::argument::{Argument, Kind, Literal};
+use super::row::{Effect, ToolRow};
+use crate::arguments::argument::{ArgumentType, Literal, ToolArgument};
 use crate::unknown::UnknownArguments;
 
 /// A tool as a list shows it, with arguments that it has beside its own. The schema of its answers is there where they are
 /// structured.
 pub(super) fn described(
-    tool: &Tool,
-    more: &[Argument],
+    tool: &ToolRow,
+    more: &[ToolArgument],
     output: Option<Value>,
     unknown: UnknownArguments,
 ) -> Value {
-    let arguments: Vec<Argument> = tool.arguments.iter().chain(more).copied().collect();
+    let arguments: Vec<ToolArgument> = tool.arguments.iter().chain(more).copied().collect();
     let mut described = json!({
         "name": tool.name,
         "description": tool.about,
@@ -46,8 +46,8 @@ fn annotations(effect: Effect) -> Value {
     })
 }
 
-fn schema(arguments: &[Argument], unknown: UnknownArguments) -> Value {
-    let property = |argument: &Argument| (argument.name.to_owned(), property(argument, unknown));
+fn schema(arguments: &[ToolArgument], unknown: UnknownArguments) -> Value {
+    let property = |argument: &ToolArgument| (argument.name.to_owned(), property(argument, unknown));
     let properties: Map<String, Value> = arguments.iter().map(property).collect();
     let required: Vec<&str> =
         arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
@@ -70,18 +70,18 @@ fn object(members: &[&str], unknown: UnknownArguments) -> Map<String, Value> {
     object
 }
 
-fn property(argument: &Argument, unknown: UnknownArguments) -> Value {
+fn property(argument: &ToolArgument, unknown: UnknownArguments) -> Value {
     let mut property = Map::new();
     property.insert("type".to_owned(), type_of(argument.kind));
     property.insert("description".to_owned(), Value::from(described_limits(argument)));
     match argument.kind {
-        Kind::Texts => drop(property.insert("items".to_owned(), json!({"type": "string"}))),
-        Kind::Integers => drop(property.insert("items".to_owned(), json!({"type": "integer"}))),
-        Kind::Objects => {
+        ArgumentType::Texts => drop(property.insert("items".to_owned(), json!({"type": "string"}))),
+        ArgumentType::Integers => drop(property.insert("items".to_owned(), json!({"type": "integer"}))),
+        ArgumentType::Objects => {
             drop(property.insert("items".to_owned(), Value::Object(object(argument.members, unknown))));
         }
-        Kind::Object => property.extend(object(argument.members, unknown)),
-        Kind::Any => drop(property.remove("type")),
+        ArgumentType::Object => property.extend(object(argument.members, unknown)),
+        ArgumentType::Any => drop(property.remove("type")),
         _ => {}
     }
     if !argument.words.is_empty() {
@@ -93,21 +93,21 @@ fn property(argument: &Argument, unknown: UnknownArguments) -> Value {
     Value::Object(property)
 }
 
-fn type_of(kind: Kind) -> Value {
+fn type_of(kind: ArgumentType) -> Value {
     Value::from(match kind {
-        Kind::Text | Kind::Raw | Kind::Html => "string",
-        Kind::Integer => "integer",
-        Kind::Number => "number",
-        Kind::User => return json!(["integer", "string"]),
-        Kind::Flag => "boolean",
-        Kind::Texts | Kind::Integers | Kind::Objects => "array",
-        Kind::Object | Kind::Any => "object",
+        ArgumentType::Text | ArgumentType::Raw | ArgumentType::Html => "string",
+        ArgumentType::Integer => "integer",
+        ArgumentType::Number => "number",
+        ArgumentType::User => return json!(["integer", "string"]),
+        ArgumentType::Flag => "boolean",
+        ArgumentType::Texts | ArgumentType::Integers | ArgumentType::Objects => "array",
+        ArgumentType::Object | ArgumentType::Any => "object",
     })
 }
 
-/// What is said of an argument, with its default and limits: they are kept by changing what lies beyond them, so the schema
+/// The description of an argument, with its default and limits. Values beyond the limits are adjusted, so the schema
 /// itself must let that pass.
-fn described_limits(argument: &Argument) -> String {
+fn described_limits(argument: &ToolArgument) -> String {
     let mut limits = Vec::new();
     match argument.default {
         None | Some(Literal::Text("")) => {}

@@ -8,19 +8,17 @@ use proto::era::{CacheHint, CacheScope, Era, InvalidArguments, ServerHello, Stru
 use proto::json::quote;
 use proto::mcp::Method;
 use proto::rpc::Frame;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::found::{Found, Kept};
-use super::offers::{Completion, Offers, text_of};
-use super::row::{Act, Tool};
+use super::compact::{more_of, output_of};
+use super::found::{FoundTools, ToolFinder};
+use super::offers::{Completion, OfferTable, text_of};
+use super::row::{Act, ToolRow};
 use super::schema::described;
-use crate::arguments::argument::{Argument, flag};
 use crate::arguments::read::Policy;
 use crate::arguments::trouble::{Condition, Trouble};
-use crate::rest::{
-    ALLOW_MARKUP_LOSS, Answers, CONTENT_FORMAT, CONTENT_NOTE, RAW, RENDERED, Shape, Shown, Step, World,
-};
-use crate::server::{Answering, Mapped, NativeCall, NativeServer, Refusal, respond};
+use crate::rest::{AnswerStyle, CallAnswer, World};
+use crate::server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, respond};
 use crate::unknown::UnknownArguments;
 
 const CAPABILITIES: &str = r#"{"tools":{}}"#;
@@ -29,29 +27,29 @@ const MORE_CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{},"comp
 
 /// The tools stay the same until the configuration changes.
 const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
-/// What a site says to one account is for that one alone, and may change at once.
+/// An answer for one account must not be shared, and may change at once.
 const OWN: CacheHint = CacheHint { ttl_ms: 0, scope: CacheScope::Private };
-/// What is found at a place may change there.
+/// Found tools may change at their site.
 const SHORTER: CacheHint = CacheHint { ttl_ms: 300_000, scope: CacheScope::Public };
 
-/// What the servers of one kind have in common.
+/// The common settings of servers of one kind.
 #[derive(Debug)]
 pub(crate) struct Family {
     /// `serverInfo.name`.
     pub(crate) name: &'static str,
     /// `serverInfo.title`.
     pub(crate) title: &'static str,
-    /// What a model should know before it uses the tools.
+    /// Instructions for models that use the tools.
     pub(crate) instructions: &'static str,
-    /// How arguments are read.
+    /// The policy by which arguments are read.
     pub(crate) policy: Policy,
-    /// What stands before the text of a failed call.
+    /// The prefix of the message of a failed call.
     pub(crate) failed: &'static str,
-    /// What stands before the text about arguments that do not fit.
+    /// The prefix of the message about invalid arguments.
     pub(crate) unfit: &'static str,
 }
 
-/// How a failed call is said.
+/// The form of a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
     /// As a result with `isError`; only what is about the server as it stands is an error.
@@ -62,56 +60,21 @@ pub(crate) enum Channel {
 
 /// A server whose tools are rows. Clones are the same server: they share what it keeps of others' answers.
 #[derive(Clone)]
-pub struct ToolServer(Arc<Inner>);
+pub struct ToolServer(Arc<ToolServerState>);
 
-pub(super) struct Inner {
+pub(super) struct ToolServerState {
     pub(super) family: &'static Family,
     channel: Channel,
     info: String,
-    pub(super) tools: Vec<&'static Tool>,
+    pub(super) tools: Vec<&'static ToolRow>,
     /// The list for eras with structured results, and for those without.
     lists: [String; 2],
     pub(super) compact: bool,
     pub(super) unknown: UnknownArguments,
     pub(super) settings: Map<String, Value>,
     world: Option<World>,
-    pub(super) found: Option<(Found, Kept, bool)>,
-    offers: Option<&'static Offers>,
-}
-
-/// The argument of tools whose answers are shown in part.
-const WHOLE: &[Argument] = &[AS_GIVEN];
-/// The same of tools that read content which may be edited, and of those that change it.
-const READS_CONTENT: &[Argument] = &[AS_GIVEN, RENDERED];
-const CHANGES_CONTENT: &[Argument] = &[AS_GIVEN, ALLOW_MARKUP_LOSS];
-const AS_GIVEN: Argument =
-    flag(RAW, "Whether the answer is shown as the site gave it, with all its members.");
-
-/// What a tool takes beside its own arguments.
-pub(super) fn more_of(tool: &Tool, compact: bool) -> &'static [Argument] {
-    match tool.act {
-        Act::Rest(_, Shape::Told(_) | Shape::Made(_) | Shape::File) | Act::Local(_) => &[],
-        Act::Rest(steps, _) if compact && steps.iter().any(Step::shows_content) => READS_CONTENT,
-        Act::Rest(steps, _) if compact && steps.iter().any(Step::is_check) => CHANGES_CONTENT,
-        Act::Rest(..) if compact => WHOLE,
-        Act::Rest(..) => &[],
-    }
-}
-
-/// The schema of a tool's answers, where they are structured.
-fn output_of(tool: &Tool, compact: bool) -> Option<Value> {
-    match &tool.act {
-        Act::Rest(steps, shape) if compact => {
-            let mut schema = shape.schema()?;
-            if steps.iter().any(Step::shows_content) {
-                schema["properties"][CONTENT_FORMAT] =
-                    json!({"type": "string", "enum": ["source", "rendered"]});
-                schema["properties"][CONTENT_NOTE] = json!({"type": "string"});
-            }
-            Some(schema)
-        }
-        _ => None,
-    }
+    pub(super) found: Option<(ToolFinder, FoundTools, bool)>,
+    offers: Option<&'static OfferTable>,
 }
 
 impl fmt::Debug for ToolServer {
@@ -126,13 +89,13 @@ impl ToolServer {
     pub(crate) fn new(
         family: &'static Family,
         (channel, unknown): (Channel, UnknownArguments),
-        tools: Vec<&'static Tool>,
+        tools: Vec<&'static ToolRow>,
         settings: Map<String, Value>,
         world: Option<World>,
     ) -> Self {
-        let compact = world.as_ref().is_some_and(|world| world.answers == Answers::Compact);
+        let compact = world.as_ref().is_some_and(|world| world.answers == AnswerStyle::Compact);
         let list = |structured: bool| {
-            let row = |tool: &&'static Tool| {
+            let row = |tool: &&'static ToolRow| {
                 let output = if structured { output_of(tool, compact) } else { None };
                 described(tool, more_of(tool, compact), output, unknown)
             };
@@ -145,7 +108,7 @@ impl ToolServer {
             quote(family.title),
             env!("CARGO_PKG_VERSION")
         );
-        Self(Arc::new(Inner {
+        Self(Arc::new(ToolServerState {
             family,
             channel,
             info,
@@ -161,16 +124,16 @@ impl ToolServer {
     }
 
     /// With tools that are found at the place that is asked; those that only read, where that is said.
-    pub(crate) fn finding(mut self, found: Found, only_reads: bool) -> Self {
+    pub(crate) fn finding(mut self, found: ToolFinder, only_reads: bool) -> Self {
         // Nobody has a clone yet.
         if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.found = Some((found, Kept::default(), only_reads));
+            inner.found = Some((found, FoundTools::default(), only_reads));
         }
         self
     }
 
     /// With resources and prompts.
-    pub(crate) fn offering(mut self, offers: &'static Offers) -> Self {
+    pub(crate) fn offering(mut self, offers: &'static OfferTable) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             inner.offers = Some(offers);
         }
@@ -179,7 +142,7 @@ impl ToolServer {
 
     /// The rows of its tools.
     #[cfg(test)]
-    pub(crate) fn rows(&self) -> &[&'static Tool] {
+    pub(crate) fn rows(&self) -> &[&'static ToolRow] {
         &self.0.tools
     }
 
@@ -210,7 +173,7 @@ impl NativeServer for ToolServer {
             Some(Method::Ping) => self.at_once(request, Ok(self.0.dressed(era, "", None))),
             Some(Method::ToolsList) => self.list(request, era),
             Some(method) if self.0.offers.is_some() => self.offered(request, era, method, call.mapped),
-            _ => self.at_once(request, Err(Refusal::method(&method))),
+            _ => self.at_once(request, Err(NativeRefusal::method(&method))),
         }
     }
 
@@ -224,7 +187,7 @@ impl NativeServer for ToolServer {
 }
 
 impl ToolServer {
-    fn at_once(&self, request: &Frame, outcome: Result<Bytes, Refusal>) -> Answering {
+    fn at_once(&self, request: &Frame, outcome: Result<Bytes, NativeRefusal>) -> Answering {
         let _ = self;
         Answering::Ready(respond(request, outcome))
     }
@@ -250,11 +213,11 @@ impl ToolServer {
         mapped: Option<&Mapped>,
     ) -> Answering {
         let (Some(offers), Some(_)) = (self.0.offers, &self.0.world) else {
-            return self.at_once(request, Err(Refusal::method(method.name())));
+            return self.at_once(request, Err(NativeRefusal::method(method.name())));
         };
         let whole = |members: String| {
-            let cursor = request.param("cursor").map_err(|e| Refusal::params(e.to_string()))?;
-            let refused = || Refusal::params("this list has one page only: leave \"cursor\" out");
+            let cursor = request.param("cursor").map_err(|e| NativeRefusal::params(e.to_string()))?;
+            let refused = || NativeRefusal::params("this list has one page only: leave \"cursor\" out");
             if cursor.is_some() { Err(refused()) } else { Ok(self.0.dressed(era, &members, Some(KEEP))) }
         };
         match method {
@@ -273,7 +236,7 @@ impl ToolServer {
                 Ok(asked) => self.complete(request, era, offers, (asked, mapped)),
                 Err(refusal) => self.at_once(request, Err(refusal)),
             },
-            _ => self.at_once(request, Err(Refusal::method(method.name()))),
+            _ => self.at_once(request, Err(NativeRefusal::method(method.name()))),
         }
     }
 
@@ -281,14 +244,14 @@ impl ToolServer {
         &self,
         request: &Frame,
         era: &'static Era,
-        offers: &'static Offers,
+        offers: &'static OfferTable,
         (uri, mapped): (String, Option<&Mapped>),
     ) -> Answering {
         let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
         Answering::Soon(Box::pin(async move {
             let members = match &inner.world {
                 Some(world) => offers.read(&uri, era, world, mapped.as_ref()).await,
-                None => Err(Refusal::method(Method::ResourcesRead.name())),
+                None => Err(NativeRefusal::method(Method::ResourcesRead.name())),
             };
             respond(&request, members.map(|members| inner.dressed(era, &members, Some(OWN))))
         }))
@@ -298,14 +261,14 @@ impl ToolServer {
         &self,
         request: &Frame,
         era: &'static Era,
-        offers: &'static Offers,
+        offers: &'static OfferTable,
         (asked, mapped): (Completion, Option<&Mapped>),
     ) -> Answering {
         let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
         Answering::Soon(Box::pin(async move {
             let members = match &inner.world {
                 Some(world) => offers.complete(&asked, world, mapped.as_ref()).await,
-                None => Err(Refusal::method(Method::Complete.name())),
+                None => Err(NativeRefusal::method(Method::Complete.name())),
             };
             respond(&request, members.map(|members| inner.dressed(era, &members, None)))
         }))
@@ -317,7 +280,7 @@ impl ToolServer {
             Err(trouble) => return self.at_once(request, self.0.said(era, Err(trouble))),
         };
         match tool.act {
-            Act::Local(run) => self.at_once(request, self.0.said(era, run(&values).map(Shown::text))),
+            Act::Local(run) => self.at_once(request, self.0.said(era, run(&values).map(CallAnswer::text))),
             Act::Rest(steps, shape) => {
                 let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
                 Answering::Soon(Box::pin(async move {
@@ -325,7 +288,7 @@ impl ToolServer {
                         Some(world) => {
                             world.run(tool.arguments, (steps, &shape), values, mapped.as_ref()).await
                         }
-                        None => Err(Trouble::new(Condition::ToolFailed, "there is no way to send requests")),
+                        None => Err(Trouble::new(Condition::ToolFailed, "this server cannot send requests")),
                     };
                     respond(&request, inner.said(era, outcome))
                 }))
@@ -334,7 +297,7 @@ impl ToolServer {
     }
 }
 
-impl Inner {
+impl ToolServerState {
     /// The tools that are found now, each as JSON text.
     async fn found_now(&self) -> Vec<String> {
         let (Some((found, kept, only_reads)), Some(world)) = (&self.found, &self.world) else {
@@ -343,9 +306,15 @@ impl Inner {
         found.tools(world, kept, *only_reads).await.iter().map(Value::to_string).collect()
     }
 
-    fn listed(&self, request: &Frame, era: &Era, more: &[String], keep: CacheHint) -> Result<Bytes, Refusal> {
-        if request.param("cursor").map_err(|e| Refusal::params(e.to_string()))?.is_some() {
-            return Err(Refusal::params("this list has one page only: leave \"cursor\" out"));
+    fn listed(
+        &self,
+        request: &Frame,
+        era: &Era,
+        more: &[String],
+        keep: CacheHint,
+    ) -> Result<Bytes, NativeRefusal> {
+        if request.param("cursor").map_err(|e| NativeRefusal::params(e.to_string()))?.is_some() {
+            return Err(NativeRefusal::params("this list has one page only: leave \"cursor\" out"));
         }
         let list = &self.lists[usize::from(era.shapes.structured == Structured::None)];
         let mut list = list.strip_suffix(']').unwrap_or(list).to_owned();
@@ -358,14 +327,14 @@ impl Inner {
     }
 
     /// The outcome of a call as the server's family says it.
-    fn said(&self, era: &Era, outcome: Result<Shown, Trouble>) -> Result<Bytes, Refusal> {
+    fn said(&self, era: &Era, outcome: Result<CallAnswer, Trouble>) -> Result<Bytes, NativeRefusal> {
         let (shown, is_error) = match outcome {
             Ok(shown) => (shown, false),
             Err(trouble) if self.is_refused(era, trouble.condition) => return Err(trouble.refusal()),
             Err(trouble) => {
                 let unfit = trouble.condition == Condition::InvalidArguments;
                 let before = if unfit { self.family.unfit } else { self.family.failed };
-                (Shown::text(format!("{before}{}", trouble.message)), true)
+                (CallAnswer::text(format!("{before}{}", trouble.message)), true)
             }
         };
         // An era that knows no such content is told of the file alone.

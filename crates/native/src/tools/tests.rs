@@ -3,15 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Argument, Channel, Family, Policy, Tool, ToolServer, flag, html, int, integers, list, number, raw, text,
-    tool,
+    Channel, Family, Policy, ToolArgument, ToolRow, ToolServer, flag, html, int, integers, list, number, raw,
+    text, tool,
 };
 use crate::arguments::read::read;
-use crate::rest::{Open, Shape, Step, get};
+use crate::rest::{CallerRequest, Shape, Step, get};
 use crate::server::NativeServer as _;
 use crate::unknown::UnknownArguments;
 
-const ROWS: &[Argument] = &[
+const ROWS: &[ToolArgument] = &[
     text("name", "A name.").required(),
     int("per_page", "How many.").or_int(20).least(1).most(100),
     text("status", "Which.").among(&["publish", "draft"]),
@@ -117,9 +117,10 @@ fn lenient_and_loose_name_the_first_that_is_missing() {
     assert_eq!(values(Policy::Loose, &given), Ok(given));
 }
 
-const OPEN: Open = Open { base: "b", method: "method", route: "route", query: "query", body: "body" };
+const OPEN: CallerRequest =
+    CallerRequest { base: "b", method: "method", route: "route", query: "query", body: "body" };
 
-const TOOLS: &[Tool] = &[
+const TOOLS: &[ToolRow] = &[
     tool(
         "get",
         "Gets.",

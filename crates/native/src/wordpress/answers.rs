@@ -1,4 +1,4 @@
-//! What WordPress really answers when something is wrong, and what becomes of it: the kind of trouble, its words, its detail.
+//! Translation of the errors that WordPress really sends: the kind of trouble, its words, its detail.
 //! The answers were recorded; that sites still give them is tested against real ones.
 
 use bytes::Bytes;
@@ -13,7 +13,7 @@ fn recorded() -> Vec<Value> {
     serde_json::from_str(include_str!("../../../../tests/sites/answers.json")).unwrap()
 }
 
-/// What a call that the site answers so is refused with: the whole error.
+/// The whole error of a call to which the site answers like this.
 fn error(status: u16, body: &str) -> Value {
     let body = Bytes::from(body.to_owned());
     let fake = Fake::replying(move |_| HttpResponse { status, headers: Vec::new(), body: body.clone() });
@@ -53,10 +53,10 @@ fn a_refusal_that_says_little_comes_with_a_hint() {
     let page = "<!DOCTYPE html><html><body><h1>Forbidden</h1></body></html>";
     for (status, body, hint) in [
         (403, page, "a firewall or a security plugin"),
-        (404, page, "Its REST API may be switched off"),
+        (404, page, "Its REST API may be disabled"),
         (503, page, "under maintenance"),
         (503, r#"{"code":"maintenance","message":"Briefly unavailable."}"#, "under maintenance"),
-        (429, "", "asked less often"),
+        (429, "", "limits the request rate"),
         (500, "", "the log of its PHP"),
         (418, "", "is this the address of a WordPress site?"),
         (
@@ -64,11 +64,11 @@ fn a_refusal_that_says_little_comes_with_a_hint() {
             r#"{"code":"incorrect_password","message":"<strong>Error:</strong> wrong&#8217;s it."}"#,
             "Authorization header",
         ),
-        (404, r#"{"code":"rest_no_route","message":"No route was found."}"#, "may be too old for it"),
-        (403, r#"{"code":"bp_rest_authorization_required","message":"Sorry."}"#, "for a visitor"),
-        (500, r#"{"code":"bp_rest_authorization_required","message":"Sorry."}"#, "even an administrator's"),
-        (500, r#"{"code":"bp_rest_group_member_failed_to_join","message":"No."}"#, "for a visitor"),
-        (500, r#"{"code":"bp_rest_messages_create_failed","message":"No."}"#, "for a visitor"),
+        (404, r#"{"code":"rest_no_route","message":"No route was found."}"#, "may be too old"),
+        (403, r#"{"code":"bp_rest_authorization_required","message":"Sorry."}"#, "as visitors"),
+        (500, r#"{"code":"bp_rest_authorization_required","message":"Sorry."}"#, "even administrators"),
+        (500, r#"{"code":"bp_rest_group_member_failed_to_join","message":"No."}"#, "as visitors"),
+        (500, r#"{"code":"bp_rest_messages_create_failed","message":"No."}"#, "as visitors"),
     ] {
         let error = error(status, body);
         let message = error["message"].as_str().unwrap();
@@ -99,9 +99,9 @@ fn what_the_host_of_images_refuses_is_not_about_the_site() {
             r#"{"status_code":400,"error":{"message":"Invalid API <b>v1</b> key.","code":100}}"#,
             "Invalid API v1 key.",
         ),
-        (401, "{}", "HTTP 401 without words"),
-        (403, "<html>no</html>", "HTTP 403 without words"),
-        (503, "", "HTTP 503 without words"),
+        (401, "{}", "HTTP 401 without a message"),
+        (403, "<html>no</html>", "HTTP 403 without a message"),
+        (503, "", "HTTP 503 without a message"),
     ] {
         let fake = Fake::replying(move |_| HttpResponse {
             status,
@@ -114,7 +114,7 @@ fn what_the_host_of_images_refuses_is_not_about_the_site() {
         assert_eq!(
             words,
             format!(
-                "the host of images refuses this: {}{says}",
+                "the image host refused the upload: {}{says}",
                 if says.starts_with("HTTP") { "it answered " } else { "" }
             )
         );

@@ -1,22 +1,23 @@
 //! Arguments that many of the tools have.
 
-use crate::tools::{Argument, flag, int, integers, list, object, text};
+use crate::tools::{ToolArgument, flag, int, integers, list, object, text};
 
-pub(super) const PER_PAGE: Argument = int("per_page", "How many on a page.").or_int(10).least(1).most(100);
-pub(super) const PAGE: Argument = int("page", "Which page of the list.").or_int(1).least(1);
-pub(super) const SEARCH: Argument = text("search", "Only those that have this text.");
-pub(super) const FORCE: Argument =
-    flag("force", "Whether it is removed at once rather than put into the bin.").or_flag(false);
+pub(super) const PER_PAGE: ToolArgument =
+    int("per_page", "Number of items per page.").or_int(10).least(1).most(100);
+pub(super) const PAGE: ToolArgument = int("page", "Page number.").or_int(1).least(1);
+pub(super) const SEARCH: ToolArgument = text("search", "Return only items that contain this text.");
+pub(super) const FORCE: ToolArgument =
+    flag("force", "Delete permanently instead of moving to the trash.").or_flag(false);
 
-pub(super) const fn id(about: &'static str) -> Argument {
+pub(super) const fn id(about: &'static str) -> ToolArgument {
     int("id", about).required().least(1)
 }
 
-pub(super) const INCLUDE: Argument = integers("include", "Only those with these numbers.");
-pub(super) const EXCLUDE: Argument = integers("exclude", "Those with these numbers are left out.");
-pub(super) const OFFSET: Argument = int("offset", "How many are skipped before the first.").least(0);
-pub(super) const ORDER: Argument = text("order", "Rising or falling.").among(&["asc", "desc"]);
-pub(super) const POSTS_BY: Argument = text("orderby", "What the list is ordered by.").among(&[
+pub(super) const INCLUDE: ToolArgument = integers("include", "Return only items with these IDs.");
+pub(super) const EXCLUDE: ToolArgument = integers("exclude", "Exclude items with these IDs.");
+pub(super) const OFFSET: ToolArgument = int("offset", "Number of items to skip.").least(0);
+pub(super) const ORDER: ToolArgument = text("order", "Sort order.").among(&["asc", "desc"]);
+pub(super) const POSTS_BY: ToolArgument = text("orderby", "Field to sort by.").among(&[
     "author",
     "date",
     "id",
@@ -28,7 +29,7 @@ pub(super) const POSTS_BY: Argument = text("orderby", "What the list is ordered 
     "include_slugs",
     "title",
 ]);
-pub(super) const PAGES_BY: Argument = text("orderby", "What the list is ordered by.").among(&[
+pub(super) const PAGES_BY: ToolArgument = text("orderby", "Field to sort by.").among(&[
     "author",
     "date",
     "id",
@@ -41,7 +42,7 @@ pub(super) const PAGES_BY: Argument = text("orderby", "What the list is ordered 
     "title",
     "menu_order",
 ]);
-pub(super) const VERSIONS_BY: Argument = text("orderby", "What the list is ordered by.").among(&[
+pub(super) const VERSIONS_BY: ToolArgument = text("orderby", "Field to sort by.").among(&[
     "date",
     "id",
     "include",
@@ -50,7 +51,7 @@ pub(super) const VERSIONS_BY: Argument = text("orderby", "What the list is order
     "include_slugs",
     "title",
 ]);
-pub(super) const TERMS_BY: Argument = text("orderby", "What the list is ordered by.").among(&[
+pub(super) const TERMS_BY: ToolArgument = text("orderby", "Field to sort by.").among(&[
     "id",
     "include",
     "name",
@@ -60,74 +61,86 @@ pub(super) const TERMS_BY: Argument = text("orderby", "What the list is ordered 
     "description",
     "count",
 ]);
-pub(super) const AFTER: Argument = text("after", "Only those after this time, such as 2026-05-31T00:00:00.");
-pub(super) const BEFORE: Argument = text("before", "Only those before this time.");
-pub(super) const MODIFIED_AFTER: Argument =
-    text("modified_after", "Only those that were changed after this time.");
-pub(super) const MODIFIED_BEFORE: Argument =
-    text("modified_before", "Only those that were changed before this time.");
-pub(super) const AUTHORS: Argument = integers("author", "Only those by the users with these numbers.");
-pub(super) const NOT_AUTHORS: Argument =
-    integers("author_exclude", "Those by the users with these numbers are left out.");
-pub(super) const SLUGS: Argument = list("slug", "Only those with these names in their addresses.");
-pub(super) const SEARCH_IN: Argument = list(
-    "search_columns",
-    "Where the text is looked for: post_title, post_content, post_excerpt; all when left out.",
-);
-pub(super) const SEMANTICS: Argument =
-    text("search_semantics", "The text is looked for as it stands rather than word by word.")
+pub(super) const AFTER: ToolArgument =
+    text("after", "Return only items dated after this time, such as 2026-05-31T00:00:00.");
+pub(super) const BEFORE: ToolArgument =
+    text("before", "Return only items dated before this time, such as 2026-05-31T00:00:00.");
+pub(super) const MODIFIED_AFTER: ToolArgument =
+    text("modified_after", "Return only items modified after this time, such as 2026-05-31T00:00:00.");
+pub(super) const MODIFIED_BEFORE: ToolArgument =
+    text("modified_before", "Return only items modified before this time, such as 2026-05-31T00:00:00.");
+pub(super) const AUTHORS: ToolArgument = integers("author", "Return only items by the users with these IDs.");
+pub(super) const NOT_AUTHORS: ToolArgument =
+    integers("author_exclude", "Exclude items by the users with these IDs.");
+pub(super) const SLUGS: ToolArgument = list("slug", "Return only items with these slugs.");
+pub(super) const SEARCH_IN: ToolArgument =
+    list("search_columns", "Fields to search: post_title, post_content, post_excerpt. Default: all.");
+pub(super) const SEMANTICS: ToolArgument =
+    text("search_semantics", "Search mode: `exact` matches the whole text instead of single words.")
         .among(&["exact"]);
-pub(super) const TAX_RELATION: Argument =
-    text("tax_relation", "Whether all of the filters by terms must fit, or one.").among(&["AND", "OR"]);
-pub(super) const IN_CATEGORIES: Argument =
-    integers("categories", "Only those in the categories with these numbers.");
-pub(super) const NOT_CATEGORIES: Argument =
-    integers("categories_exclude", "Those in the categories with these numbers are left out.");
-pub(super) const WITH_TAGS: Argument = integers("tags", "Only those with the tags of these numbers.");
-pub(super) const NOT_TAGS: Argument =
-    integers("tags_exclude", "Those with the tags of these numbers are left out.");
-pub(super) const STICKY: Argument = flag("sticky", "Only those that stay on top, or only the others.");
-pub(super) const IGNORES_STICKY: Argument =
-    flag("ignore_sticky", "Whether those that stay on top are listed like all others.");
-pub(super) const PLACED: Argument = int("menu_order", "Only those in this place among their neighbours.");
-pub(super) const PARENTS: Argument = integers("parent", "Only those below the ones with these numbers.");
-pub(super) const NOT_PARENTS: Argument =
-    integers("parent_exclude", "Those below the ones with these numbers are left out.");
-pub(super) const CONTEXT: Argument =
-    text("context", "For reading or for editing; the latter shows more to those who may edit.")
-        .among(&["view", "embed", "edit"]);
+pub(super) const TAX_RELATION: ToolArgument =
+    text("tax_relation", "Combination of term filters: AND requires all of them, OR any of them.")
+        .among(&["AND", "OR"]);
+pub(super) const IN_CATEGORIES: ToolArgument =
+    integers("categories", "Return only items in the categories with these IDs.");
+pub(super) const NOT_CATEGORIES: ToolArgument =
+    integers("categories_exclude", "Exclude items in the categories with these IDs.");
+pub(super) const WITH_TAGS: ToolArgument =
+    integers("tags", "Return only items that have the tags with these IDs.");
+pub(super) const NOT_TAGS: ToolArgument =
+    integers("tags_exclude", "Exclude items that have the tags with these IDs.");
+pub(super) const STICKY: ToolArgument =
+    flag("sticky", "Return only sticky posts (true) or only other posts (false).");
+pub(super) const IGNORES_STICKY: ToolArgument =
+    flag("ignore_sticky", "List sticky posts in normal order instead of first.");
+pub(super) const PLACED: ToolArgument = int("menu_order", "Return only items with this menu position.");
+pub(super) const PARENTS: ToolArgument =
+    integers("parent", "Return only children of the items with these IDs.");
+pub(super) const NOT_PARENTS: ToolArgument =
+    integers("parent_exclude", "Exclude children of the items with these IDs.");
+pub(super) const CONTEXT: ToolArgument = text(
+    "context",
+    "Response context: `view`, `embed` (fewer fields) or `edit` (more fields; requires permission to edit).",
+)
+.among(&["view", "embed", "edit"]);
 
-pub(super) const SLUG: Argument = text("slug", "The name in addresses; made from the title when left out.");
-pub(super) const DATE: Argument = text(
+pub(super) const SLUG: ToolArgument =
+    text("slug", "Slug, used in URLs. Default: derived from the title or name.");
+pub(super) const DATE: ToolArgument = text(
     "date",
-    "When it is published, in the site's time, such as 2026-05-31T09:00:00; a time to come waits.",
+    "Publication date in the site's time zone, such as 2026-05-31T09:00:00. A future date schedules publication.",
 );
-pub(super) const DATE_GMT: Argument = text("date_gmt", "The same in UTC, in place of `date`.");
-pub(super) const AUTHOR: Argument = int("author", "The number of the user who is its author.").least(1);
-pub(super) const IMAGE: Argument = int("featured_media", "The number of the featured image.").least(0);
-pub(super) const CATEGORIES: Argument = integers("categories", "The numbers of its categories.");
-pub(super) const TAGS: Argument = integers("tags", "The numbers of its tags.");
-pub(super) const META: Argument =
-    object("meta", "Further fields by name, as far as the site has registered them.");
-pub(super) const PARENT: Argument = int("parent", "The number of the one above it; 0 for none.").least(0);
-pub(super) const MENU_ORDER: Argument = int("menu_order", "Its place among its neighbours.");
-pub(super) const TEMPLATE: Argument = text("template", "The theme's template that shows it.");
-pub(super) const PASSWORD: Argument = text("password", "The password that readers need.");
-pub(super) const STICKS: Argument = flag("sticky", "Whether it stays on top of lists.");
+pub(super) const DATE_GMT: ToolArgument = text("date_gmt", "Date in UTC, in place of `date`.");
+pub(super) const AUTHOR: ToolArgument = int("author", "User ID of the author.").least(1);
+pub(super) const IMAGE: ToolArgument =
+    int("featured_media", "Media ID of the featured image; 0 for none.").least(0);
+pub(super) const CATEGORIES: ToolArgument = integers("categories", "IDs of the categories to assign.");
+pub(super) const TAGS: ToolArgument = integers("tags", "IDs of the tags to assign.");
+pub(super) const META: ToolArgument = object("meta", "Registered meta fields by name.");
+pub(super) const PARENT: ToolArgument = int("parent", "ID of the parent; 0 for none.").least(0);
+pub(super) const MENU_ORDER: ToolArgument = int("menu_order", "Position among siblings.");
+pub(super) const TEMPLATE: ToolArgument =
+    text("template", "File name of the theme template that renders the item.");
+pub(super) const PASSWORD: ToolArgument = text("password", "Password required to read the content.");
+pub(super) const STICKS: ToolArgument = flag("sticky", "Keep the post at the top of lists.");
 /// The formats that posts may have (WordPress, `get_post_format_slugs`).
 const FORMATS: &[&str] =
     &["standard", "aside", "chat", "gallery", "link", "image", "quote", "status", "video", "audio"];
-pub(super) const FORMAT: Argument = text("format", "The format.").among(FORMATS);
-pub(super) const OF_FORMATS: Argument = list("format", "Only those of these formats, such as aside.");
-pub(super) const OF_PASSWORD: Argument = text("password", "The password, where it has one.");
-pub(super) const EXCERPT_LENGTH: Argument =
-    int("excerpt_length", "How many words an excerpt has that the site makes itself.").least(0);
-pub(super) const HIDE_EMPTY: Argument = flag("hide_empty", "Whether those that nothing has are left out.");
-pub(super) const OF_POST: Argument = int("post", "Only those of the post with this number.").least(1);
-pub(super) const COMMENTS: Argument =
-    text("comment_status", "Whether it can be commented on.").among(&["open", "closed"]);
-pub(super) const PINGS: Argument =
-    text("ping_status", "Whether other sites may announce that they link to it.").among(&["open", "closed"]);
-pub(super) const OF_STATUS: Argument =
-    text("status", "Only those of this status; published ones when left out.")
+pub(super) const FORMAT: ToolArgument = text("format", "Post format.").among(FORMATS);
+pub(super) const OF_FORMATS: ToolArgument =
+    list("format", "Return only posts with these formats, such as aside.");
+pub(super) const OF_PASSWORD: ToolArgument =
+    text("password", "Password of the item, if it is password-protected.");
+pub(super) const EXCERPT_LENGTH: ToolArgument =
+    int("excerpt_length", "Number of words in automatically generated excerpts.").least(0);
+pub(super) const HIDE_EMPTY: ToolArgument = flag("hide_empty", "Exclude items that are assigned to nothing.");
+pub(super) const OF_POST: ToolArgument =
+    int("post", "Return only items assigned to the post with this ID.").least(1);
+pub(super) const COMMENTS: ToolArgument =
+    text("comment_status", "Accept new comments (`open`) or not (`closed`).").among(&["open", "closed"]);
+pub(super) const PINGS: ToolArgument =
+    text("ping_status", "Accept pingbacks and trackbacks (`open`) or not (`closed`).")
+        .among(&["open", "closed"]);
+pub(super) const OF_STATUS: ToolArgument =
+    text("status", "Return only items with this status. Default: publish.")
         .among(&["publish", "future", "draft", "pending", "private", "trash", "any"]);

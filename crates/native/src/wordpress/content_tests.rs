@@ -8,7 +8,7 @@ use super::{Sets, server};
 use crate::port::{HttpRequest, HttpResponse, Verb};
 use crate::rest::tests::{Fake, asked, login, refused, reply, shown};
 use crate::site::SiteSettings;
-use crate::{Answers, ToolServer, UnknownArguments};
+use crate::{AnswerStyle, ToolServer, UnknownArguments};
 
 const SOURCE: &str = "<!-- wp:heading -->\n<h2>Hours of opening</h2>\n<!-- /wp:heading -->\n\n<!-- wp:paragraph -->\n<p>From nine to five.</p>\n<!-- /wp:paragraph -->\n\n[gallery ids=\"1\"]";
 const RENDERED: &str = "<h2>Hours of opening</h2>\n<p>From nine to five.</p>\n<div class=\"gallery\"><img src=\"/1.png\"/></div>";
@@ -94,7 +94,7 @@ fn who_may_not_edit_reads_what_visitors_see_and_is_told_so() {
 #[test]
 fn presets_read_what_their_documents_say() {
     let fake = site(true);
-    for answers in [Answers::Plain, Answers::Raw] {
+    for answers in [AnswerStyle::Plain, AnswerStyle::Raw] {
         let server = tools(&fake, SiteSettings { answers, ..SiteSettings::default() });
         let post = shown(&asked(&server, "wp_get_post", &json!({"id": 7})));
         assert!(post.get("content_format").is_none() && !post.to_string().contains("wp:heading"), "{post}");
@@ -106,7 +106,7 @@ fn presets_read_what_their_documents_say() {
 #[test]
 fn a_change_that_would_lose_markup_is_not_sent() {
     let changed = RENDERED.replace("nine", "ten");
-    for answers in [Answers::Compact, Answers::Plain] {
+    for answers in [AnswerStyle::Compact, AnswerStyle::Plain] {
         for (tool, mut call) in [
             ("wp_update_post", json!({"id": 7})),
             ("wp_update_page", json!({"id": 7})),
@@ -154,7 +154,7 @@ fn a_loss_that_is_wanted_is_saved() {
     assert!(!sent.contains("allow_markup_loss"), "{sent}");
     // Tools of presets have no such argument; there the configuration says it.
     let plain = SiteSettings {
-        answers: Answers::Plain,
+        answers: AnswerStyle::Plain,
         unknown_arguments: UnknownArguments::Ignore,
         ..SiteSettings::default()
     };

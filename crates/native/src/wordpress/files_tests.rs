@@ -12,11 +12,11 @@ use crate::port::{HttpFaultKind, HttpResponse};
 use crate::rest::tests::{Fake, asked, fault, login, ready, refused, reply, shown};
 use crate::server::{NativeCall, NativeServer as _};
 use crate::site::SiteSettings;
-use crate::{Answers, ToolServer};
+use crate::{AnswerStyle, ToolServer};
 
 const ZIP: &[u8] = b"PK\x03\x04 a theme";
 
-fn over(answers: Answers, fake: Arc<Fake>) -> ToolServer {
+fn over(answers: AnswerStyle, fake: Arc<Fake>) -> ToolServer {
     let login = Some(login("https://x.example", "a", "b"));
     let settings = SiteSettings { login, answers, ..SiteSettings::default() };
     server(&settings, Sets { extended: true, discover: false }, fake).unwrap()
@@ -39,11 +39,11 @@ fn a_theme_comes_as_a_file_beside_what_is_said_of_it() {
     let said = json!({"uri": "https://x.example/wp-json/wp-block-editor/v1/export", "name": "ours.zip",
         "mimeType": "application/zip", "size": ZIP.len()});
     let file = json!({"uri": said["uri"], "mimeType": "application/zip", "blob": "UEsDBCBhIHRoZW1l"});
-    for answers in [Answers::Compact, Answers::Plain, Answers::Raw] {
+    for answers in [AnswerStyle::Compact, AnswerStyle::Plain, AnswerStyle::Raw] {
         let fake = giving(Some("application/zip"), "ours.zip", ZIP);
         let answer = asked(&over(answers, fake.clone()), "wp_get_theme_export", &json!({}));
         assert_eq!(shown(&answer), said);
-        let structured = (answers == Answers::Compact).then_some(&said);
+        let structured = (answers == AnswerStyle::Compact).then_some(&said);
         assert_eq!(answer["result"].get("structuredContent"), structured);
         assert_eq!(answer["result"]["content"][1], json!({"type": "resource", "resource": file}));
         assert_eq!(answer["result"]["content"].as_array().unwrap().len(), 2);
@@ -56,7 +56,7 @@ fn a_theme_comes_as_a_file_beside_what_is_said_of_it() {
 
 #[test]
 fn an_era_without_files_is_told_of_it() {
-    let server = over(Answers::Compact, giving(Some("application/zip"), "ours.zip", ZIP));
+    let server = over(AnswerStyle::Compact, giving(Some("application/zip"), "ours.zip", ZIP));
     for era in ERAS {
         let params = json!({"name": "wp_get_theme_export", "arguments": {}});
         let text = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
@@ -79,11 +79,11 @@ fn the_name_of_a_file_is_a_name_alone() {
         ("..", "upload.zip"),
     ] {
         let fake = giving(None, name, ZIP);
-        let answer = asked(&over(Answers::Compact, fake), "wp_get_theme_export", &json!({}));
+        let answer = asked(&over(AnswerStyle::Compact, fake), "wp_get_theme_export", &json!({}));
         assert_eq!(shown(&answer)["name"], wanted, "{name:?}");
     }
     let bare = Fake::replying(|_| HttpResponse { status: 200, headers: Vec::new(), body: ZIP.into() });
-    let answer = asked(&over(Answers::Compact, bare), "wp_get_theme_export", &json!({}));
+    let answer = asked(&over(AnswerStyle::Compact, bare), "wp_get_theme_export", &json!({}));
     assert_eq!(shown(&answer)["name"], "export.zip");
 }
 
@@ -99,16 +99,16 @@ fn what_is_no_file_is_an_error() {
     ] {
         let fake = giving(kind, "a.zip", body);
         let (_, words, condition) =
-            refused(&asked(&over(Answers::Compact, fake), "wp_get_theme_export", &json!({})));
+            refused(&asked(&over(AnswerStyle::Compact, fake), "wp_get_theme_export", &json!({})));
         assert_eq!(condition, "upstreamError", "{kind:?}");
-        assert!(words.starts_with("the site answered with something else than a file ("), "{words}");
+        assert!(words.starts_with("the site's answer is not a file ("), "{words}");
     }
     let no = json!({"code": "rest_cannot_export_templates", "message": "Sorry.", "data": {"status": 403}});
     let fake = Fake::replying(move |_| reply(403, &no));
-    let answer = asked(&over(Answers::Compact, fake), "wp_get_theme_export", &json!({}));
+    let answer = asked(&over(AnswerStyle::Compact, fake), "wp_get_theme_export", &json!({}));
     assert_eq!(answer["error"]["data"]["code"], "rest_cannot_export_templates");
     let fake = Fake::new(|_| Err(fault(HttpFaultKind::TooLarge)));
-    let (_, words, _) = refused(&asked(&over(Answers::Compact, fake), "wp_get_theme_export", &json!({})));
+    let (_, words, _) = refused(&asked(&over(AnswerStyle::Compact, fake), "wp_get_theme_export", &json!({})));
     assert!(words.contains("too large"), "{words}");
 }
 
@@ -123,7 +123,7 @@ fn a_font_goes_along_with_what_is_said_of_it() {
     ] {
         let fake = Fake::json(json!({"id": 7}));
         let asks = json!({"font_family_id": 3, "file": file, "font_face_settings": "{\"fontFamily\":\"Ours\",\"src\":\"x\"}"});
-        shown(&asked(&over(Answers::Compact, fake.clone()), "wp_upload_font_face", &asks));
+        shown(&asked(&over(AnswerStyle::Compact, fake.clone()), "wp_upload_font_face", &asks));
         let line = &fake.lines()[0];
         let head = format!("{at} [name=\"file\" filename=\"{name}\" Content-Type: {kind}: ");
         assert!(line.starts_with(&head), "{line}");
@@ -134,7 +134,7 @@ fn a_font_goes_along_with_what_is_said_of_it() {
         let fake = Fake::json(json!({}));
         let asks =
             json!({"font_family_id": 3, "file": "https://x.example/a.woff2", "font_face_settings": settings});
-        let answer = asked(&over(Answers::Compact, fake.clone()), "wp_upload_font_face", &asks);
+        let answer = asked(&over(AnswerStyle::Compact, fake.clone()), "wp_upload_font_face", &asks);
         assert_eq!(refused(&answer).2, "invalidArguments", "{settings}");
         assert!(fake.lines().is_empty(), "{settings}");
     }
@@ -145,9 +145,9 @@ fn sizes_of_an_image_go_up_one_by_one() {
     let fake = Fake::json(json!({"image_size": "medium"}));
     let size = json!({"id": 7, "image_size": "medium", "base64": "YWJj", "fileName": "a-300x200.jpg", "mimeType": "image/jpeg",
         "convert_format": false});
-    shown(&asked(&over(Answers::Compact, fake.clone()), "wp_upload_image_size", &size));
+    shown(&asked(&over(AnswerStyle::Compact, fake.clone()), "wp_upload_image_size", &size));
     shown(&asked(
-        &over(Answers::Compact, fake.clone()),
+        &over(AnswerStyle::Compact, fake.clone()),
         "wp_finalize_media_item",
         &json!({"id": 7, "sub_sizes": [{"image_size": "medium", "file": "a-300x200.jpg"}]}),
     ));
@@ -173,7 +173,7 @@ fn a_version_of_a_template_shows_the_number_by_which_it_is_asked_for() {
     ] {
         let of = |answer: Value, name: String, call: Value| {
             let fake = Fake::json(answer);
-            (shown(&asked(&over(Answers::Compact, fake.clone()), &name, &call)), fake.lines())
+            (shown(&asked(&over(AnswerStyle::Compact, fake.clone()), &name, &call)), fake.lines())
         };
         let (all, lines) =
             of(json!([version]), format!("wp_get_{kind}_{list}"), json!({"id": "ours//single"}));

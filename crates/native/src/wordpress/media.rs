@@ -8,26 +8,28 @@ use super::arguments::{
     SEARCH, SEARCH_IN, SEMANTICS, SLUG, SLUGS, TEMPLATE, id,
 };
 use crate::rest::{
-    Encoding, Field, FileFrom, From, Pick, Shape, Source, Step, content, get, pick, post, value,
+    Encoding, Field, FieldSource, FileFrom, From, Pick, Shape, Step, content, get, pick, post, value,
 };
-use crate::tools::{Argument, Form, Tool, Trouble, Values, flag, int, raw, text, tool};
+use crate::tools::{Form, ToolArgument, ToolRow, Trouble, Values, flag, int, raw, text, tool};
 
-const TITLE: Argument = text("title", "The title.");
-const ALTERNATIVE: Argument = text("alt_text", "What the image shows, for those who do not see it.");
-const CAPTION: Argument = text("caption", "The caption.");
+const TITLE: ToolArgument = text("title", "Title.");
+const ALTERNATIVE: ToolArgument = text("alt_text", "Alternative text that describes the image.");
+const CAPTION: ToolArgument = text("caption", "Caption.");
 
-const ABOUT: Argument = text("description", "The description.");
-const POST: Argument = int("post", "The number of the post that it belongs to.").least(1);
+const ABOUT: ToolArgument = text("description", "Description.");
+const POST: ToolArgument = int("post", "ID of the post to attach the file to.").least(1);
 
-const STATUS: Argument =
-    text("status", "Who sees it: as far as its post is seen, or those alone who see what is private.")
+const STATUS: ToolArgument =
+    text("status", "Visibility: `publish` follows the attached post, `private` limits access to users who can read private content.")
         .among(&["publish", "private"]);
-const SUB_SIZES: Argument =
-    flag("generate_sub_sizes", "Whether the site makes smaller sizes of an image (WordPress 7.1 and newer).");
-const CONVERTS: Argument =
-    flag("convert_format", "Whether the site may keep an image in another format (WordPress 7.1 and newer).");
+const SUB_SIZES: ToolArgument =
+    flag("generate_sub_sizes", "Generate smaller sizes of an image. Requires WordPress 7.1 or newer.");
+const CONVERTS: ToolArgument = flag(
+    "convert_format",
+    "Allow the site to convert an image to another format. Requires WordPress 7.1 or newer.",
+);
 
-/// What can be said of a file when it is put up.
+/// The arguments of an upload: the given ones, then the details of the file.
 macro_rules! uploaded {
     ($($first:expr),*) => {
         &[
@@ -71,14 +73,14 @@ const UPLOADED: &[Pick] = &[
 
 const UPLOAD: Step = post("wp", "/media").encoded(Encoding::File("file")).step();
 
-pub(super) const TOOLS: &[Tool] = &[
+pub(super) const TOOLS: &[ToolRow] = &[
     tool(
         "wp_get_media",
-        "Lists media.",
+        "Returns a page of the media library.",
         &[
             PER_PAGE,
             PAGE,
-            text("media_type", "Only those of this kind.").among(&[
+            text("media_type", "Return only files of this kind.").among(&[
                 "image",
                 "video",
                 "audio",
@@ -87,7 +89,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ]),
             SEARCH,
             PARENTS,
-            text("mime_type", "Only those of this media type, such as image/png."),
+            text("mime_type", "Return only files of this media type, such as image/png."),
             AUTHORS,
             AFTER,
             BEFORE,
@@ -103,53 +105,53 @@ pub(super) const TOOLS: &[Tool] = &[
             MODIFIED_BEFORE,
             SEARCH_IN,
             SEMANTICS,
-            text("status", "Only those of this status.").among(&["inherit", "private", "trash"]),
+            text("status", "Return only items with this status.").among(&["inherit", "private", "trash"]),
         ],
         &[get("wp", "/media").step()],
         Shape::Listed("media", LINE),
     ),
     tool(
         "wp_get_media_item",
-        "One item of the media.",
-        &[id("The item's number.")],
+        "Returns one media item with its URL, caption and sizes.",
+        &[id("ID of the media item.")],
         &[content("wp", "/media/{id}").step()],
         Shape::Picked(WHOLE),
     ),
     tool(
         "wp_upload_media_from_url",
-        "Fetches a file from a public URL and puts it into the media.",
-        uploaded!(text("url", "The file's URL.").required().kept()),
+        "Downloads a file from a public URL into the media library and returns the new media item.",
+        uploaded!(text("url", "URL of the file.").required().kept()),
         &[Step::File(FileFrom::Url("url")), UPLOAD],
         Shape::Picked(UPLOADED),
     ),
     tool(
         "wp_upload_media_from_base64",
-        "Puts a file into the media.",
+        "Uploads a file to the media library and returns the new media item.",
         uploaded!(
-            raw("base64", "The content in base64, or as a data URL.").required().kept(),
-            text("fileName", "The file's name.").required().kept(),
-            text("mimeType", "Its media type, such as image/png.").required().kept()
+            raw("base64", "Content in base64, or as a data URL.").required().kept(),
+            text("fileName", "File name.").required().kept(),
+            text("mimeType", "Media type, such as image/png.").required().kept()
         ),
         &[Step::File(FileFrom::Base64 { data: "base64", name: "fileName", mime: "mimeType" }), UPLOAD],
         Shape::Picked(UPLOADED),
     ),
     tool(
         "upload_to_imgbb",
-        "Puts an image on imgbb, a public host of images. Whoever has its address can see it.",
+        "Uploads an image to imgbb, a public image host, and returns its URLs. Anyone with a URL can see the image.",
         &[
-            raw("base64", "The image in base64, or as a data URL.").required().kept(),
-            text("name", "The image's name."),
-            int("expiration", "Seconds after which it is removed; never when left out.")
+            raw("base64", "Image in base64, or as a data URL.").required().kept(),
+            text("name", "Name of the image."),
+            int("expiration", "Seconds after which the image is deleted. Default: never.")
                 .least(60)
                 .most(15_552_000),
-            raw("apiKey", "The key for imgbb; left out where one is configured.").kept(),
+            raw("apiKey", "API key for imgbb. Optional if the server has one configured.").kept(),
         ],
         &[
             Step::Make("image", image),
             post("images", "/upload")
                 .encoded(Encoding::Form)
                 .with(&[
-                    Field { name: "key", source: Source::Secret("image key"), form: Form::Plain },
+                    Field { name: "key", source: FieldSource::Secret("image key"), form: Form::Plain },
                     value("image", "image", Form::Plain),
                 ])
                 .step(),
@@ -178,5 +180,5 @@ fn image(values: &Values) -> Result<Option<Value>, Trouble> {
     if fits {
         return Ok(Some(Value::from(data)));
     }
-    Err(Trouble::arguments("the argument \"base64\" is no base64, is empty, or is larger than 32 MiB"))
+    Err(Trouble::arguments("the argument \"base64\" is not valid base64, is empty, or is larger than 32 MiB"))
 }

@@ -9,14 +9,14 @@ use super::arguments::{
 };
 use super::markup::keeps_markup;
 use crate::rest::{From, Pick, Shape, content, delete, get, pick, post};
-use crate::tools::{Argument, Effect, Literal, Tool, html, text, tool};
+use crate::tools::{Effect, Literal, ToolArgument, ToolRow, html, text, tool};
 
 const WRITTEN: &[&str] = &["draft", "publish", "pending", "private"];
 
-const TITLE: Argument = text("title", "The title.");
-const CONTENT: Argument = html("content", "The content, in HTML.");
-const EXCERPT: Argument = text("excerpt", "The excerpt.");
-const STATUS: Argument = text("status", "The status.").among(WRITTEN);
+const TITLE: ToolArgument = text("title", "Title.");
+const CONTENT: ToolArgument = html("content", "Content in HTML.");
+const EXCERPT: ToolArgument = text("excerpt", "Excerpt.");
+const STATUS: ToolArgument = text("status", "Status.").among(WRITTEN);
 
 const LINE: &[Pick] = &[
     pick("id", "/id"),
@@ -69,14 +69,14 @@ const DELETED: &[Pick] = &[
     },
 ];
 
-pub(super) const TOOLS: &[Tool] = &[
+pub(super) const TOOLS: &[ToolRow] = &[
     tool(
         "wp_get_posts",
         "List WordPress posts",
         &[
             PER_PAGE,
             PAGE,
-            text("status", "Only those of this status; published ones when left out.")
+            text("status", "Return only items with this status. Default: publish.")
                 .among(&["publish", "draft", "pending", "private", "trash"]),
             SEARCH,
             IN_CATEGORIES,
@@ -107,8 +107,8 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "wp_get_post",
-        "A post with its content.",
-        &[id("The post's number."), OF_PASSWORD, EXCERPT_LENGTH],
+        "Returns one post with its content.",
+        &[id("ID of the post."), OF_PASSWORD, EXCERPT_LENGTH],
         &[content("wp", "/posts/{id}").step()],
         Shape::Picked(WHOLE),
     ),
@@ -140,9 +140,9 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "wp_update_post",
-        "Changes a post; what is left out stays.",
+        "Updates a post and returns its summary. Omitted fields keep their values.",
         &[
-            id("The post's number."),
+            id("ID of the post."),
             TITLE,
             CONTENT,
             STATUS,
@@ -168,19 +168,19 @@ pub(super) const TOOLS: &[Tool] = &[
     .effect(Effect::Changes),
     tool(
         "wp_delete_post",
-        "Puts a post into the bin, or removes it.",
-        &[id("The post's number."), FORCE],
+        "Moves a post to the trash, or deletes it permanently with `force`.",
+        &[id("ID of the post."), FORCE],
         &[delete("wp", "/posts/{id}").step()],
         Shape::Picked(DELETED),
     ),
     tool(
         "wp_get_pages",
-        "Lists pages.",
+        "Returns a list of pages with their titles, links and status.",
         &[
             PER_PAGE,
             PAGE,
             SEARCH,
-            text("status", "Only those of this status; published ones when left out.")
+            text("status", "Return only items with this status. Default: publish.")
                 .among(&["publish", "draft", "pending", "private", "trash"]),
             PAGES_BY,
             ORDER,
@@ -205,7 +205,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "wp_create_page",
-        "Writes a new page.",
+        "Creates a page and returns its summary.",
         &[
             TITLE.required(),
             CONTENT.required(),
@@ -229,9 +229,9 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "wp_update_page",
-        "Changes a page; what is left out stays.",
+        "Updates a page and returns its summary. Omitted fields keep their values.",
         &[
-            id("The page's number."),
+            id("ID of the page."),
             TITLE,
             CONTENT,
             STATUS,
@@ -255,8 +255,8 @@ pub(super) const TOOLS: &[Tool] = &[
     .effect(Effect::Changes),
     tool(
         "wp_delete_page",
-        "Puts a page into the bin, or removes it.",
-        &[id("The page's number."), FORCE],
+        "Moves a page to the trash, or deletes it permanently with `force`.",
+        &[id("ID of the page."), FORCE],
         &[delete("wp", "/pages/{id}").step()],
         Shape::Picked(DELETED),
     ),

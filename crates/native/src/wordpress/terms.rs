@@ -5,11 +5,11 @@ use super::arguments::{
     TERMS_BY, id,
 };
 use crate::rest::{From, Pick, Shape, delete, fixed, get, pick, post};
-use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, int, text, tool};
+use crate::tools::{Effect, Form, Literal, ToolArgument, ToolRow, flag, int, text, tool};
 
-const NAME: Argument = text("name", "The name.").required();
-const ABOUT: Argument = text("description", "What it is about.");
-const SLUG: Argument = text("slug", "The name in addresses; made from the name when left out.");
+const NAME: ToolArgument = text("name", "Name.").required();
+const ABOUT: ToolArgument = text("description", "Description.");
+const SLUG: ToolArgument = text("slug", "Slug, used in URLs. Default: derived from the name.");
 
 const CATEGORY: &[Pick] = &[
     pick("id", "/id"),
@@ -53,10 +53,10 @@ const SUCCESS: Pick = Pick { name: "success", from: From::Fixed(Literal::Flag(tr
 const NUMBER: Pick = Pick { name: "id", from: From::Value("id") };
 const GONE: Pick = Pick { name: "deleted", from: From::Or("/deleted", Literal::Flag(false)) };
 
-pub(super) const TOOLS: &[Tool] = &[
+pub(super) const TOOLS: &[ToolRow] = &[
     tool(
         "wp_get_categories",
-        "Lists categories.",
+        "Returns a page of categories.",
         &[
             PER_PAGE,
             PAGE,
@@ -68,32 +68,34 @@ pub(super) const TOOLS: &[Tool] = &[
             SLUGS,
             HIDE_EMPTY,
             OF_POST,
-            int("parent", "Only those below the one with this number; 0 for those on top.").least(0),
+            int("parent", "Return only children of the category with this ID; 0 for top-level categories.")
+                .least(0),
         ],
         &[get("wp", "/categories").step()],
         Shape::Listed("categories", CATEGORY),
     ),
     tool(
         "wp_get_category",
-        "One category.",
-        &[id("The category's number.")],
+        "Returns one category.",
+        &[id("ID of the category.")],
         &[get("wp", "/categories/{id}").step()],
         Shape::Picked(CATEGORY),
     ),
     tool(
         "wp_create_category",
-        "Makes a category.",
-        &[NAME, ABOUT, SLUG, int("parent", "The number of the category above it.").least(0), META],
+        "Creates a category and returns it.",
+        &[NAME, ABOUT, SLUG, int("parent", "ID of the parent category.").least(0), META],
         &[post("wp", "/categories").step()],
         Shape::Picked(CATEGORY),
     ),
     tool(
         "wp_delete_category",
-        "Removes a category; its posts stay.",
+        "Permanently deletes a category. Its posts are kept.",
         &[
-            id("The category's number."),
+            id("ID of the category."),
             // WordPress has no bin for categories, and refuses every other value.
-            flag("force", "Categories have no bin: they are removed at once.").or_flag(true),
+            flag("force", "Must be true: categories have no trash and are deleted permanently.")
+                .or_flag(true),
         ],
         &[delete("wp", "/categories/{id}").step()],
         Shape::Picked(&[
@@ -105,26 +107,26 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "wp_get_tags",
-        "Lists tags.",
+        "Returns a page of tags.",
         &[PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, TERMS_BY, SLUGS, HIDE_EMPTY, OF_POST],
         &[get("wp", "/tags").step()],
         Shape::Listed("tags", TAG),
     ),
     tool(
         "wp_create_tag",
-        "Makes a tag.",
+        "Creates a tag and returns it.",
         &[NAME, ABOUT, SLUG, META],
         &[post("wp", "/tags").step()],
         Shape::Picked(TAG),
     ),
     tool(
         "wp_get_comments",
-        "Lists comments.",
+        "Returns a page of comments with their content.",
         &[
             PER_PAGE,
             PAGE,
-            int("post", "Only those on the post of this number.").least(1),
-            text("status", "Only those of this status; approved ones when left out.")
+            int("post", "Return only comments on the post with this ID.").least(1),
+            text("status", "Return only comments with this status. Default: approved.")
                 .among(&["approved", "pending", "spam", "trash"])
                 .form(Form::Words(&[("approved", "approve"), ("pending", "hold")])),
         ],
@@ -133,24 +135,28 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "wp_approve_comment",
-        "Approves a comment.",
-        &[id("The comment's number.")],
+        "Approves a comment and returns its status.",
+        &[id("ID of the comment.")],
         &[post("wp", "/comments/{id}").with(&[fixed("status", Literal::Text("approved"))]).step()],
         Shape::Picked(MODERATED),
     )
     .effect(Effect::Changes),
     tool(
         "wp_spam_comment",
-        "Marks a comment as spam.",
-        &[id("The comment's number.")],
+        "Marks a comment as spam and returns its status.",
+        &[id("ID of the comment.")],
         &[post("wp", "/comments/{id}").with(&[fixed("status", Literal::Text("spam"))]).step()],
         Shape::Picked(MODERATED),
     )
     .effect(Effect::Changes),
     tool(
         "wp_delete_comment",
-        "Puts a comment into the bin, or removes it.",
-        &[id("The comment's number."), FORCE, text("password", "The post's password, where it has one.")],
+        "Moves a comment to the trash, or deletes it permanently with `force`.",
+        &[
+            id("ID of the comment."),
+            FORCE,
+            text("password", "Password of the post, if it is password-protected."),
+        ],
         &[delete("wp", "/comments/{id}").step()],
         Shape::Picked(&[
             SUCCESS,

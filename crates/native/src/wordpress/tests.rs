@@ -13,14 +13,14 @@ use crate::rest::tests::{
 };
 use crate::server::Mapped;
 use crate::site::SiteSettings;
-use crate::{Answers, ToolServer, UnknownArguments};
+use crate::{AnswerStyle, ToolServer, UnknownArguments};
 
 fn settings() -> SiteSettings {
     SiteSettings {
         login: Some(login("https://wp.example.com/blog/", "admin", "abcd EFGH ijkl")),
         image_key: Some(SecretString::from("configured")),
         // As the preset has it.
-        answers: Answers::Plain,
+        answers: AnswerStyle::Plain,
         unknown_arguments: UnknownArguments::Ignore,
         ..SiteSettings::default()
     }
@@ -81,7 +81,7 @@ fn answers_are_shown_in_part_or_whole() {
         json!({"originalContentUrl": "u", "previewImageUrl": "t", "displayUrl": "d", "deleteUrl": "x"})
     );
     let raw = server(
-        &SiteSettings { answers: Answers::Raw, ..settings() },
+        &SiteSettings { answers: AnswerStyle::Raw, ..settings() },
         Sets::default(),
         Fake::json(post.clone()),
     )
@@ -222,7 +222,7 @@ fn arguments_that_do_not_fit_ask_nothing() {
         (
             "wp_upload_media_from_base64",
             json!({"base64": "%%%", "fileName": "a", "mimeType": "a/b"}),
-            "no base64",
+            "not valid base64",
         ),
         (
             "wp_upload_media_from_base64",
@@ -234,7 +234,7 @@ fn arguments_that_do_not_fit_ask_nothing() {
             json!({"base64": "data:,", "fileName": "a", "mimeType": "a/b"}),
             "is empty",
         ),
-        ("upload_to_imgbb", json!({"base64": "<>"}), "no base64"),
+        ("upload_to_imgbb", json!({"base64": "<>"}), "not valid base64"),
     ] {
         let fake = Fake::json(json!({}));
         let (code, words, condition) = refused(&asked(&over(fake.clone()), tool, &arguments));
@@ -296,7 +296,7 @@ fn what_is_fetched_is_a_file() {
         let (answer, lines) = uploaded(Some(kind), b"{\"secret\":1}");
         let (_, words, condition) = refused(&answer);
         assert_eq!((condition.as_str(), lines), ("toolFailed", 1), "{kind}");
-        assert!(words.contains("no image") && !words.contains("secret"), "{words}");
+        assert!(words.contains("does not lead to an image") && !words.contains("secret"), "{words}");
     }
 }
 

@@ -1,9 +1,9 @@
-//! The levels of log messages, of which the oldest era has four and all others eight.
+//! The levels of log messages: four in the oldest era, eight in all others.
 
 use crate::era::Era;
 use crate::json::{quote, unquote};
 
-/// The level, a JSON string, as `to` knows it: the nearest that lets as much pass, or more.
+/// Translates a level, a JSON string, for `to`: the nearest level that lets at least as much pass.
 pub fn level(level: &[u8], to: &Era) -> String {
     let inner = level.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
     let name = inner.and_then(unquote).unwrap_or_default();

@@ -1,29 +1,29 @@
-//! Notices of changed resources between eras that subscribe to each resource in a session and eras that name all of them
-//! when they ask for a stream: whose interest it is, what has to be said to the server, and which of two streams counts.
-//! It must not know who listens, or over what.
+//! Change notices about resources, between eras that subscribe to each resource in a session and eras that name all
+//! resources when they open a stream. Tracks how many listeners each resource has, which calls the server still
+//! needs, and which of two streams counts. It must not know who listens, or over which transport.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which resources of one server are listened to, and by how many.
+/// The resources of one server that have listeners, with the number of listeners of each.
 #[derive(Debug, Default)]
 pub struct Interest {
     wanted: BTreeMap<String, usize>,
     told: BTreeSet<String>,
-    /// What is wanted, but not told of by the server, as it said when it was asked.
+    /// Resources that have listeners, but that the server declined to report on when it was asked.
     refused: BTreeSet<String>,
 }
 
-/// What a server that subscribes in a session has to be told.
+/// A call that a server with sessions still needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
-    /// Somebody wants to hear of this resource.
+pub enum SubscriptionChange {
+    /// The first listener of this resource has arrived.
     Subscribe(String),
-    /// Nobody does any more.
+    /// The last listener of this resource has left.
     Unsubscribe(String),
 }
 
 impl Interest {
-    /// One more wants to hear of these. The server is asked again for what it has refused.
+    /// Adds a listener to these resources. A resource that the server declined is requested again.
     pub fn add<'a>(&mut self, uris: impl IntoIterator<Item = &'a str>) {
         for uri in uris {
             self.refused.remove(uri);
@@ -31,7 +31,7 @@ impl Interest {
         }
     }
 
-    /// One less wants to hear of these.
+    /// Removes a listener from these resources.
     pub fn remove<'a>(&mut self, uris: impl IntoIterator<Item = &'a str>) {
         for uri in uris {
             if let Some(count) = self.wanted.get_mut(uri) {
@@ -44,37 +44,41 @@ impl Interest {
         }
     }
 
-    /// Returns true if nobody wants to hear of anything.
+    /// Returns true if no resource has listeners.
     pub fn is_empty(&self) -> bool {
         self.wanted.is_empty()
     }
 
-    /// Everything that somebody wants to hear of.
+    /// The resources that have listeners.
     pub fn uris(&self) -> impl Iterator<Item = &str> {
         self.wanted.keys().map(String::as_str)
     }
 
-    /// Returns true if the server has not been told what is wanted now.
+    /// Returns true if the server's subscriptions differ from what is wanted now.
     pub fn is_due(&self) -> bool {
         !self.told.iter().map(String::as_str).eq(self.uris().filter(|uri| !self.is_refused(uri)))
     }
 
-    /// The next thing to tell a server that subscribes in a session; `None` when it knows. What is wanted comes first.
-    pub fn next_change(&self) -> Option<Change> {
+    /// The next call that a server with sessions needs; `None` if its subscriptions are up to date. Subscribing comes
+    /// before unsubscribing.
+    pub fn next_change(&self) -> Option<SubscriptionChange> {
         let missing = self.wanted.keys().find(|uri| !self.told.contains(*uri) && !self.is_refused(uri));
         let spare = || self.told.iter().find(|uri| !self.wanted.contains_key(*uri));
-        missing.cloned().map(Change::Subscribe).or_else(|| spare().cloned().map(Change::Unsubscribe))
+        missing
+            .cloned()
+            .map(SubscriptionChange::Subscribe)
+            .or_else(|| spare().cloned().map(SubscriptionChange::Unsubscribe))
     }
 
-    /// The server was told this.
-    pub fn tell(&mut self, change: Change) {
+    /// Notes that the server got this call.
+    pub fn tell(&mut self, change: SubscriptionChange) {
         match change {
-            Change::Subscribe(uri) => self.told.insert(uri),
-            Change::Unsubscribe(uri) => self.told.remove(&uri),
+            SubscriptionChange::Subscribe(uri) => self.told.insert(uri),
+            SubscriptionChange::Unsubscribe(uri) => self.told.remove(&uri),
         };
     }
 
-    /// The server will not tell of this.
+    /// Notes that the server declined to report on this resource.
     pub fn refuse(&mut self, uri: String) {
         self.told.remove(&uri);
         if self.wanted.contains_key(&uri) {
@@ -82,12 +86,12 @@ impl Interest {
         }
     }
 
-    /// Returns true if the server said that it will not tell of this.
+    /// Returns true if the server declined to report on this resource.
     pub fn is_refused(&self, uri: &str) -> bool {
         self.refused.contains(uri)
     }
 
-    /// The server was asked for exactly these on a new stream, and honours some of them.
+    /// Notes that a new stream asked the server for exactly these resources, of which it honors some.
     pub fn tell_all(&mut self, uris: impl IntoIterator<Item = String>, honours: impl Fn(&str) -> bool) {
         let (told, refused): (Vec<_>, Vec<_>) = uris.into_iter().partition(|uri| honours(uri));
         self.told = told.into_iter().collect();
@@ -96,23 +100,23 @@ impl Interest {
         }
     }
 
-    /// The server has forgotten all that it was told.
+    /// Notes that the server has lost all subscriptions.
     pub fn forget(&mut self) {
         self.told.clear();
         self.refused.clear();
     }
 }
 
-/// Returns true if a notice about `changed` is for whoever asked for `wanted`: the same resource, or a part of it (MCP
-/// 2024-11-05, resources: a server may tell of a sub-resource of the one that was subscribed to).
+/// Returns true if a notice about `changed` concerns a listener of `wanted`: the same resource, or a part of it (MCP
+/// 2024-11-05, resources: a server may report a sub-resource of the subscribed one).
 pub fn concerns(wanted: &str, changed: &str) -> bool {
     changed
         .strip_prefix(wanted)
         .is_some_and(|rest| rest.is_empty() || wanted.ends_with('/') || rest.starts_with(['/', '#', '?']))
 }
 
-/// Two streams of one server while one takes the other's place: which of them is listened to, so that nothing is heard
-/// twice and nothing is missed.
+/// Two streams of one server while one replaces the other. It decides which of them counts, so that no notice is lost
+/// or delivered twice.
 #[derive(Debug, Default)]
 pub struct Succession {
     opened: u64,
@@ -120,20 +124,21 @@ pub struct Succession {
 }
 
 impl Succession {
-    /// A new stream is asked for; its number.
+    /// Registers a new stream and returns its number.
     pub fn open(&mut self) -> u64 {
         self.opened += 1;
         self.opened
     }
 
-    /// The server has acknowledged a stream. `true` when it takes the place of those before, which are to be closed.
+    /// Notes that the server acknowledged a stream. Returns `true` if it replaces the older ones, which the caller
+    /// then closes.
     pub fn acknowledge(&mut self, stream: u64) -> bool {
         let newer = stream > self.heard;
         self.heard = self.heard.max(stream);
         newer
     }
 
-    /// Returns true if what a stream says counts.
+    /// Returns true if notices on this stream count.
     pub fn counts(&self, stream: u64) -> bool {
         stream == self.heard
     }

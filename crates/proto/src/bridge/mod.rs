@@ -1,13 +1,13 @@
-//! What is said in one era, said in another: small pure machines and rewritings, one for each thing that differs.
+//! Translation between eras: small pure state machines and rewritings, one for each difference.
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`handshake`] | introductions: capabilities, envelopes, what a request carries |
+//! | [`handshake`] | introductions: capabilities, envelopes, parameters of requests |
 //! | [`shape`] | data: results, errors, listed items, questions and their answers, notifications |
-//! | [`input`] | questions while a request is worked on: as requests, or as results that ask for input |
+//! | [`input`] | questions during a request: as requests, or as results that ask for input |
 //! | [`level()`] | levels of log messages |
-//! | [`listen`] | notices of changes: subscriptions in a session, or a stream that is asked for |
-//! | [`tasks`] | long work: the experiment of 2025-11-25 and the extension |
+//! | [`listen`] | change notices: subscriptions in a session, or a stream |
+//! | [`tasks`] | tasks: the experiment of 2025-11-25 and the extension |
 //!
 //! It must not know transports, sessions or time.
 

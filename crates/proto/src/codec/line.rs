@@ -1,20 +1,25 @@
 //! Newline-delimited messages, the framing of the stdio transport.
 //!
-//! Splits a byte stream at LF. Knows nothing of what a line means: UTF-8 and JSON are judged by whoever reads it.
+//! Splits a byte stream at LF. It does not interpret a line: the reader checks UTF-8 and JSON.
 
 use std::collections::VecDeque;
 
 use bytes::{Buf, Bytes};
 use memchr::memchr;
 
+/// The number of bytes that are kept of a line that is too long: enough to see which request it answers.
+const KEPT: usize = 128;
+
 /// The reason why a line was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// The line is longer than the decoder allows. It is reported once; its bytes are dropped up to its newline.
+    /// The line is longer than the decoder allows. It is reported once; the bytes up to its newline are dropped.
     #[error("a line is longer than the limit of {limit} bytes")]
     TooLong {
-        /// The limit in bytes, line ending not counted.
+        /// The limit in bytes, without the line ending.
         limit: usize,
+        /// The first bytes of the line: 128, or the limit if that is less.
+        beginning: Bytes,
     },
 }
 
@@ -35,29 +40,29 @@ pub enum LineError {
 #[derive(Debug)]
 pub struct LineDecoder {
     limit: usize,
-    /// Chunks that are not searched yet.
+    /// Chunks that have not been searched yet.
     chunks: VecDeque<Bytes>,
-    /// The beginning of a line whose end has not arrived: at most `limit` bytes and perhaps one `\r`.
+    /// The beginning of a line whose end has not arrived: at most `limit` bytes, and possibly a `\r`.
     partial: Vec<u8>,
-    /// The current line was reported as too long: drop it up to its newline.
+    /// True after the current line was reported as too long: the rest of it is dropped.
     skipping: bool,
 }
 
 impl LineDecoder {
-    /// A decoder for lines of at most `max_line_bytes` bytes, line ending not counted.
+    /// Creates a decoder for lines of at most `max_line_bytes` bytes, without the line ending.
     pub fn new(max_line_bytes: usize) -> Self {
         Self { limit: max_line_bytes, chunks: VecDeque::new(), partial: Vec::new(), skipping: false }
     }
 
-    /// Adds a chunk. Take all lines with [`next_line`](Self::next_line) before pushing again: chunks that were not
-    /// searched yet are kept, so only then is memory bounded by the limit and one chunk.
+    /// Adds a chunk. Take all lines with [`next_line`](Self::next_line) before you push again: chunks that have not
+    /// been searched are kept, so memory is bounded by the limit plus one chunk only then.
     pub fn push(&mut self, chunk: Bytes) {
         if !chunk.is_empty() {
             self.chunks.push_back(chunk);
         }
     }
 
-    /// The next line that is complete, or the report of one that is too long; `None` when more bytes are needed.
+    /// The next complete line, or the report of one that is too long; `None` if more bytes are needed.
     ///
     /// An over-long line is reported as soon as it passes the limit, whether or not its end has arrived.
     pub fn next_line(&mut self) -> Option<Result<Bytes, LineError>> {
@@ -80,18 +85,27 @@ impl LineDecoder {
         None
     }
 
-    /// What is left once the stream has ended: lines that were not taken yet, then the last line if its newline is
+    /// The rest after the stream has ended: lines that were not taken yet, then the last line if its newline is
     /// missing. Call it until it returns `None`; the decoder can then be used for another stream.
     pub fn finish(&mut self) -> Option<Result<Bytes, LineError>> {
         self.next_line().or_else(|| self.end_line(Bytes::new()))
     }
 
-    /// The number of bytes that are held: the beginning of an unfinished line and the chunks that are not searched yet.
+    /// The number of buffered bytes: the beginning of an unfinished line, and the chunks that have not been searched
+    /// yet.
     pub fn buffered(&self) -> usize {
         self.partial.len() + self.chunks.iter().map(Bytes::len).sum::<usize>()
     }
 
-    /// `piece` is the rest of the current line.
+    /// Drops the current line, of which only a part has arrived, and what follows up to its newline; returns its first bytes.
+    /// Take all lines with [`next_line`](Self::next_line) before.
+    pub fn skip(&mut self) -> Bytes {
+        let partial = std::mem::take(&mut self.partial);
+        self.skipping |= !partial.is_empty();
+        Bytes::copy_from_slice(&partial[..partial.len().min(KEPT)])
+    }
+
+    /// Completes the current line with `piece`.
     fn end_line(&mut self, piece: Bytes) -> Option<Result<Bytes, LineError>> {
         if std::mem::take(&mut self.skipping) {
             return None;
@@ -110,10 +124,15 @@ impl LineDecoder {
         if line.is_empty() {
             return None;
         }
-        Some(if line.len() > self.limit { Err(LineError::TooLong { limit: self.limit }) } else { Ok(line) })
+        Some(if line.len() > self.limit { Err(self.too_long(&line)) } else { Ok(line) })
     }
 
-    /// `piece` belongs to a line that goes on in a later chunk: keep it, unless the line is too long already.
+    fn too_long(&self, beginning: &[u8]) -> LineError {
+        let kept = beginning.len().min(KEPT).min(self.limit);
+        LineError::TooLong { limit: self.limit, beginning: Bytes::copy_from_slice(&beginning[..kept]) }
+    }
+
+    /// Keeps `piece`, part of a line that continues in a later chunk, unless the line is already too long.
     fn keep(&mut self, piece: &[u8]) -> Option<Result<Bytes, LineError>> {
         if self.skipping {
             return None;
@@ -122,9 +141,11 @@ impl LineDecoder {
         let total = self.partial.len().saturating_add(piece.len());
         let last = piece.last().or(self.partial.last());
         if total - usize::from(last == Some(&b'\r')) > self.limit {
-            self.partial = Vec::new();
+            let mut beginning = std::mem::take(&mut self.partial);
+            beginning.truncate(KEPT);
+            beginning.extend_from_slice(&piece[..piece.len().min(KEPT)]);
             self.skipping = true;
-            return Some(Err(LineError::TooLong { limit: self.limit }));
+            return Some(Err(self.too_long(&beginning)));
         }
         self.partial.extend_from_slice(piece);
         None

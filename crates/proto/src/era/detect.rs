@@ -1,18 +1,18 @@
-//! Which era a message speaks (MCP 2026-07-28, versioning: "a server that serves several revisions").
+//! Detects the era of a message (MCP 2026-07-28, versioning: "a server that serves several revisions").
 
 use super::{Era, Lifecycle, by_version, newest_stateless, stateless_versions};
 use crate::json::{Duplicate, quote};
 use crate::mcp::{Method, meta};
 use crate::rpc::{Frame, code};
 
-/// What a message says about its era.
+/// The era of a message, as far as the message itself shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
-    /// It stands for itself: read its envelope.
+    /// It is self-contained: read its envelope.
     Stateless,
     /// It opens a session.
     Handshake,
-    /// It belongs to a session, or to none.
+    /// It belongs to an open session, or to none.
     Session,
 }
 
@@ -22,18 +22,18 @@ pub enum EraFault {
     /// A required field of the envelope is missing or malformed.
     #[error("params._meta[\"{0}\"] {1}")]
     Envelope(&'static str, &'static str),
-    /// A doubled member.
+    /// A member occurs twice.
     #[error(transparent)]
     Duplicate(#[from] Duplicate),
-    /// A mirrored header is missing, malformed or unlike the body.
+    /// A mirrored header is missing, malformed or different from the body.
     #[error("header {0} {1}")]
     Header(String, String),
     /// The version is not served.
-    #[error("protocol version {requested} is not served here; this server speaks {}", supported.join(", "))]
+    #[error("protocol version {requested} is not supported; this server supports {}", supported.join(", "))]
     Version {
-        /// What was asked for.
+        /// The requested version.
         requested: String,
-        /// What could have been.
+        /// The versions that are served.
         supported: Vec<&'static str>,
     },
 }
@@ -60,7 +60,7 @@ impl EraFault {
     }
 }
 
-/// Tells what a message speaks, from its body and the version header of its HTTP request, if there was one.
+/// Detects the era of a message from its body and, over HTTP, the version header of its request.
 ///
 /// # Errors
 /// [`EraFault::Header`] for a handshake under a stateless version's header, and [`EraFault::Duplicate`].
@@ -81,7 +81,7 @@ pub fn detect(frame: &Frame, header: Option<&str>) -> Result<Spoken, EraFault> {
     Ok(if stateless_header { Spoken::Stateless } else { Spoken::Session })
 }
 
-/// Returns true if a version string names a stateless era, or one that is newer than all we know: those must be
+/// Returns true if a version string names a stateless era, or a version newer than all known ones: those must be
 /// stateless too.
 fn names_stateless(version: &str) -> bool {
     match by_version(version) {
@@ -90,7 +90,7 @@ fn names_stateless(version: &str) -> bool {
     }
 }
 
-/// Returns true if a version string is a date, as those of all published versions are; ours or not.
+/// Returns true if a version string is a date, as that of every published version is, whether it is served or not.
 pub fn is_dated(text: &str) -> bool {
     text.len() == 10
         && text

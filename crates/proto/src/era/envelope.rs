@@ -8,16 +8,16 @@ use crate::json::Span;
 use crate::mcp::{Method, meta};
 use crate::rpc::Frame;
 
-/// What a stateless request says about itself.
+/// The metadata of a stateless request.
 #[derive(Debug, Clone, Copy)]
 pub struct Envelope {
-    /// The era that it speaks.
+    /// The era of the request.
     pub era: &'static Era,
-    /// What its client can do: the place of a JSON object.
+    /// The place of its client's capabilities, a JSON object.
     pub capabilities: Span,
 }
 
-/// The headers of an HTTP request that mirror the body. Values are as they came.
+/// The headers of an HTTP request that mirror the body. Values are unchanged.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mirrored<'a> {
     /// `MCP-Protocol-Version`
@@ -28,9 +28,9 @@ pub struct Mirrored<'a> {
     pub name: Option<&'a [u8]>,
 }
 
-/// Reads and checks the envelope; `headers` is `None` where there is no HTTP.
+/// Reads and checks the envelope; `headers` is `None` for other transports than HTTP.
 ///
-/// The order of the checks is the one that the specification's error cases imply: envelope, headers, version.
+/// The checks run in the order that the specification's error cases imply: envelope, headers, version.
 ///
 /// # Errors
 /// [`EraFault`] for the first check that fails.
@@ -57,11 +57,11 @@ pub fn read_envelope(frame: &Frame, headers: Option<Mirrored<'_>>) -> Result<Env
     }
 }
 
-/// Checks the headers of a notification over HTTP, as far as there are any: what it says twice must agree.
+/// Checks the headers of a notification over HTTP, as far as it has any: header and body must agree.
 ///
 /// # Errors
-/// [`EraFault::Header`] for a header that is unlike the body, [`EraFault::Envelope`] for a version that is no string,
-/// and [`EraFault::Duplicate`].
+/// [`EraFault::Header`] for a header that differs from the body, [`EraFault::Envelope`] for a version that is not a
+/// string, and [`EraFault::Duplicate`].
 pub fn check_notification(frame: &Frame, headers: Mirrored<'_>) -> Result<(), EraFault> {
     if headers.version.is_some()
         && let Some(version) = frame.meta(meta::PROTOCOL_VERSION)?
@@ -90,7 +90,7 @@ fn check_headers(frame: &Frame, version: &str, headers: Mirrored<'_>) -> Result<
     if let Some(key) = mirrored_param(&frame.method()) {
         match frame.param(key)? {
             None if headers.name.is_some() => {
-                let what = format!("is there, but the body has no params.{key}");
+                let what = format!("is present, but the body has no params.{key}");
                 return Err(EraFault::Header("Mcp-Name".to_owned(), what));
             }
             // A request with neither is refused for its params, not for its header; as one that has no text there.
@@ -105,7 +105,7 @@ fn check_headers(frame: &Frame, version: &str, headers: Mirrored<'_>) -> Result<
     Ok(())
 }
 
-/// The member of `params` that `Mcp-Name` mirrors for this method; also for the tasks extension.
+/// The member of `params` that `Mcp-Name` mirrors for this method; covers the tasks extension too.
 pub(super) fn mirrored_param(method: &str) -> Option<&'static str> {
     match Method::from_name(method) {
         Some(Method::ToolsCall | Method::PromptsGet) => Some("name"),

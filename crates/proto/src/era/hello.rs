@@ -1,35 +1,35 @@
-//! How peers introduce themselves: `initialize` and `server/discover`, read and written.
+//! Introductions of peers: `initialize` and `server/discover`, read and written.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::{CacheHint, Era, Lifecycle, by_version, results};
+use super::{CacheHint, CacheableResult, Era, Lifecycle, by_version, results};
 use crate::json::{Elements, Members, Span, Splice, quote, unquote};
 use crate::mcp::{Method, Notice, meta};
-use crate::rpc::{Frame, Id, Kind, RpcError, code, result_response};
+use crate::rpc::{Frame, FrameKind, Id, RpcError, code, result_response};
 
-/// What a client says of itself in `initialize`.
+/// The client's introduction in `initialize`.
 #[derive(Debug, Clone)]
 pub struct ClientHello {
-    /// The version that it asks for; of a number the digits as written.
+    /// The version that it asks for; if that is a number, its digits as written.
     pub version: String,
-    /// The same as it came, JSON: a string, or a number as MCP "1" has it.
+    /// The same version as it came, JSON: a string, or a number in MCP "1".
     pub version_json: Bytes,
-    /// Its params as they came, to be shown to an upstream that serves this client alone.
+    /// Its params as they came, for an upstream that serves this client alone.
     pub params: Bytes,
     /// Its capabilities as they came: a JSON object.
     pub capabilities: Bytes,
     /// Its name and version as they came, a JSON object.
     pub info: Option<Bytes>,
-    /// True if a server may ask it for something: it samples, elicits or has roots.
+    /// True if a server may ask it questions: it declares sampling, elicitation or roots.
     pub can_be_asked: bool,
 }
 
-/// What a server says of itself.
+/// A server's introduction.
 #[derive(Debug, Clone)]
 pub struct ServerHello {
-    /// The era that it speaks on this link.
+    /// The era of this link.
     pub era: &'static Era,
     /// Its capabilities as they came: a JSON object.
     pub capabilities: Bytes,
@@ -39,37 +39,37 @@ pub struct ServerHello {
     pub instructions: Option<String>,
 }
 
-/// The reason why an introduction cannot be taken.
+/// The reason why an introduction is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HelloFault {
-    /// A member is missing or of another kind.
+    /// A member is missing or of another type.
     #[error("\"{0}\" {1}")]
     Member(&'static str, &'static str),
-    /// The server answered with a version that is not known here.
-    #[error("it speaks protocol version {0}, which is not known here")]
+    /// The server answered with an unknown version.
+    #[error("it uses protocol version {0}, which is unknown")]
     Version(String),
-    /// The server speaks another version than the one that was insisted on.
-    #[error("it speaks protocol version {speaks}, not {asked}")]
+    /// The server answered with a version other than the required one.
+    #[error("it uses protocol version {speaks}, not {asked}")]
     Other {
-        /// The version that was insisted on.
+        /// The required version.
         asked: &'static str,
-        /// The version that it answered with.
+        /// The server's version.
         speaks: &'static str,
     },
-    /// The server does not speak the stateless version that it was asked for.
-    #[error("it does not speak protocol version {asked}{}{listed}", if listed.is_empty() { "" } else { ", but " })]
+    /// The server does not support the requested stateless version.
+    #[error("it does not support protocol version {asked}{}{listed}", if listed.is_empty() { "" } else { ", but " })]
     NotSpoken {
-        /// The version that it was asked for.
+        /// The requested version.
         asked: &'static str,
-        /// Those that it names instead.
+        /// The versions that it lists instead.
         listed: String,
     },
 }
 
-/// The longest version that a client can ask for, in bytes as written. It stands in answers and in the log.
+/// The longest version that a client can ask for, in bytes as written. It appears in answers and in the log.
 const MAX_VERSION: usize = 256;
 
-/// The version at `span`: a string, or a number as MCP "1" has it.
+/// The version at `span`: a string, or a number in MCP "1".
 fn version_at(frame: &Frame, span: Span) -> Option<Cow<'_, str>> {
     match span.of(frame.text()) {
         number @ [b'-' | b'0'..=b'9', ..] => std::str::from_utf8(number).ok().map(Cow::Borrowed),
@@ -80,7 +80,7 @@ fn version_at(frame: &Frame, span: Span) -> Option<Cow<'_, str>> {
 /// Reads the params of `initialize`.
 ///
 /// # Errors
-/// [`HelloFault::Member`] for what the schema requires.
+/// [`HelloFault::Member`] for a member that the schema requires.
 pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
     let text = frame.text();
     let params = frame.params().ok_or(HelloFault::Member("params", "is required"))?;
@@ -110,10 +110,10 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
     })
 }
 
-/// Reads a result of `initialize` or `server/discover`, whichever `asked` opens with.
+/// Reads the result of the request that opens era `asked`: `initialize` or `server/discover`.
 ///
 /// # Errors
-/// [`HelloFault`] when a member is missing or the version does not fit.
+/// [`HelloFault`] if a member is missing or the version does not fit.
 pub fn server_hello(frame: &Frame, asked: &'static Era) -> Result<ServerHello, HelloFault> {
     let text = frame.text();
     let result = frame
@@ -168,13 +168,13 @@ fn offered_version(frame: &Frame, result: &Members, asked: &'static Era) -> Resu
     Err(HelloFault::NotSpoken { asked: asked.version, listed: named(frame, &list) })
 }
 
-/// The first few versions of a list that are short, for people.
+/// The first few short versions of a list, for messages.
 fn named(frame: &Frame, list: &Elements) -> String {
     let short = list.iter().filter(|span| span.len() <= 32).take(8);
     short.filter_map(|span| version_at(frame, span)).collect::<Vec<_>>().join(", ")
 }
 
-/// The versions that an error names as supported, for people; empty when it names none.
+/// The versions that an error lists as supported, for messages; empty if it lists none.
 pub fn supported_versions(error: &Frame) -> String {
     let list = supported(error);
     list.map(|list| named(error, &list)).unwrap_or_default()
@@ -182,13 +182,12 @@ pub fn supported_versions(error: &Frame) -> String {
 
 fn supported(frame: &Frame) -> Option<Elements> {
     let text = frame.text();
-    let error = frame.payload().filter(|_| frame.kind() == Kind::Error)?;
+    let error = frame.payload().filter(|_| frame.kind() == FrameKind::Error)?;
     let data = Members::of_value(text, RpcError::of_value(text, error)?.data?)?;
     Elements::of_value(text, data.get(text, "supported")?)
 }
 
-/// Returns true if an error refuses a protocol version and lists it as supported all the same, which asks for another
-/// try.
+/// Returns true if an error rejects a protocol version and yet lists it as supported, which is worth another try.
 pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
     let text = frame.text();
     let error = frame.payload().and_then(|span| RpcError::of_value(text, span));
@@ -198,13 +197,13 @@ pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
         })
 }
 
-/// An `initialize` request on behalf of a client of `era`, to a server of any; `params` is a JSON object whose version is
+/// Builds an `initialize` request on behalf of a client of `era`; `params` is a JSON object, in which the version is
 /// replaced by the one that `era` offers.
 pub fn initialize_request(id: &Id, era: &Era, params: &Bytes) -> Bytes {
     initialize(id, &quote(era.offered), params)
 }
 
-/// An `initialize` request for `era` and no other; the same, but for the version.
+/// Builds an `initialize` request for `era` and no other; otherwise the same.
 pub fn initialize_request_exactly(id: &Id, era: &Era, params: &Bytes) -> Bytes {
     initialize(id, &era.version_json(), params)
 }
@@ -235,7 +234,7 @@ pub fn discover_request(id: &Id, era: &Era, client_info: &str) -> Bytes {
     request(id, Method::Discover.name(), params.as_bytes())
 }
 
-/// The member `"_meta":{…}` of a stateless request of the gateway itself; empty in the eras that have no envelope.
+/// The member `"_meta":{…}` of a stateless request of the gateway itself; empty in eras without an envelope.
 pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
     if era.lifecycle == Lifecycle::Handshake {
         return String::new();
@@ -249,8 +248,8 @@ pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
     )
 }
 
-/// The answer to `initialize`. `asked` is the version that the client asked for as it wrote it, JSON: one that means
-/// `era` is answered in the client's own spelling.
+/// The answer to `initialize`. `asked` is the requested version as the client wrote it, JSON: if it means `era`, the
+/// answer repeats the client's spelling.
 pub fn initialize_result(
     id: &Id,
     era: &Era,
@@ -275,7 +274,7 @@ pub fn initialize_result(
     result_response(id, &result)
 }
 
-/// Returns true if a version as written, a JSON string or number, means `era`.
+/// Returns true if a version as written (a JSON string or number) means `era`.
 fn means(asked: &[u8], era: &Era) -> bool {
     let inside = asked.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     unquote(inside.unwrap_or(asked))
@@ -283,7 +282,7 @@ fn means(asked: &[u8], era: &Era) -> bool {
         .is_some_and(|found| found == era)
 }
 
-/// The name and version of a peer, a JSON object, as an era takes it: what it may refuse is left out.
+/// The name and version of a peer, a JSON object, without members that `era` may reject.
 pub fn identity(info: &[u8], era: &Era) -> Bytes {
     if !era.shapes.strict {
         return Bytes::copy_from_slice(info);
@@ -305,14 +304,14 @@ pub fn discover_result(
     server_info: &str,
     instructions: Option<&str>,
     cache: CacheHint,
-) -> Bytes {
+) -> CacheableResult {
     let versions: Vec<String> = super::stateless_versions().map(quote).collect();
     let members = format!(
         "\"supportedVersions\":[{}],\"capabilities\":{capabilities}{}",
         versions.join(","),
         instructions_member(instructions),
     );
-    results::complete(era, members.as_bytes(), Some(cache), server_info)
+    CacheableResult::new(era, members.as_bytes(), cache, server_info)
 }
 
 fn instructions_member(instructions: Option<&str>) -> String {

@@ -1,50 +1,67 @@
-//! Refusals in the middle of a conversation that may be about more than their request: the server may have been started again
-//! as another, stand behind the same address in another one's place, or have forgotten its session. Servers say this with
-//! codes that tools use as well, so it is a doubt and no more. It must not know what was asked, nor how a doubt is settled.
+//! Refusals in the middle of a conversation that may mean more than a failed request: the server may have been
+//! restarted in another version, replaced by another one at the same address, or have lost its session. Servers
+//! report this with codes that tools use as well, so it is only a doubt. It must not know what was asked, nor how a
+//! doubt is settled.
 
 use super::Era;
-use crate::rpc::{Frame, Kind, RpcError, code};
+use crate::rpc::{Frame, FrameKind, RpcError, code};
 
-/// What servers without sessions name when they miss the envelope of a request.
+/// Words that stateless servers use when they miss the envelope of a request.
 const ENVELOPE: [&str; 4] = ["io.modelcontextprotocol/", "_meta", "protocolVersion", "clientCapabilities"];
 
-/// A refusal's second meaning.
+/// A possible second meaning of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
-    /// The server may not speak the era any more.
+    /// The server may no longer support the era.
     Era,
-    /// The server may not know the session any more.
+    /// The server may have lost the session.
     Session,
 }
 
-/// The doubt that an answer in a conversation of `era` raises, with its HTTP status. Only a refusal by HTTP raises one: what
-/// is answered with 200 was taken.
+/// The doubt that an answer in a conversation of `era` raises, with its HTTP status. With sessions the codes by which servers
+/// say "no such session" raise one whatever the status, and so does any refusal by a status that says so; without sessions
+/// only a refusal by HTTP does: what is answered with 200 was taken.
 pub fn doubt(era: &Era, answer: &Frame, status: u16) -> Option<Doubt> {
-    if answer.kind() != Kind::Error || !(400..500).contains(&status) {
+    if answer.kind() != FrameKind::Error {
         return None;
     }
     let error = answer.payload().and_then(|span| RpcError::of_value(answer.text(), span))?;
+    let is_refused = (400..500).contains(&status);
     let names_envelope = || {
         let message = error.message.and_then(|span| answer.string(span)).unwrap_or_default();
         ENVELOPE.iter().any(|name| message.contains(name))
     };
     match (error.code, era.has_sessions()) {
         // A server that lists this very version has been asked for another one, or passes on what somebody else said.
-        (code::UNSUPPORTED_VERSION, _) => (!super::refused_but_supported(answer, era)).then_some(Doubt::Era),
-        (code::INVALID_PARAMS, true) if names_envelope() => Some(Doubt::Era),
+        (code::UNSUPPORTED_VERSION, _) if is_refused => {
+            (!super::refused_but_supported(answer, era)).then_some(Doubt::Era)
+        }
+        (code::INVALID_PARAMS, true) if is_refused && names_envelope() => Some(Doubt::Era),
         // "No session", in the ways in which servers say so.
         (code::REFUSED | code::SESSION_NOT_FOUND | code::INVALID_REQUEST, true) => Some(Doubt::Session),
         (code::REFUSED | code::SESSION_NOT_FOUND | code::INVALID_REQUEST, false)
         // These exist where there are no sessions only (MCP 2026-07-28, error codes).
-        | (code::HEADER_MISMATCH | code::MISSING_CAPABILITY, true) => Some(Doubt::Era),
+        | (code::HEADER_MISMATCH | code::MISSING_CAPABILITY, true)
+            if is_refused => Some(Doubt::Era),
+        // A method that is unknown is so in every session.
+        (code::METHOD_NOT_FOUND, true) => None,
+        (_, true) => is_session_status(status).then_some(Doubt::Session),
         _ => None,
     }
 }
 
-/// Returns true if an HTTP status without a message, in a conversation of `era`, raises the doubt that the server speaks it.
-/// With sessions it says that the session is gone, at most.
-pub fn is_doubtful_status(era: &Era, status: u16) -> bool {
-    !era.has_sessions() && matches!(status, 400 | 404..=406 | 410 | 415 | 422)
+/// The doubt that an HTTP status without a message raises, in a conversation of `era`.
+pub fn doubt_of_status(era: &Era, status: u16) -> Option<Doubt> {
+    if era.has_sessions() {
+        return is_session_status(status).then_some(Doubt::Session);
+    }
+    matches!(status, 400 | 404..=406 | 410 | 415 | 422).then_some(Doubt::Era)
+}
+
+/// Returns true for the statuses by which servers refuse sessions: 404 by the specification (2025-11-25, Streamable HTTP,
+/// session management), the others by custom.
+fn is_session_status(status: u16) -> bool {
+    matches!(status, 400 | 401 | 403 | 404 | 410)
 }
 
 #[cfg(test)]
@@ -63,12 +80,15 @@ mod tests {
             (-32020, "header", 200, None, None),
             (-32021, "capability", 400, era, None),
             (-32602, "params._meta is required", 400, era, None),
-            (-32602, "a is required", 400, None, None),
+            (-32602, "a is required", 400, session, None),
+            (-32602, "a is required", 200, None, None),
             (-32602, "params._meta is required", 200, None, None),
             (-32000, "Bad Request: Server not initialized", 400, session, era),
             (-32001, "Session not found", 404, session, era),
             (-32600, "Missing session ID", 400, session, era),
-            (-32000, "the tool's own", 200, None, None),
+            (-32000, "no such session, or the tool's own", 200, session, None),
+            (-32001, "Session expired", 200, session, None),
+            (1, "who are you", 403, session, None),
             (-32601, "no such method", 404, None, None),
             (-32603, "no luck", 500, None, None),
         ] {
@@ -85,12 +105,19 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_status_raises_it_only_where_there_are_no_sessions() {
-        for (status, want) in
-            [(404, true), (405, true), (400, true), (401, false), (429, false), (503, false)]
-        {
-            assert_eq!(is_doubtful_status(newest_stateless(), status), want, "{status}");
-            assert!(!is_doubtful_status(newest_handshake(), status));
+    fn a_bare_status_raises_a_doubt_of_what_the_era_has() {
+        let (era, session) = (Some(Doubt::Era), Some(Doubt::Session));
+        for (status, with_sessions, without) in [
+            (404, session, era),
+            (400, session, era),
+            (410, session, era),
+            (405, None, era),
+            (401, session, None),
+            (429, None, None),
+            (503, None, None),
+        ] {
+            assert_eq!(doubt_of_status(newest_handshake(), status), with_sessions, "{status}");
+            assert_eq!(doubt_of_status(newest_stateless(), status), without, "{status}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What each protocol version does differently: one row of data a version, and the few functions that read it.
+//! The differences between protocol versions: one row of data for each version, and the few functions that read it.
 //!
 //! This is the only place that knows that versions differ. To add a version, add its file and its line in [`ERAS`].
 
@@ -26,9 +26,10 @@ pub use hello::{
     initialize_request, initialize_request_exactly, initialize_result, initialized, own_meta,
     refused_but_supported, server_hello, supported_versions,
 };
-pub use mismatch::{Doubt, doubt, is_doubtful_status};
+pub use mismatch::{Doubt, doubt, doubt_of_status};
 pub use results::{
-    CacheHint, CacheScope, acknowledged, complete, is_input_required, listen_result, notice, says_complete,
+    CacheHint, CacheScope, CacheableResult, acknowledged, complete, is_input_required, listen_result, notice,
+    says_complete,
 };
 pub use row::{Asks, Elicitation, Era, InvalidArguments, Lifecycle, Shapes, Structured, Tasks, Web};
 
@@ -44,7 +45,17 @@ pub use v2026_07_28::ROW as V2026_07_28;
 pub static ERAS: [&Era; 7] =
     [&V1, &V2024_10_07, &V2024_11_05, &V2025_03_26, &V2025_06_18, &V2025_11_25, &V2026_07_28];
 
-/// The era of this version string.
+/// The number of an era: its place among all, which never changes.
+pub fn number(era: &Era) -> Option<u8> {
+    ERAS.iter().position(|one| one.version == era.version).and_then(|place| u8::try_from(place).ok())
+}
+
+/// The era with this number.
+pub fn by_number(number: u8) -> Option<&'static Era> {
+    ERAS.get(usize::from(number)).copied()
+}
+
+/// The era with this version string.
 pub fn by_version(version: &str) -> Option<&'static Era> {
     ERAS.into_iter().find(|era| era.version == version || era.aliases.contains(&version))
 }
@@ -54,7 +65,7 @@ pub fn newest_handshake() -> &'static Era {
     &V2025_11_25
 }
 
-/// The newest stateless era.
+/// The newest era without a handshake.
 pub fn newest_stateless() -> &'static Era {
     &V2026_07_28
 }
@@ -65,7 +76,7 @@ pub fn stateless_versions() -> impl Iterator<Item = &'static str> {
 }
 
 /// The era to offer to a client that asks for `version` in a handshake: that one if it is known and opens with a
-/// handshake, else the newest that does.
+/// handshake, otherwise the newest that does.
 pub fn negotiate(version: &str) -> &'static Era {
     by_version(version).filter(|era| era.lifecycle == Lifecycle::Handshake).unwrap_or(newest_handshake())
 }

@@ -1,4 +1,4 @@
-//! Results and notifications of the gateway's own, dressed as an era wants them.
+//! Results and notifications of the gateway itself, in the form of an era.
 
 use std::sync::LazyLock;
 
@@ -6,39 +6,39 @@ use bytes::Bytes;
 use memchr::memmem::Finder;
 
 use super::{Asks, Era};
-use crate::json::{Members, quote};
+use crate::json::{Members, Span, quote};
 use crate::mcp::{Notice, meta};
 use crate::rpc::{Frame, Id, result_response};
 
-/// Who may be served a kept result (MCP 2026-07-28, caching).
+/// The clients to which a cached result may be served (MCP 2026-07-28, caching).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheScope {
     /// Anyone.
     Public,
-    /// Only the one who asked.
+    /// Only the client that asked.
     Private,
 }
 
 /// The time for which a result may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheHint {
-    /// Milliseconds for which it is fresh.
+    /// Milliseconds for which it stays fresh.
     pub ttl_ms: u64,
-    /// For whom.
+    /// The clients that it may be served to.
     pub scope: CacheScope,
 }
 
 impl CacheHint {
-    /// Nothing is promised.
+    /// A hint that promises nothing.
     pub const NONE: Self = Self { ttl_ms: 0, scope: CacheScope::Private };
 
-    /// The hint that holds for both of two merged results.
+    /// Combines the hints of two merged results.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { ttl_ms: self.ttl_ms.min(other.ttl_ms), scope: self.scope.max(other.scope) }
     }
 
-    /// Reads the hint of a result; nothing is promised where there is none.
+    /// Reads the hint of a result; without one, nothing is promised.
     pub fn of_result(text: &[u8], result: &Members) -> Self {
         let ttl_ms = result
             .get(text, "ttlMs")
@@ -49,8 +49,48 @@ impl CacheHint {
     }
 }
 
+/// A complete result that caches may keep. Its time to live is written anew each time that it is sent, because it runs out
+/// in between (2026-07-28, "Caching").
+#[derive(Debug, Clone)]
+pub struct CacheableResult {
+    text: Bytes,
+    ttl: Option<Span>,
+}
+
+impl CacheableResult {
+    /// A complete result as a JSON object, as by [`complete`].
+    pub fn new(era: &Era, members: &[u8], cache: CacheHint, server_info: &str) -> Self {
+        let (text, ttl) = written(era, members, Some(cache), server_info);
+        Self { text, ttl }
+    }
+
+    /// The result, with the time to live with which it was made.
+    pub fn text(&self) -> &Bytes {
+        &self.text
+    }
+
+    /// The result with the time to live that `remaining` returns, in milliseconds: pieces of one JSON text, none of them a
+    /// copy. In eras without such a time, nobody asks for it.
+    pub fn pieces(&self, remaining: impl FnOnce() -> u64) -> impl Iterator<Item = Bytes> {
+        let (head, ttl, tail) = match self.ttl {
+            None => (self.text.clone(), None, None),
+            Some(ttl) => {
+                let written = Bytes::from(remaining().to_string());
+                (self.text.slice(..ttl.start()), Some(written), Some(self.text.slice(ttl.end()..)))
+            }
+        };
+        std::iter::once(head).chain(ttl).chain(tail)
+    }
+}
+
 /// A complete result as a JSON object: `members` (without braces) plus what the era adds.
 pub fn complete(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &str) -> Bytes {
+    written(era, members, cache, server_info).0
+}
+
+/// The same, and where its time to live stands.
+fn written(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &str) -> (Bytes, Option<Span>) {
+    let mut ttl = None;
     let mut out = Vec::with_capacity(members.len() + 160);
     out.push(b'{');
     out.extend_from_slice(members);
@@ -61,17 +101,19 @@ pub fn complete(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info
         out.extend_from_slice(b"\"resultType\":\"complete\"");
         if let Some(cache) = cache {
             let scope = if cache.scope == CacheScope::Public { "public" } else { "private" };
-            out.extend_from_slice(
-                format!(",\"ttlMs\":{},\"cacheScope\":\"{scope}\"", cache.ttl_ms).as_bytes(),
-            );
+            out.extend_from_slice(b",\"ttlMs\":");
+            let start = out.len();
+            out.extend_from_slice(cache.ttl_ms.to_string().as_bytes());
+            ttl = Some(Span::new(start, out.len()));
+            out.extend_from_slice(format!(",\"cacheScope\":\"{scope}\"").as_bytes());
         }
         out.extend_from_slice(format!(",\"_meta\":{{\"{}\":{server_info}}}", meta::SERVER_INFO).as_bytes());
     }
     out.push(b'}');
-    Bytes::from(out)
+    (Bytes::from(out), ttl)
 }
 
-/// Made once: making it costs more than most searches.
+/// Built once: building it costs more than most searches.
 static QUESTIONS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("input_required"));
 
 /// The members of a result that asks the client for input; `None` for any other answer.
@@ -86,12 +128,12 @@ pub fn is_input_required(era: &Era, answer: &Frame) -> Option<Members> {
     (kind.of(text) == b"\"input_required\"").then_some(result)
 }
 
-/// Returns true if the beginning of an answer says that it does not ask for input.
+/// Returns true if the beginning of an answer shows that it does not ask for input.
 pub fn says_complete(head: &[u8]) -> bool {
     memchr::memmem::find(head, b"\"resultType\":\"complete\"").is_some()
 }
 
-/// A notification; `params` is the inside of its params object, which is left out when that is empty.
+/// A notification; `params` is the inside of its params object, which is omitted if empty.
 pub fn notice(method: &str, params: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(64 + params.len());
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":");
@@ -105,13 +147,13 @@ pub fn notice(method: &str, params: &[u8]) -> Bytes {
     Bytes::from(out)
 }
 
-/// The first message of a listen stream: which part of the filter is honoured (a JSON object).
+/// The first message of a listen stream: the part of the filter that is honored (a JSON object).
 pub fn acknowledged(listen: &Id, honoured: &str) -> Bytes {
     let params = format!("{},\"notifications\":{honoured}", subscription(listen));
     notice(Notice::Acknowledged.name(), params.as_bytes())
 }
 
-/// The last message of a listen stream that the server ends.
+/// The last message of a listen stream that the server closes.
 pub fn listen_result(listen: &Id) -> Bytes {
     result_response(listen, format!("{{\"resultType\":\"complete\",{}}}", subscription(listen)).as_bytes())
 }

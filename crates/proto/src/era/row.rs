@@ -4,43 +4,43 @@ use crate::json::quote;
 use crate::mcp::Method;
 use crate::rpc::code;
 
-/// How two peers meet.
+/// The way in which two peers meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifecycle {
     /// `initialize`, then a session.
     Handshake,
-    /// No session: each request says who speaks and what they can do.
+    /// No session: each request identifies its sender and declares its capabilities.
     Stateless,
 }
 
-/// How a server asks its client for something while it works.
+/// The way in which a server asks its client for input while it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
     /// By JSON-RPC requests of its own.
     Requests,
-    /// By a result that names what it needs; the client asks again with the answers.
+    /// By a result that names the needed input; the client repeats the request with the answers.
     InputRequired,
 }
 
-/// How arguments that do not fit a tool's schema are answered.
+/// The answer to arguments that do not match a tool's schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidArguments {
     /// As a JSON-RPC error.
     Error,
-    /// As a tool result with `isError`, so that a model can mend its call.
+    /// As a tool result with `isError`, so that a model can correct its call.
     ToolResult,
 }
 
-/// How HTTP carries an era's messages.
+/// The transport of an era's messages over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Web {
-    /// Two endpoints: an event stream for what the server says, and one to POST to (HTTP+SSE).
+    /// Two endpoints: an event stream for the server's messages, and one to POST to (HTTP+SSE).
     EventStream,
     /// One endpoint (Streamable HTTP).
     Streamable,
 }
 
-/// What the structured part of a tool result may be.
+/// The structured part of a tool result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Structured {
     /// There is none.
@@ -51,23 +51,23 @@ pub enum Structured {
     Any,
 }
 
-/// How a user may be asked.
+/// The ways in which a user may be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Elicitation {
-    /// Not at all.
+    /// None.
     None,
-    /// By a form; titled choices are `enum` with `enumNames`, defaults stand on booleans only.
+    /// A form; titled choices are `enum` with `enumNames`, and only booleans have defaults.
     PlainForm,
-    /// By a form with defaults, titled choices (`oneOf`) and choices of several; by a URL with an id.
+    /// A form with defaults, titled choices (`oneOf`) and multiple choice; or a URL with an id.
     UrlWithId,
-    /// The same, but a URL has no id and there is no notice of its completion.
+    /// The same, but a URL has no id, and no notification reports its completion.
     Url,
 }
 
-/// The time for which work is told apart from a call.
+/// The form in which calls run as tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
-    /// Not at all.
+    /// No tasks.
     None,
     /// The experiment: a `task` parameter, `tasks/result`.
     Experiment,
@@ -75,7 +75,7 @@ pub enum Tasks {
     Extension,
 }
 
-/// What the messages of an era may hold.
+/// The contents that an era's messages may have.
 #[expect(clippy::struct_excessive_bools, reason = "a row of independent facts, not a state")]
 #[derive(Debug, PartialEq, Eq)]
 pub struct Shapes {
@@ -89,18 +89,18 @@ pub struct Shapes {
     pub tool_result: bool,
     /// The structured part of tool results, and with it `outputSchema` of tools.
     pub structured: Structured,
-    /// True if peers may refuse members that their version does not know, so that those are taken out.
+    /// True if peers may reject members that their version does not define; those are then removed.
     pub strict: bool,
     /// True if content and resources have `annotations`, and resources a `size`.
     pub annotations: bool,
-    /// How users are asked.
+    /// The ways in which users are asked.
     pub elicitation: Elicitation,
-    /// True if sampling may use tools, and its content be an array.
+    /// True if sampling may use tools, and its content may be an array.
     pub sampling_tools: bool,
-    /// True if a server says which model it would like.
+    /// True if a server can state which model it prefers.
     pub model_preferences: bool,
-    /// The only reasons for which a model may have stopped, the usual one first, and one must be given; empty where
-    /// any will do.
+    /// The only reasons for which a model may have stopped, of which one must be given, the usual one first; empty if
+    /// any reason will do.
     pub stop_reasons: &'static [&'static str],
     /// True if `roots/list` exists.
     pub roots: bool,
@@ -116,63 +116,69 @@ pub struct Shapes {
     pub levels: &'static [&'static str],
     /// True if `notifications/cancelled` exists.
     pub cancellation: bool,
-    /// True if capabilities have `extensions`.
+    /// True if capabilities have a member `extensions`.
     pub extensions: bool,
     /// True if a server that introduces itself may add instructions.
     pub instructions: bool,
-    /// Tasks.
+    /// The form of tasks.
     pub tasks: Tasks,
-    /// True if a server may refuse a call with the error that names URLs to visit first.
+    /// True if a server may reject a call with an error that names URLs to visit first.
     pub url_error: bool,
 }
 
-/// What one protocol version does where versions differ.
+/// The behavior of one protocol version where versions differ.
 #[expect(clippy::struct_excessive_bools, reason = "a row of independent facts, not a state")]
 #[derive(Debug)]
 pub struct Era {
     /// The version string on the wire.
     pub version: &'static str,
-    /// Other strings that mean it.
+    /// Other strings with the same meaning.
     pub aliases: &'static [&'static str],
     /// True if the version is written as a JSON number.
     pub numeric: bool,
-    /// The version string that a server is asked for on behalf of a client of this era. Not its own where that is older
-    /// than what servers have types for: those refuse a number and may refuse a version that was never published, while
-    /// the old ones answer with their own version whatever they are asked for.
+    /// The version string to request from a server on behalf of a client of this era. It differs from `version` for
+    /// eras older than the ones that servers have types for: newer servers reject a number, and may reject a version
+    /// that was never published, while old ones answer with their own version whatever the request says.
     pub offered: &'static str,
-    /// How peers meet.
+    /// The way in which peers meet.
     pub lifecycle: Lifecycle,
-    /// How HTTP carries it.
+    /// The HTTP transport.
     pub web: Web,
     /// True if arrays of messages may be sent.
     pub batches: bool,
     /// True if each HTTP request after the handshake names the version in a header.
     pub version_header: bool,
-    /// True if HTTP requests mirror method, name and annotated arguments in headers.
+    /// True if HTTP requests mirror the method, the name and annotated arguments in headers.
     pub mirrored_headers: bool,
-    /// True if an event stream opens with an event that has an id and no data, so that it can be resumed.
+    /// True if an event stream opens with an event that has an id and no data, which makes it resumable.
     pub primes_streams: bool,
     /// True if event streams carry ids and can be resumed.
     pub resumable: bool,
     /// True if a client that closes its connection has cancelled its request.
     pub disconnect_cancels: bool,
-    /// How a server asks back.
+    /// The way in which a server asks for input.
     pub asks: Asks,
-    /// How ill-fitting arguments are answered.
+    /// The answer to arguments that do not match.
     pub invalid_arguments: InvalidArguments,
     /// The code for a resource that does not exist.
     pub resource_not_found: i32,
-    /// True if results carry `resultType`, and lists cache hints.
+    /// True if results carry `resultType`, and lists carry cache hints.
     pub typed_results: bool,
-    /// The requests of a client that exist.
+    /// The requests that a client can send.
     pub methods: &'static [Method],
     /// HTTP statuses of error codes; all others are 200.
     pub statuses: &'static [(i32, u16)],
-    /// What its messages may hold.
+    /// The contents of its messages.
     pub shapes: &'static Shapes,
 }
 
 impl Era {
+    /// Returns true if another version came after this one.
+    pub fn is_older_than(&self, other: &Self) -> bool {
+        let index = |era: &Self| super::ERAS.iter().position(|one| *one == era);
+        index(self) < index(other)
+    }
+
     /// Returns true if clients may send this request.
     pub fn knows(&self, method: Method) -> bool {
         self.methods.contains(&method)
@@ -183,9 +189,9 @@ impl Era {
         self.statuses.iter().find(|(code, _)| *code == error).map_or(200, |(_, status)| *status)
     }
 
-    /// The HTTP status for a server's own error with this code, passed on; `given` is what the server answered with. In a
-    /// session a status speaks of the session or the message as a whole, and clients look no further: what a server says
-    /// of a request that was taken comes with 200.
+    /// The HTTP status for a server's own error with this code, passed on; `given` is the server's status. In a
+    /// session, a status describes the session or the message as a whole, and clients look no further: an error about
+    /// an accepted request is sent with 200.
     pub fn relayed_status(&self, error: i32, given: Option<u16>) -> u16 {
         match given {
             _ if self.has_sessions() => 200,
@@ -194,12 +200,12 @@ impl Era {
         }
     }
 
-    /// The version as it stands in messages of this era, JSON.
+    /// The version as written in messages of this era, JSON.
     pub fn version_json(&self) -> String {
         if self.numeric { self.version.to_owned() } else { quote(self.version) }
     }
 
-    /// Returns true if a session is kept.
+    /// Returns true if the era has sessions.
     pub fn has_sessions(&self) -> bool {
         self.lifecycle == Lifecycle::Handshake
     }
@@ -246,6 +252,6 @@ pub(super) const HANDSHAKE_METHODS: &[Method] = &[
     Method::SetLevel,
 ];
 
-/// In the handshake eras a JSON-RPC error is a normal answer, except for what is no message at all.
+/// In the handshake eras, a JSON-RPC error is a normal answer, except for input that is not a message.
 pub(super) const HANDSHAKE_STATUSES: &[(i32, u16)] =
     &[(code::PARSE_ERROR, 400), (code::INVALID_REQUEST, 400)];

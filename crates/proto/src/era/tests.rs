@@ -134,7 +134,7 @@ fn introductions_are_read_back() {
     assert!(client.params.starts_with(br#"{"odd":1e2,"#));
 
     let result = discover_result(&V2026_07_28, "{}", "{\"name\":\"g\"}", None, CacheHint::NONE);
-    let answer = crate::rpc::result_response(&id, &result);
+    let answer = crate::rpc::result_response(&id, result.text());
     let hello = server_hello(&frame(std::str::from_utf8(&answer).unwrap()), &V2026_07_28).unwrap();
     assert_eq!(hello.info.as_ref(), b"{\"name\":\"g\"}");
 }

@@ -1,4 +1,4 @@
-//! MCP "1": the version is a number; no pages, no roots, templates within the resources, four log levels.
+//! MCP "1": the version is a number; no pages, no roots, templates listed among the resources, four log levels.
 
 use super::row::{
     Asks, Elicitation, Era, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle, Shapes, Structured, Tasks, Web,
@@ -45,7 +45,7 @@ pub static ROW: Era = Era {
     shapes: &SHAPES,
 };
 
-/// What messages of this era may hold.
+/// The contents of this era's messages.
 static SHAPES: Shapes = Shapes {
     tool_content: &["text", "image"],
     prompt_content: &["text", "image"],

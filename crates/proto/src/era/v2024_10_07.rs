@@ -1,4 +1,4 @@
-//! MCP 2024-10-07: the first with a date for a version; pages, templates of their own, roots.
+//! MCP 2024-10-07: the first version that is a date; pages, separate templates, roots.
 
 use super::row::{
     Asks, Elicitation, Era, HANDSHAKE_METHODS, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle,
@@ -29,7 +29,7 @@ pub static ROW: Era = Era {
     shapes: &SHAPES,
 };
 
-/// What messages of this era may hold.
+/// The contents of this era's messages.
 static SHAPES: Shapes = Shapes {
     tool_content: &["text", "image", "resource"],
     prompt_content: &["text", "image", "resource"],

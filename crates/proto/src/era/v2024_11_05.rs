@@ -29,7 +29,7 @@ pub static ROW: Era = Era {
     shapes: &SHAPES,
 };
 
-/// What messages of this era may hold.
+/// The contents of this era's messages.
 static SHAPES: Shapes = Shapes {
     tool_content: &["text", "image", "resource"],
     prompt_content: &["text", "image", "resource"],

@@ -1,4 +1,4 @@
-//! MCP 2025-11-25: streams that can be polled; ill-fitting arguments are tool results.
+//! MCP 2025-11-25: streams that can be polled; arguments that do not match are tool results.
 
 use super::row::{
     Asks, Elicitation, Era, HANDSHAKE_METHODS, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle,
@@ -29,7 +29,7 @@ pub static ROW: Era = Era {
     shapes: &SHAPES,
 };
 
-/// What messages of this era may hold.
+/// The contents of this era's messages.
 static SHAPES: Shapes = Shapes {
     tool_content: &["text", "image", "audio", "resource", "resource_link"],
     prompt_content: &["text", "image", "audio", "resource", "resource_link"],

@@ -1,4 +1,4 @@
-//! What can be wrong with JSON text, and where.
+//! Faults in JSON text, and where they are.
 
 /// A fault in JSON text (RFC 8259), with the byte at which it was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -6,17 +6,17 @@
 pub struct JsonError {
     /// Offset in bytes from the start of the buffer.
     pub at: usize,
-    /// What was found there.
+    /// The fault at that place.
     pub problem: Problem,
 }
 
-/// The kinds of faults that the scanner tells apart.
+/// The kinds of faults that the scanner distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The text ends inside a value.
     #[error("the text ends too early")]
     Truncated,
-    /// A byte that cannot stand there.
+    /// A byte that is not allowed there.
     #[error("unexpected character")]
     Unexpected,
     /// A number that RFC 8259 section 6 does not allow, such as `01` or `1.`.
@@ -25,7 +25,7 @@ pub enum Problem {
     /// A raw control character inside a string.
     #[error("control character in a string")]
     Control,
-    /// A backslash followed by something else than an escape.
+    /// A backslash that is not followed by an escape.
     #[error("malformed escape in a string")]
     Escape,
     /// More nested arrays and objects than the scanner allows.

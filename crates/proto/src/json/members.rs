@@ -1,4 +1,4 @@
-//! The members of an object and the elements of an array: where they stand, nothing more.
+//! The members of an object and the elements of an array: their places, nothing more.
 
 use smallvec::SmallVec;
 
@@ -13,10 +13,10 @@ pub struct Member {
     pub value: Span,
 }
 
-/// A key that stands twice in one object. Two readers may then act on different values, so what the gateway decides by
-/// must not be doubled.
+/// A key that occurs twice in one object. Two readers may then act on different values, so a member that the gateway
+/// decides by must be unique.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the member \"{0}\" stands twice")]
+#[error("the member \"{0}\" occurs twice")]
 pub struct Duplicate(pub &'static str);
 
 /// The members of one object, in the order of the text.
@@ -24,15 +24,15 @@ pub struct Duplicate(pub &'static str);
 pub struct Members {
     span: Span,
     list: SmallVec<[Member; 8]>,
-    /// True if any key is written with escapes, which hardly ever happens and makes comparing dearer.
+    /// True if any key is written with escapes, which is rare and makes comparisons slower.
     escaped: bool,
 }
 
 impl Members {
-    /// Scans `text` as one object with nothing around it but white space.
+    /// Scans `text` as one object, with nothing but white space around it.
     ///
     /// # Errors
-    /// A fault in the text, or [`Problem::Unexpected`] when it is no object.
+    /// A fault in the text, or [`Problem::Unexpected`] if it is not an object.
     pub fn of_document(text: &[u8], max_depth: u32) -> Result<Self, JsonError> {
         let scanner = Scanner::new(text, max_depth)?;
         let members = Self::scan(scanner, scanner.space(0))?;
@@ -40,9 +40,9 @@ impl Members {
         Ok(members)
     }
 
-    /// The members of the object at `span` of text that was validated before; `None` when it is no object.
+    /// The members of the object at `span` of text that was validated before; `None` if it is not an object.
     pub fn of_value(text: &[u8], span: Span) -> Option<Self> {
-        Self::scan(Scanner::trusted(text, super::MAX_DEPTH), span.start()).ok()
+        Self::scan(Scanner::trusted(text, super::LIST_DEPTH), span.start()).ok()
     }
 
     /// Scans and validates the object that starts at `at`.
@@ -50,8 +50,8 @@ impl Members {
         Self::scan_with(scanner, at, |_, _, at| scanner.deeper(1).value(at))
     }
 
-    /// Scans the object at `at`; `value` validates each member's value (given key and offset) and says where it ends,
-    /// so that a caller can look into some of them in the same pass.
+    /// Scans the object at `at`; `value` validates each member's value (given key and offset) and returns its end, so
+    /// a caller can inspect some of them in the same pass.
     pub(crate) fn scan_with(
         scanner: Scanner<'_>,
         open: usize,
@@ -95,7 +95,7 @@ impl Members {
         self.list.iter().copied()
     }
 
-    /// The number of members that there are, doubled keys counted each.
+    /// The number of members; a repeated key counts each time.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -105,18 +105,18 @@ impl Members {
         self.list.is_empty()
     }
 
-    /// The value of `key`, the last one when it stands twice, as most readers take it. `text` is the buffer that was
-    /// scanned. For a decision use [`Members::unique`].
+    /// The value of `key`; if it occurs twice, the last one, as most readers take it. `text` is the scanned buffer.
+    /// For a decision use [`Members::unique`].
     pub fn get(&self, text: &[u8], key: &str) -> Option<Span> {
         self.list.iter().rev().find(|m| self.key_is(m.key.of(text), key.as_bytes())).map(|m| m.value)
     }
 
-    /// Returns true if a key as written means `name`; escapes are resolved only where there are some.
+    /// Returns true if a key as written means `name`; escapes are resolved only if there are any.
     pub(super) fn key_is(&self, written: &[u8], name: &[u8]) -> bool {
         written == name || (self.escaped && unquote(written).is_some_and(|key| key.as_bytes() == name))
     }
 
-    /// The value of `key`, refused when it stands twice.
+    /// The value of `key`; an error if it occurs twice.
     pub fn unique(&self, text: &[u8], key: &'static str) -> Result<Option<Span>, Duplicate> {
         let mut found = None;
         for m in &self.list {
@@ -139,9 +139,9 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// The elements of the array at `span` of validated text; `None` when it is no array.
+    /// The elements of the array at `span` of validated text; `None` if it is not an array.
     pub fn of_value(text: &[u8], span: Span) -> Option<Self> {
-        Self::scan(Scanner::trusted(text, super::MAX_DEPTH), span.start(), usize::MAX).ok().map(|(e, _)| e)
+        Self::scan(Scanner::trusted(text, super::LIST_DEPTH), span.start(), usize::MAX).ok().map(|(e, _)| e)
     }
 
     /// Scans and validates the array at `open`, of at most `max` elements; also returns the offset behind it.
@@ -177,7 +177,7 @@ impl Elements {
         self.list.iter().copied()
     }
 
-    /// How many there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.list.len()
     }

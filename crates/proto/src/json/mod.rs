@@ -14,7 +14,7 @@ mod tests;
 
 pub use error::{JsonError, Problem};
 pub use members::{Duplicate, Elements, Member, Members};
-pub use scan::{MAX_DEPTH, Scanner};
+pub use scan::{LIST_DEPTH, MAX_DEPTH, Scanner};
 pub use span::Span;
 pub use splice::Splice;
 pub use text::{quote, quote_into, unquote};

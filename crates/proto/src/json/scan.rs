@@ -1,11 +1,14 @@
-//! A strict, non-recursive validator of JSON text that tells where values end.
+//! A strict validator of JSON text that tells where values end.
 //!
 //! It accepts exactly RFC 8259, up to a depth; it never allocates. It must not know what the text means.
 
 use super::{JsonError, Problem};
 
-/// The greatest depth of nested arrays and objects that can be asked for.
+/// The greatest nesting depth of arrays and objects in a message.
 pub const MAX_DEPTH: u32 = 128;
+
+/// The same in a list, whose items are checked one by one: an item that is too deep is left out, and the others stay.
+pub const LIST_DEPTH: u32 = 1024;
 
 /// A validator over one buffer of UTF-8 text.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +18,8 @@ pub struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner over `text` that refuses more than `max_depth` (at most [`MAX_DEPTH`]) nested arrays and objects.
+    /// Creates a scanner over `text` that rejects more than `max_depth` (at most [`LIST_DEPTH`]) nested arrays and
+    /// objects.
     ///
     /// # Errors
     /// [`Problem::Utf8`] or [`Problem::TooLarge`].
@@ -29,9 +33,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A scanner over text that is known to be UTF-8, because it was scanned before or is a `str`.
+    /// Creates a scanner over text that is known to be UTF-8, because it was scanned before or is a `str`.
     pub(crate) fn trusted(text: &'a [u8], max_depth: u32) -> Self {
-        Self { text, max_depth: max_depth.min(MAX_DEPTH) }
+        Self { text, max_depth: max_depth.min(LIST_DEPTH) }
     }
 
     /// The scanned buffer.
@@ -39,7 +43,7 @@ impl<'a> Scanner<'a> {
         self.text
     }
 
-    /// The same scanner for values that already stand `levels` deep.
+    /// The same scanner for values that are already `levels` deep.
     pub(crate) fn deeper(self, levels: u32) -> Self {
         Self { max_depth: self.max_depth.saturating_sub(levels), ..self }
     }
@@ -79,14 +83,16 @@ impl<'a> Scanner<'a> {
         JsonError { at, problem: Problem::Unexpected }
     }
 
-    /// Validates the value that starts at `at` and returns the offset behind it.
+    /// Validates the value that starts at `at` and returns the offset behind it. What is nested deeper than [`MAX_DEPTH`] is
+    /// validated by a call of its own, of which there are a few at most.
     pub(crate) fn value(&self, at: usize) -> Result<usize, JsonError> {
-        let mut nest = Nest { kinds: 0, depth: 0, max: self.max_depth };
+        let mut nest = Nest { kinds: 0, depth: 0, max: self.max_depth.min(MAX_DEPTH) };
         let mut at = at;
         loop {
             at = match self.peek(at)? {
+                b'{' | b'[' if nest.is_full() => self.beyond(at)?,
                 b'{' => {
-                    nest.open(at, true)?;
+                    nest.open(true);
                     let inside = self.space(at + 1);
                     if self.peek(inside)? != b'}' {
                         at = self.key(inside)?.1;
@@ -96,7 +102,7 @@ impl<'a> Scanner<'a> {
                     inside + 1
                 }
                 b'[' => {
-                    nest.open(at, false)?;
+                    nest.open(false);
                     let inside = self.space(at + 1);
                     if self.peek(inside)? != b']' {
                         at = inside;
@@ -130,6 +136,15 @@ impl<'a> Scanner<'a> {
                 }
             }
         }
+    }
+
+    /// Validates the array or object at `at`, for which the nest has no room.
+    #[cold]
+    fn beyond(&self, at: usize) -> Result<usize, JsonError> {
+        if self.max_depth <= MAX_DEPTH {
+            return Err(JsonError { at, problem: Problem::Depth });
+        }
+        self.deeper(MAX_DEPTH).value(at)
     }
 
     /// Validates `"key" :` at `at`; returns the offset behind the key's closing quote and that of the value.
@@ -231,7 +246,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What is open around a value, as a stack of bits: one for an object, zero for an array.
+/// The arrays and objects open around a value, as a stack of bits: one for an object, zero for an array.
 struct Nest {
     kinds: u128,
     depth: u32,
@@ -239,13 +254,13 @@ struct Nest {
 }
 
 impl Nest {
-    fn open(&mut self, at: usize, object: bool) -> Result<(), JsonError> {
-        if self.depth == self.max {
-            return Err(JsonError { at, problem: Problem::Depth });
-        }
+    fn open(&mut self, object: bool) {
         self.depth += 1;
         self.kinds = (self.kinds << 1) | u128::from(object);
-        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.depth == self.max
     }
 
     fn close(&mut self) {
@@ -258,8 +273,8 @@ impl Nest {
     }
 }
 
-/// The offset of the next quote, backslash or control character. Most strings are short, so it begins with words of
-/// eight bytes; long ones go on in blocks that compile to vector instructions.
+/// The offset of the next quote, backslash or control character. Most strings are short, so the search begins with
+/// words of eight bytes; long strings continue in blocks that compile to vector instructions.
 fn plain_run(text: &[u8], start: usize) -> usize {
     let mut at = start;
     let mut words = 0;
@@ -283,10 +298,10 @@ fn plain_run(text: &[u8], start: usize) -> usize {
     at
 }
 
-/// After how many words a string counts as long.
+/// The number of words after which a string counts as long.
 const SHORT: u32 = 6;
 
-/// Marks the high bit of the first byte of a word that is a quote, a backslash or a control character; bytes above it
+/// Sets the high bit of the first byte of a word that is a quote, a backslash or a control character. Bytes above it
 /// may be marked wrongly, those below are not.
 fn special(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -296,7 +311,7 @@ fn special(word: u64) -> u64 {
     control | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')))
 }
 
-/// The start of the first block of 64 bytes, from `at` on, that is not whole or has something special in it.
+/// The start of the first block of 64 bytes, from `at` on, that is incomplete or contains a special character.
 fn plain_blocks(text: &[u8], mut at: usize) -> usize {
     while let Some(block) = text.get(at..at + 64) {
         let special = block

@@ -9,8 +9,8 @@ use super::{Member, Members, Span};
 
 /// A set of edits of one buffer, applied in one pass with one allocation.
 ///
-/// Edits may be given in any order. Where two are about the same value or member the later one holds; one that lies
-/// inside of what another replaces or removes is void.
+/// Edits may be given in any order. If two concern the same value or member, the later one wins; an edit inside a
+/// range that another edit replaces or removes has no effect.
 #[derive(Debug)]
 pub struct Splice<'a> {
     source: &'a [u8],
@@ -19,7 +19,7 @@ pub struct Splice<'a> {
 
 #[derive(Debug)]
 struct Edit<'a> {
-    /// What is edited: a value, a whole member, or the empty place behind an opening brace.
+    /// The edited range: a value, a whole member, or the empty place behind an opening brace.
     span: Span,
     what: What<'a>,
 }
@@ -27,17 +27,17 @@ struct Edit<'a> {
 #[derive(Debug, Clone, Copy)]
 enum What<'a> {
     Replace(&'a [u8]),
-    /// A member stays after all.
+    /// Keeps a member after all.
     Keep,
-    /// A new member of an object that has `members` of its own.
+    /// Adds a member to an object that has `members` of its own.
     Add {
         key: &'a [u8],
         value: &'a [u8],
         members: usize,
     },
-    /// A member goes, and a comma with it: which one depends on what else goes.
+    /// Removes a member and one comma with it; which one depends on the other removed members.
     Remove {
-        /// Where the object starts.
+        /// The start of the object.
         object: usize,
         /// The end of the member in front.
         before: Option<usize>,
@@ -47,20 +47,20 @@ enum What<'a> {
 }
 
 impl<'a> Splice<'a> {
-    /// No edits of `source` yet.
+    /// Starts without edits of `source`.
     pub fn new(source: &'a [u8]) -> Self {
         Self { source, edits: SmallVec::new() }
     }
 
-    /// Puts `with` in the place of `span`. Ranges that are replaced must be the same or not overlap, unless one lies in
-    /// the other.
+    /// Replaces `span` with `with`. Replaced ranges must be identical or must not overlap, unless one lies within the
+    /// other.
     pub fn replace(&mut self, span: Span, with: &'a [u8]) -> &mut Self {
         self.edits.push(Edit { span, what: What::Replace(with) });
         self
     }
 
-    /// Sets the member `key` (a key that needs no escapes) of an object to `value`: in its place when it is there,
-    /// however its key is spelled and as often as it stands there, else in front of the object's own members.
+    /// Sets the member `key` (a key that needs no escapes) of an object to `value`: every existing member of that
+    /// name, however its key is spelled; if there is none, in front of the object's own members.
     pub fn set(&mut self, object: &Members, key: &'a [u8], value: &'a [u8]) -> &mut Self {
         let removes = self.edits.iter().any(|edit| matches!(edit.what, What::Remove { .. }));
         let mut found = false;
@@ -143,7 +143,7 @@ impl<'a> Splice<'a> {
         Bytes::from(out)
     }
 
-    /// Puts the edits in the order of their places, with one for each place.
+    /// Sorts the edits by place and keeps one for each place.
     fn order(&mut self) {
         // What is added goes in front of what starts at the same place; of two others the wider one is first.
         self.edits.sort_by_key(|edit| {
@@ -158,7 +158,7 @@ impl<'a> Splice<'a> {
         });
     }
 
-    /// Returns true if a member follows the one that edit `i` adds to an object which has `members` of its own.
+    /// Returns true if a member follows the one that edit `i` adds to an object with `members` of its own.
     fn comma_behind(&self, i: usize, members: usize) -> bool {
         let span = self.edits[i].span;
         let another = |edit: &Edit<'_>| edit.span == span && matches!(edit.what, What::Add { .. });
@@ -167,7 +167,7 @@ impl<'a> Splice<'a> {
         self.edits.get(i + 1).is_some_and(another) || self.edits.iter().filter(removed).count() < members
     }
 
-    /// Room for the edited text; more than enough when something is removed.
+    /// The capacity for the edited text; more than enough if something is removed.
     fn capacity(&self) -> usize {
         let (mut added, mut replaced) = (0, 0);
         for (i, edit) in self.edits.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Edit<'_> {
     }
 }
 
-/// The place of a member from the opening quote of its key.
+/// The place of a member, including its key.
 fn whole(member: Member) -> Span {
     Span::new(member.key.start() - 1, member.value.end())
 }

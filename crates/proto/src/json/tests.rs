@@ -71,6 +71,21 @@ fn depth_is_capped_without_recursion() {
 }
 
 #[test]
+fn lists_may_nest_deeper() {
+    let deep = |n: usize| "[{\"a\":".repeat(n / 2) + "1" + &"}]".repeat(n / 2);
+    let read = |text: &str, depth| Scanner::new(text.as_bytes(), depth).unwrap().document();
+    for depth in [126, 128, 130, 254, 256, 258, 1022, 1024] {
+        assert_eq!(read(&deep(depth), LIST_DEPTH), Ok(()), "{depth}");
+        assert_eq!(read(&deep(depth), MAX_DEPTH).is_ok(), depth <= 128, "{depth}");
+        let broken = deep(depth).replace("1}", "1]");
+        assert_eq!(read(&broken, LIST_DEPTH).unwrap_err().problem, Problem::Unexpected, "{depth}");
+    }
+    assert_eq!(read(&deep(1026), LIST_DEPTH).unwrap_err().problem, Problem::Depth);
+    let wide = format!("[{0},{0}]", deep(300));
+    assert_eq!(read(&wide, LIST_DEPTH), Ok(()), "siblings are as deep as each other");
+}
+
+#[test]
 fn an_array_is_a_level_of_nesting() {
     let scanner = |depth| Scanner::new(b"[1]", depth).unwrap();
     assert!(Elements::scan(scanner(1), 0, 8).is_ok());

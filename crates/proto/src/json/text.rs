@@ -1,4 +1,4 @@
-//! Strings between their JSON spelling and their meaning.
+//! Conversion of strings between their JSON spelling and their meaning.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub fn unquote(written: &[u8]) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
-/// The character that the text behind a backslash stands for, and how many bytes of it are used.
+/// The character that the text behind a backslash means, and the number of bytes that it uses.
 fn escape(behind: &str) -> Option<(char, usize)> {
     let simple = match behind.as_bytes().first()? {
         b'"' => '"',

@@ -1,4 +1,4 @@
-//! Whether a tool has failed, as its result says. It must not know what else a result holds.
+//! Detects from a result that a tool has failed. It must not know what else a result holds.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,14 @@ use memchr::memmem::Finder;
 
 use crate::json::{MAX_DEPTH, Members};
 
-/// The member of a result that says so.
+/// The member of a result that reports a failure.
 const FLAG: &str = "isError";
 
-/// Made once: making it costs more than most searches.
+/// Built once: building it costs more than most searches.
 static FLAGS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(FLAG));
 
-/// Returns true if a response, JSON text, has a result that says that a tool failed. What is no response says nothing.
+/// Returns true if a response (JSON text) has a result that reports a failed tool. Returns false for anything that is
+/// not a response.
 pub fn says_failure(response: &[u8]) -> bool {
     // Nearly no answer has the word in it, not even with escapes, so that most need not be taken apart.
     if FLAGS.find(response).is_none() && memchr(b'\\', response).is_none() {

@@ -1,4 +1,4 @@
-//! Methods of requests and of notifications that the gateway acts on. All others pass by name.
+//! Methods of the requests and notifications that the gateway acts on. All others pass by name.
 
 macro_rules! names {
     ($(#[$doc:meta])* $kind:ident { $($(#[$vdoc:meta])* $variant:ident = $name:literal,)* }) => {
@@ -12,7 +12,7 @@ macro_rules! names {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The one with this name; `None` for what the gateway does not act on.
+            /// The variant with this name; `None` if the gateway does not act on it.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$variant),)*
@@ -35,9 +35,9 @@ names! {
     Method {
         /// Opens a session.
         Initialize = "initialize",
-        /// Asks a stateless server what it is.
+        /// Asks a stateless server to introduce itself.
         Discover = "server/discover",
-        /// Asks whether the other side is there.
+        /// Checks that the other side responds.
         Ping = "ping",
         /// Lists tools.
         ToolsList = "tools/list",
@@ -53,9 +53,9 @@ names! {
         TemplatesList = "resources/templates/list",
         /// Reads a resource.
         ResourcesRead = "resources/read",
-        /// Asks for notices about one resource in this session.
+        /// Subscribes this session to notices about one resource.
         Subscribe = "resources/subscribe",
-        /// Ends that.
+        /// Ends that subscription.
         Unsubscribe = "resources/unsubscribe",
         /// Opens a stream of notices.
         Listen = "subscriptions/listen",
@@ -63,12 +63,38 @@ names! {
         Complete = "completion/complete",
         /// Sets the session's log level.
         SetLevel = "logging/setLevel",
-        /// Server to client: have a model answer.
+        /// Server to client: let a model answer.
         CreateMessage = "sampling/createMessage",
         /// Server to client: ask the user.
         Elicit = "elicitation/create",
-        /// Server to client: which folders are open.
+        /// Server to client: list the open folders.
         RootsList = "roots/list",
+    }
+}
+
+impl Method {
+    /// Returns true if a server that is asked twice is as it was after the first time: it only reads.
+    pub fn is_repeatable(self) -> bool {
+        match self {
+            Self::Discover
+            | Self::Ping
+            | Self::ToolsList
+            | Self::PromptsList
+            | Self::PromptsGet
+            | Self::ResourcesList
+            | Self::TemplatesList
+            | Self::ResourcesRead
+            | Self::Complete => true,
+            Self::Initialize
+            | Self::ToolsCall
+            | Self::Subscribe
+            | Self::Unsubscribe
+            | Self::Listen
+            | Self::SetLevel
+            | Self::CreateMessage
+            | Self::Elicit
+            | Self::RootsList => false,
+        }
     }
 }
 
@@ -79,7 +105,7 @@ names! {
         Initialized = "notifications/initialized",
         /// A request is no longer wanted.
         Cancelled = "notifications/cancelled",
-        /// How far a request has come.
+        /// The progress of a request.
         Progress = "notifications/progress",
         /// A log message.
         Message = "notifications/message",

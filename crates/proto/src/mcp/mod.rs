@@ -1,5 +1,5 @@
-//! The vocabulary of the Model Context Protocol: method names, reserved `_meta` keys, and the word by which a result says that
-//! its tool failed.
+//! The vocabulary of the Model Context Protocol: method names, reserved `_meta` keys, and the member by which a
+//! result reports a failed tool.
 //!
 //! Which of them exist in which version is the business of [`crate::era`].
 
@@ -11,15 +11,15 @@ pub use method::{Method, Notice};
 
 /// Reserved keys of `_meta` (MCP, basic protocol).
 pub mod meta {
-    /// The version that a stateless request speaks.
+    /// The protocol version of a stateless request.
     pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// What the client of a stateless request can do.
+    /// The capabilities of a stateless request's client.
     pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    /// Who the client of a stateless request is.
+    /// The name and version of a stateless request's client.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// The least severe log message that a stateless request wants.
+    /// The lowest severity of log messages that a stateless request wants.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// Who answered.
+    /// The name and version of the server that answered.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// The listen request that a notification belongs to.
     pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";

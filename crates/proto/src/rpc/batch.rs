@@ -1,4 +1,4 @@
-//! What a body or a line holds: one message, or an array of them (JSON-RPC 2.0 section 6).
+//! The content of a body or a line: one message, or an array of them (JSON-RPC 2.0 section 6).
 
 use bytes::Bytes;
 
@@ -14,7 +14,7 @@ pub enum Message {
     Batch(Batch),
 }
 
-/// An array of messages, each of which may be faulty by itself.
+/// An array of messages, each of which may be faulty on its own.
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// The messages in the order of the array.
@@ -25,7 +25,7 @@ impl Message {
     /// Reads a body or a line.
     ///
     /// # Errors
-    /// [`FrameError`]; for a batch only when the array as a whole is faulty.
+    /// [`FrameError`]; for a batch only if the array as a whole is faulty.
     pub fn parse(text: Bytes, limits: FrameLimits) -> Result<Self, FrameError> {
         let first = text.iter().find(|b| !matches!(b, b' ' | b'\n' | b'\r' | b'\t'));
         if first != Some(&b'[') {

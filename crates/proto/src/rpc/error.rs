@@ -1,4 +1,4 @@
-//! JSON-RPC error objects and responses of our own.
+//! JSON-RPC error objects, and the gateway's own responses.
 
 use bytes::Bytes;
 
@@ -9,23 +9,23 @@ use crate::json::{Members, Span, quote_into};
 pub mod code {
     /// The text is not JSON.
     pub const PARSE_ERROR: i32 = -32700;
-    /// JSON, but no valid message.
+    /// The text is JSON, but not a valid message.
     pub const INVALID_REQUEST: i32 = -32600;
     /// The method does not exist.
     pub const METHOD_NOT_FOUND: i32 = -32601;
-    /// The parameters do not fit.
+    /// The parameters are invalid.
     pub const INVALID_PARAMS: i32 = -32602;
-    /// Something broke on this side, or behind it.
+    /// Something failed on this side, or behind it.
     pub const INTERNAL_ERROR: i32 = -32603;
-    /// A transport-level refusal, as the SDKs use it.
+    /// A refusal by the transport, as the SDKs use it.
     pub const REFUSED: i32 = -32000;
     /// A session that is unknown or has ended, as the SDKs use it.
     pub const SESSION_NOT_FOUND: i32 = -32001;
-    /// A resource that does not exist, before stateless MCP.
+    /// A resource that does not exist, before MCP became stateless.
     pub const RESOURCE_NOT_FOUND: i32 = -32002;
     /// The user has to visit pages first (MCP 2025-11-25 only).
     pub const URL_ELICITATION_REQUIRED: i32 = -32042;
-    /// A mirrored header is missing or unlike the body.
+    /// A mirrored header is missing or differs from the body.
     pub const HEADER_MISMATCH: i32 = -32020;
     /// The request needs a capability that the client did not declare.
     pub const MISSING_CAPABILITY: i32 = -32021;
@@ -33,14 +33,14 @@ pub mod code {
     pub const UNSUPPORTED_VERSION: i32 = -32022;
 }
 
-/// The places inside an error object that somebody else sent.
+/// The places inside an error object of another peer.
 #[derive(Debug, Clone, Copy)]
 pub struct RpcError {
-    /// The code; 0 when it is missing or no integer.
+    /// The code; 0 if it is missing or not an integer.
     pub code: i32,
-    /// The message as written, when there is one.
+    /// The message as written, if there is one.
     pub message: Option<Span>,
-    /// The data as written, when there is some.
+    /// The data as written, if there is any.
     pub data: Option<Span>,
 }
 
@@ -57,7 +57,7 @@ impl RpcError {
     }
 }
 
-/// A response that carries an error; the id is null when the request's could not be read.
+/// A response that carries an error; the id is null if the request's id could not be read.
 pub fn error_response(id: Option<&Id>, code: i32, message: &str, data: Option<&[u8]>) -> Bytes {
     let mut out = Vec::with_capacity(96 + message.len() + data.map_or(0, <[u8]>::len));
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -74,13 +74,18 @@ pub fn error_response(id: Option<&Id>, code: i32, message: &str, data: Option<&[
     Bytes::from(out)
 }
 
-/// A response that carries a long result, in pieces that share its bytes.
-pub fn result_pieces(id: &Id, result: Bytes) -> [Bytes; 3] {
+/// A response that carries a long result, in pieces that share the bytes of those of its result.
+pub fn result_pieces(id: &Id, result: impl IntoIterator<Item = Bytes>) -> Vec<Bytes> {
     let mut head = Vec::with_capacity(40 + id.json().len());
     head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     head.extend_from_slice(id.json());
     head.extend_from_slice(b",\"result\":");
-    [Bytes::from(head), result, Bytes::from_static(b"}")]
+    // A list comes in three pieces around its time to live.
+    let mut pieces = Vec::with_capacity(5);
+    pieces.push(Bytes::from(head));
+    pieces.extend(result);
+    pieces.push(Bytes::from_static(b"}"));
+    pieces
 }
 
 /// A response that carries a result, which must be JSON text.

@@ -1,4 +1,4 @@
-//! One JSON-RPC message and where its members stand.
+//! One JSON-RPC message and the places of its members.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use bytes::Bytes;
 use super::{Id, IdError, Params};
 use crate::json::{Duplicate, JsonError, Members, Scanner, Span, unquote};
 
-/// Caps on what is read as a frame.
+/// Caps on a frame.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameLimits {
-    /// Nested arrays and objects; at most [`crate::json::MAX_DEPTH`].
+    /// The nesting depth of arrays and objects; at most [`crate::json::MAX_DEPTH`].
     pub depth: u32,
-    /// Messages in one batch.
+    /// The number of messages in one batch.
     pub batch: usize,
 }
 
@@ -22,9 +22,9 @@ impl Default for FrameLimits {
     }
 }
 
-/// What kind of message a frame is.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FrameKind {
     /// Has a method and an id.
     Request,
     /// Has a method and no id.
@@ -35,56 +35,56 @@ pub enum Kind {
     Error,
 }
 
-/// The reason why a text is no JSON-RPC message.
+/// The reason why a text is not a JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameFault {
     /// Not JSON at all (-32700).
     #[error("the message is not valid JSON: {0}")]
     Json(#[from] JsonError),
-    /// JSON, but no object.
+    /// JSON, but not an object.
     #[error("the message is not a JSON object")]
     NotObject,
     /// `jsonrpc` is missing or not "2.0".
     #[error("\"jsonrpc\" must be \"2.0\"")]
     Version,
-    /// A member that the meaning depends on stands twice.
+    /// A member that decides the meaning occurs twice.
     #[error(transparent)]
     Duplicate(#[from] Duplicate),
-    /// The id is of a kind that MCP does not allow.
+    /// The id has a type that MCP does not allow.
     #[error(transparent)]
     Id(#[from] IdError),
     /// `method` is not a string.
     #[error("\"method\" must be a string")]
     Method,
-    /// `params` is not an object (MCP knows no positional parameters).
+    /// `params` is not an object (MCP has no positional parameters).
     #[error("\"params\" must be an object")]
     Params,
     /// `params._meta` is not an object.
     #[error("\"params._meta\" must be an object")]
     Meta,
     /// None of `method`, `result` and `error`, or more than one.
-    #[error("a message has exactly one of \"method\", \"result\" and \"error\"")]
+    #[error("a message must have exactly one of \"method\", \"result\" and \"error\"")]
     Shape,
     /// A response without an id.
     #[error("a response needs the id of its request")]
     NoId,
     /// An empty batch, or one above the cap.
-    #[error("a batch holds 1 to {0} messages")]
+    #[error("a batch must contain 1 to {0} messages")]
     BatchSize(usize),
 }
 
-/// A [`FrameFault`] together with the id of the faulty message, where that could be read.
+/// A [`FrameFault`] together with the id of the faulty message, if that could be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct FrameError {
-    /// What is wrong.
+    /// The fault.
     pub fault: FrameFault,
     /// The id to answer with.
     pub id: Option<Id>,
 }
 
 impl FrameError {
-    /// The JSON-RPC code for it: -32700 for no JSON, else -32600.
+    /// The JSON-RPC code: -32700 for text that is not JSON, otherwise -32600.
     pub fn code(&self) -> i32 {
         match self.fault {
             FrameFault::Json(_) => super::code::PARSE_ERROR,
@@ -93,15 +93,15 @@ impl FrameError {
     }
 }
 
-/// One message: its bytes, untouched, and the places of what the gateway looks at. One pointer, because frames are handed on
-/// often.
+/// One message: its unchanged bytes, and the places of the members that the gateway looks at. It is one pointer in
+/// size, because frames are handed on often.
 #[derive(Debug, Clone)]
-pub struct Frame(Box<Found>);
+pub struct Frame(Box<FrameParts>);
 
 #[derive(Debug, Clone)]
-struct Found {
+struct FrameParts {
     text: Bytes,
-    kind: Kind,
+    kind: FrameKind,
     members: Members,
     id: Option<Id>,
     id_span: Option<Span>,
@@ -114,7 +114,7 @@ impl Frame {
     /// Reads one message; `text` is fully validated.
     ///
     /// # Errors
-    /// [`FrameError`] with the id to answer to, when it could be read.
+    /// [`FrameError`] with the id to answer to, if it could be read.
     pub fn parse(text: Bytes, limits: FrameLimits) -> Result<Self, FrameError> {
         let scanner = Scanner::new(&text, limits.depth).map_err(|e| no_id(e.into()))?;
         let start = scanner.space(0);
@@ -150,19 +150,19 @@ impl Frame {
         let (method, result, error) = (unique("method")?, unique("result")?, unique("error")?);
         let params_span = unique("params")?;
         let kind = match (method, result, error) {
-            (Some(_), None, None) if id_span.is_some() => Kind::Request,
-            (Some(_), None, None) => Kind::Notification,
-            (None, Some(_), None) => Kind::Response,
-            (None, None, Some(_)) => Kind::Error,
+            (Some(_), None, None) if id_span.is_some() => FrameKind::Request,
+            (Some(_), None, None) => FrameKind::Notification,
+            (None, Some(_), None) => FrameKind::Response,
+            (None, None, Some(_)) => FrameKind::Error,
             _ => return Err(with_id(FrameFault::Shape)),
         };
         // A parse error of the other side is answered with a null id, so only there null is no fault.
         let id = match id {
-            Err(IdError::Null) if kind == Kind::Error => None,
+            Err(IdError::Null) if kind == FrameKind::Error => None,
             Err(e) => return Err(with_id(e.into())),
             Ok(id) => id,
         };
-        if kind == Kind::Response && id.is_none() {
+        if kind == FrameKind::Response && id.is_none() {
             return Err(with_id(FrameFault::NoId));
         }
         if method.is_some_and(|m| m.of(&text)[0] != b'"') {
@@ -173,7 +173,7 @@ impl Frame {
             _ => params = None,
         }
         let payload = result.or(error);
-        let found = Found { text, kind, members, id, id_span, method, params, payload };
+        let found = FrameParts { text, kind, members, id, id_span, method, params, payload };
         Ok(Self(Box::write(Box::new_uninit(), found)))
     }
 
@@ -182,8 +182,8 @@ impl Frame {
         &self.0.text
     }
 
-    /// What kind of message it is.
-    pub fn kind(&self) -> Kind {
+    /// The kind of the message.
+    pub fn kind(&self) -> FrameKind {
         self.0.kind
     }
 
@@ -192,12 +192,12 @@ impl Frame {
         &self.0.members
     }
 
-    /// Its id; `None` for notifications and for errors that answer what could not be read.
+    /// Its id; `None` for notifications, and for errors that answer an unreadable message.
     pub fn id(&self) -> Option<&Id> {
         self.0.id.as_ref()
     }
 
-    /// Where its id stands.
+    /// The place of its id.
     pub fn id_span(&self) -> Option<Span> {
         self.0.id_span
     }
@@ -207,7 +207,7 @@ impl Frame {
         self.0.method.map_or(Cow::Borrowed(""), |span| self.string(span).unwrap_or_default())
     }
 
-    /// Its params, when it has some.
+    /// Its params, if it has any.
     pub fn params(&self) -> Option<&Params> {
         self.0.params.as_ref()
     }
@@ -217,17 +217,17 @@ impl Frame {
         self.0.payload
     }
 
-    /// A member of `params`, refused when it stands twice.
+    /// A member of `params`; an error if it occurs twice.
     pub fn param(&self, key: &'static str) -> Result<Option<Span>, Duplicate> {
         self.0.params.as_ref().map_or(Ok(None), |p| p.unique(&self.0.text, key))
     }
 
-    /// A member of `params._meta`, refused when it stands twice.
+    /// A member of `params._meta`; an error if it occurs twice.
     pub fn meta(&self, key: &'static str) -> Result<Option<Span>, Duplicate> {
         self.0.params.as_ref().map_or(Ok(None), |p| p.meta(&self.0.text, key))
     }
 
-    /// The meaning of a string value at `span`; `None` when it is no string (or one that no `str` can hold).
+    /// The meaning of the string value at `span`; `None` if it is not a string (or one that no `str` can hold).
     pub fn string(&self, span: Span) -> Option<Cow<'_, str>> {
         let inner = span.of(&self.0.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         unquote(inner)
@@ -238,8 +238,8 @@ fn no_id(fault: FrameFault) -> FrameError {
     FrameError { fault, id: None }
 }
 
-/// Makes sure that the params are those at `span`: as found while scanning, or scanned now when their key was written with
-/// escapes.
+/// Makes sure that `params` holds the members at `span`: found in the first pass, or scanned now if their key was
+/// written with escapes.
 fn checked(text: &[u8], span: Span, params: &mut Option<Params>) -> Result<(), FrameFault> {
     if params.as_ref().is_none_or(|found| found.members.span() != span) {
         if span.of(text)[0] != b'{' {

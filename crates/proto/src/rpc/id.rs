@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-/// The longest id that is accepted, in bytes as written. Ids are kept for as long as a request is open.
+/// The longest accepted id, in bytes as written. Ids are kept for as long as a request is open.
 pub(super) const MAX_ID: usize = 1024;
 
 /// A JSON-RPC id: the exact text of a JSON string or integer, so that an answer carries it byte for byte.
@@ -22,7 +22,7 @@ pub enum IdError {
     /// An object, an array or a boolean.
     #[error("the id is neither a string nor an integer")]
     Kind,
-    /// Longer than an id may be; the message says how long that is.
+    /// Longer than an id may be; the message states the limit.
     #[error("the id is longer than {MAX_ID} bytes")]
     Long,
 }
@@ -54,7 +54,7 @@ impl Id {
         &self.0
     }
 
-    /// The id as one of our own numbers; `None` for strings and for what we would not write.
+    /// The id as one of our own numbers; `None` for strings and for numbers that we would not write.
     pub fn as_number(&self) -> Option<u64> {
         std::str::from_utf8(&self.0).ok()?.parse().ok()
     }

@@ -1,6 +1,6 @@
 //! JSON-RPC 2.0 as MCP uses it: frames, ids, batches, errors.
 //!
-//! A frame is the bytes as they came plus the places of the members that the gateway acts on. It must not know eras.
+//! A frame is the bytes as they came, plus the places of the members that the gateway acts on. It must not know eras.
 
 mod batch;
 mod error;
@@ -14,7 +14,7 @@ mod tests;
 
 pub use batch::{Batch, Message, array};
 pub use error::{RpcError, code, error_response, result_pieces, result_response};
-pub use frame::{Frame, FrameError, FrameFault, FrameLimits, Kind};
+pub use frame::{Frame, FrameError, FrameFault, FrameKind, FrameLimits};
 pub use id::{Id, IdError};
 pub use params::Params;
 pub use stream::{IdSwap, StreamFault};

@@ -1,24 +1,24 @@
-//! A response that is too long to be held: its id is exchanged while its bytes pass, and nothing else is touched.
+//! A response too long to be buffered: its id is replaced while its bytes pass, and nothing else is touched.
 //!
-//! Only the shape is followed (strings, brackets, the members of the outer object); what stands inside is the
-//! receiver's to judge.
+//! Only the structure is tracked (strings, brackets, the members of the outer object); the receiver judges the
+//! contents.
 
 use bytes::Bytes;
 
-/// The most nested arrays and objects.
+/// The maximum nesting depth of arrays and objects.
 const MAX_DEPTH: u32 = crate::json::MAX_DEPTH;
 
-/// The longest key of the outer object that is looked at.
+/// The longest key of the outer object that is compared.
 const MAX_KEY: usize = 16;
 
-/// The reason why a passing response cannot be one.
+/// The reason why the passing bytes are not a valid response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StreamFault {
-    /// The text is no JSON object.
+    /// The text is not a JSON object.
     #[error("the answer is not a JSON object")]
     Shape,
-    /// The id is missing, stands twice or is another request's.
-    #[error("the answer carries another id than its request")]
+    /// The id is missing, occurs twice or belongs to another request.
+    #[error("the answer's id differs from the request's")]
     Id,
     /// Nested too deeply.
     #[error("the answer is nested too deeply")]
@@ -29,16 +29,16 @@ pub enum StreamFault {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum StreamState {
     Before,
-    /// In the outer object, before a key or its end.
+    /// In the outer object, before a key or the closing brace.
     Key,
     InKey,
     Colon,
     Value,
     /// In the value of the outer `id`.
     Id,
-    /// In a value, outside of strings.
+    /// In a value, outside strings.
     Deep,
     String,
     Escape,
@@ -47,7 +47,7 @@ enum State {
     After,
 }
 
-/// The bytes outside of strings that matter.
+/// The bytes outside strings that matter.
 const STRUCTURE: [bool; 256] = {
     let mut table = [false; 256];
     let marks = b"\"{}[],";
@@ -59,12 +59,12 @@ const STRUCTURE: [bool; 256] = {
     table
 };
 
-/// Exchanges the id of one response while it passes.
+/// Replaces the id of one response while it passes.
 #[derive(Debug)]
 pub struct IdSwap {
     expected: Bytes,
     replacement: Bytes,
-    state: State,
+    state: StreamState,
     kinds: u128,
     depth: u32,
     key: Vec<u8>,
@@ -73,12 +73,12 @@ pub struct IdSwap {
 }
 
 impl IdSwap {
-    /// Expects the id `expected` (a number of ours, as JSON text) and puts `replacement` (JSON text) in its place.
+    /// Expects the id `expected` (one of our numbers, as JSON text) and replaces it with `replacement` (JSON text).
     pub fn new(expected: Bytes, replacement: Bytes) -> Self {
         Self {
             expected,
             replacement,
-            state: State::Before,
+            state: StreamState::Before,
             kinds: 0,
             depth: 0,
             key: Vec::new(),
@@ -87,30 +87,30 @@ impl IdSwap {
         }
     }
 
-    /// How many bytes longer (or shorter) the response gets.
+    /// The number of bytes by which the response grows; negative if it shrinks.
     pub fn growth(&self) -> i64 {
         let length = |b: &Bytes| i64::try_from(b.len()).unwrap_or(i64::MAX);
         length(&self.replacement) - length(&self.expected)
     }
 
-    /// Takes the next piece and gives what can go on, in order.
+    /// Takes the next piece and emits the bytes that can be passed on, in order.
     ///
     /// # Errors
-    /// [`StreamFault`]: the response must be broken off.
+    /// [`StreamFault`]: abort the response.
     pub fn push(&mut self, chunk: &Bytes, out: &mut impl FnMut(Bytes)) -> Result<(), StreamFault> {
         let mut from = 0;
         let mut at = 0;
         while at < chunk.len() {
             at = self.skip(chunk, at);
             let Some(&b) = chunk.get(at) else { break };
-            if self.state == State::Id && matches!(b, b',' | b'}' | b' ' | b'\n' | b'\r' | b'\t') {
+            if self.state == StreamState::Id && matches!(b, b',' | b'}' | b' ' | b'\n' | b'\r' | b'\t') {
                 self.finish_id()?;
                 out(self.replacement.clone());
                 from = at;
             }
-            let was_id = self.state == State::Id;
+            let was_id = self.state == StreamState::Id;
             self.step(b)?;
-            if self.state == State::Id {
+            if self.state == StreamState::Id {
                 if !was_id && at > from {
                     out(chunk.slice(from..at));
                 }
@@ -124,24 +124,24 @@ impl IdSwap {
         Ok(())
     }
 
-    /// Says whether the response is whole.
+    /// Checks that the response is complete.
     ///
     /// # Errors
-    /// [`StreamFault`] when it is not.
+    /// [`StreamFault`] if it is not.
     pub fn finish(&self) -> Result<(), StreamFault> {
         match self.state {
-            State::After if self.swapped => Ok(()),
-            State::After => Err(StreamFault::Id),
+            StreamState::After if self.swapped => Ok(()),
+            StreamState::After => Err(StreamFault::Id),
             _ => Err(StreamFault::Truncated),
         }
     }
 
-    /// Skips what nothing depends on: the plain part of a string, or of a value without strings and brackets.
+    /// Skips bytes that change no state: the plain part of a string, or of a value without strings and brackets.
     fn skip(&self, chunk: &[u8], at: usize) -> usize {
         let rest = &chunk[at..];
         match self.state {
-            State::String => memchr::memchr2(b'"', b'\\', rest).map_or(chunk.len(), |n| at + n),
-            State::Deep => {
+            StreamState::String => memchr::memchr2(b'"', b'\\', rest).map_or(chunk.len(), |n| at + n),
+            StreamState::Deep => {
                 rest.iter().position(|b| STRUCTURE[usize::from(*b)]).map_or(chunk.len(), |n| at + n)
             }
             _ => at,
@@ -153,31 +153,31 @@ impl IdSwap {
             return Err(StreamFault::Id);
         }
         self.swapped = true;
-        self.state = State::Behind;
+        self.state = StreamState::Behind;
         Ok(())
     }
 
     fn step(&mut self, b: u8) -> Result<(), StreamFault> {
         let space = matches!(b, b' ' | b'\n' | b'\r' | b'\t');
         match self.state {
-            State::Deep => return self.deep(b),
-            State::String if b == b'\\' => self.state = State::Escape,
+            StreamState::Deep => return self.deep(b),
+            StreamState::String if b == b'\\' => self.state = StreamState::Escape,
             // The string is skipped up to its end or an escape.
-            State::String => self.leave_value(State::Deep),
-            State::Escape => self.state = State::String,
-            State::InKey => self.in_key(b)?,
-            State::Id if self.id.len() < self.expected.len() => self.id.push(b),
-            State::Id => return Err(StreamFault::Id),
+            StreamState::String => self.leave_value(StreamState::Deep),
+            StreamState::Escape => self.state = StreamState::String,
+            StreamState::InKey => self.in_key(b)?,
+            StreamState::Id if self.id.len() < self.expected.len() => self.id.push(b),
+            StreamState::Id => return Err(StreamFault::Id),
             _ if space => {}
-            State::Before if b == b'{' => self.state = State::Key,
-            State::Key if b == b'"' => {
+            StreamState::Before if b == b'{' => self.state = StreamState::Key,
+            StreamState::Key if b == b'"' => {
                 self.key.clear();
-                self.state = State::InKey;
+                self.state = StreamState::InKey;
             }
-            State::Colon if b == b':' => self.state = State::Value,
-            State::Value => return self.value(b),
-            State::Behind if b == b',' => self.state = State::Key,
-            State::Behind if b == b'}' => self.state = State::After,
+            StreamState::Colon if b == b':' => self.state = StreamState::Value,
+            StreamState::Value => return self.value(b),
+            StreamState::Behind if b == b',' => self.state = StreamState::Key,
+            StreamState::Behind if b == b'}' => self.state = StreamState::After,
             _ => return Err(StreamFault::Shape),
         }
         Ok(())
@@ -185,7 +185,7 @@ impl IdSwap {
 
     fn in_key(&mut self, b: u8) -> Result<(), StreamFault> {
         match b {
-            b'"' => self.state = State::Colon,
+            b'"' => self.state = StreamState::Colon,
             // An envelope with escaped keys is nobody's habit; it could hide an id from us.
             b'\\' => return Err(StreamFault::Shape),
             _ if self.key.len() < MAX_KEY => self.key.push(b),
@@ -198,14 +198,14 @@ impl IdSwap {
         if self.key == b"id" {
             self.id.clear();
             self.id.push(b);
-            self.state = State::Id;
+            self.state = StreamState::Id;
             return Ok(());
         }
         match b {
-            b'"' => self.state = State::String,
+            b'"' => self.state = StreamState::String,
             b'{' | b'[' => self.open(b)?,
             b',' | b'}' | b']' | b':' => return Err(StreamFault::Shape),
-            _ => self.state = State::Deep,
+            _ => self.state = StreamState::Deep,
         }
         Ok(())
     }
@@ -216,14 +216,14 @@ impl IdSwap {
         }
         self.depth += 1;
         self.kinds = (self.kinds << 1) | u128::from(b == b'{');
-        self.state = State::Deep;
+        self.state = StreamState::Deep;
         Ok(())
     }
 
-    /// A byte of a value, outside of strings.
+    /// Handles a byte of a value, outside strings.
     fn deep(&mut self, b: u8) -> Result<(), StreamFault> {
         match b {
-            b'"' => self.state = State::String,
+            b'"' => self.state = StreamState::String,
             b'{' | b'[' => return self.open(b),
             b'}' | b']' if self.depth > 0 => {
                 if (self.kinds & 1 == 1) != (b == b'}') {
@@ -231,20 +231,20 @@ impl IdSwap {
                 }
                 self.kinds >>= 1;
                 self.depth -= 1;
-                self.leave_value(State::Deep);
+                self.leave_value(StreamState::Deep);
             }
             // A number or a word of the outer object ends here.
-            b',' if self.depth == 0 => self.state = State::Key,
-            b'}' if self.depth == 0 => self.state = State::After,
+            b',' if self.depth == 0 => self.state = StreamState::Key,
+            b'}' if self.depth == 0 => self.state = StreamState::After,
             b']' => return Err(StreamFault::Shape),
             _ => {}
         }
         Ok(())
     }
 
-    /// Where a string or a bracket ends: behind a member of the outer object, or still deep in one.
-    fn leave_value(&mut self, deep: State) {
-        self.state = if self.depth == 0 { State::Behind } else { deep };
+    /// Leaves a string or a bracket: continues behind a member of the outer object, or still deep in one.
+    fn leave_value(&mut self, deep: StreamState) {
+        self.state = if self.depth == 0 { StreamState::Behind } else { deep };
     }
 }
 

@@ -15,7 +15,7 @@ fn finds_what_the_gateway_acts_on() {
         r#" {"id": "a\u0062","jsonrpc":"2.0","x":[1e2],"method":"tools/call","params":{"name":"t","_meta":{"progressToken":7}}} "#,
     )
     .unwrap();
-    assert_eq!(frame.kind(), Kind::Request);
+    assert_eq!(frame.kind(), FrameKind::Request);
     assert_eq!(frame.id().unwrap().json().as_ref(), br#""a\u0062""#);
     assert_eq!(frame.method(), "tools/call");
     let name = frame.param("name").unwrap().unwrap();
@@ -28,7 +28,7 @@ fn keys_written_with_escapes_mean_the_same() {
     let frame =
         parse(r#"{"jsonrpc":"2.0","\u0069d":1,"m\u0065thod":"x","par\u0061ms":{"_m\u0065ta":{"a":1}}}"#)
             .unwrap();
-    assert_eq!(frame.kind(), Kind::Request);
+    assert_eq!(frame.kind(), FrameKind::Request);
     assert_eq!(frame.method(), "x");
     assert_eq!(frame.meta("a").unwrap().unwrap().of(frame.text()), b"1");
 }

@@ -1,4 +1,4 @@
-//! Addresses to listen on, and which of them need care.
+//! Addresses to listen at, and checks of exposed ones.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -6,11 +6,11 @@ use engine::config::Config;
 
 use crate::output::failure::Failure;
 
-/// Reads an address of the command line: `127.0.0.1:8808`, `[::1]:8808`, `localhost:8808`, or a port alone, which
-/// means loopback.
+/// Reads an address of the command line: `127.0.0.1:8808`, `[::1]:8808`, `localhost:8808`, or only a port, which means
+/// loopback.
 ///
 /// # Errors
-/// With what would be right.
+/// Returns the accepted forms.
 pub(super) fn parse(text: &str) -> Result<SocketAddr, String> {
     let loopback = |port: &str| Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port.parse().ok()?)));
     text.parse()
@@ -20,54 +20,54 @@ pub(super) fn parse(text: &str) -> Result<SocketAddr, String> {
         .ok_or_else(|| "write an address with a port (127.0.0.1:8808, [::1]:8808) or a port alone".to_owned())
 }
 
-/// Refuses to listen beyond this machine: whoever reaches the port could call every tool.
+/// Refuses an address that other machines can reach, where anybody could call every tool.
 ///
 /// # Errors
-/// Unless that was asked for.
+/// Fails unless `insecure` is set.
 pub(super) fn refuse_open(addresses: &[SocketAddr], insecure: bool) -> Result<(), Failure> {
     let Some(open) = addresses.iter().find(|address| !is_loopback(address.ip())) else { return Ok(()) };
     if insecure {
         return Ok(());
     }
     let message = format!(
-        "{open} can be reached from other machines, and not everybody would be asked who they are: whoever reaches the \
-         port could call tools"
+        "other machines can reach {open}, and not every caller would be authenticated: anybody who \
+         reaches the port could call tools"
     );
-    let mend = format!(
-        "listen on loopback (--listen 127.0.0.1:{}), ask callers who they are (`auth` in the configuration, and no \
-         endpoint with `auth: none`), or accept the risk with --insecure",
+    let help = format!(
+        "listen on loopback (--listen 127.0.0.1:{}), authenticate callers (`auth` in the configuration, \
+         and no endpoint with `auth: none`), or accept the risk with --insecure",
         open.port()
     );
-    Err(Failure::usage(message).mend(mend))
+    Err(Failure::usage(message).help(help))
 }
 
-/// Refuses to be managed from beyond this machine by whoever likes: a manager can start programs.
+/// Refuses management without authentication on an address that other machines can reach: a manager can start programs.
 ///
 /// # Errors
-/// Unless managers are asked who they are.
+/// Fails unless managers have to authenticate.
 pub(super) fn refuse_open_management(addresses: &[SocketAddr], asks: bool) -> Result<(), Failure> {
     let Some(open) = addresses.iter().find(|address| !asks && !is_loopback(address.ip())) else {
         return Ok(());
     };
     let message = format!(
-        "{open} can be reached from other machines, and `management` lets whoever reaches it start programs"
+        "other machines can reach {open}, and `management` would let anybody who reaches it start programs"
     );
     Err(Failure::usage(message)
-        .mend("add `auth` to the configuration, write `management: false`, or listen on loopback"))
+        .help("add `auth` to the configuration, write `management: false`, or listen on loopback"))
 }
 
-/// Whether only this machine reaches an address.
+/// True if only this machine can reach the address.
 pub(super) fn is_loopback(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
 }
 
-/// An address as a client on this machine reaches it.
+/// The form of an address that a client on this machine can use.
 pub(super) fn here(address: SocketAddr) -> SocketAddr {
     let unspecified = address.ip().is_unspecified();
     if unspecified { SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())) } else { address }
 }
 
-/// The URL of an endpoint at an address, as a client on this machine writes it.
+/// The URL of an endpoint at an address, for clients on this machine.
 pub(super) fn url(config: &Config, address: SocketAddr, path: &str) -> String {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     format!("{scheme}://{}{path}", here(address))
@@ -103,14 +103,14 @@ mod tests {
         assert!(refused("0.0.0.0:1", false) && refused("[::]:1", false) && refused("192.0.2.1:1", false));
         assert!(!refused("0.0.0.0:1", true) && !refused("127.1.2.3:1", false) && !refused("[::1]:1", false));
         assert!(!refused("[::ffff:127.0.0.1]:1", false));
-        let Failure::Told { exit, mend, .. } =
+        let Failure::Explained { exit, help, .. } =
             refuse_open(&[parse("0.0.0.0:7").unwrap()], false).unwrap_err()
         else {
             panic!("no words");
         };
         assert_eq!(exit, 2);
-        let mend = mend.unwrap();
-        assert!(mend.contains("127.0.0.1:7") && mend.contains("--insecure"), "{mend}");
+        let help = help.unwrap();
+        assert!(help.contains("127.0.0.1:7") && help.contains("--insecure"), "{help}");
     }
 
     #[test]

@@ -1,29 +1,28 @@
-//! The command line as a whole: global options, and which command. Each command's own options are in its file.
+//! The command line: global options and commands. Each command's own options are in its file.
 
 use clap::{Parser, Subcommand};
 
 use crate::output::options::Global;
 
-use super::{audit, call, check, key, list, ping, prompt, read, serve, stdio};
+use super::{audit, call, check, key, keyring, list, ping, prompt, read, serve, stdio};
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
 
 const LONG_ABOUT: &str = "\
 A gateway for the Model Context Protocol: any client, any server, one endpoint.
 
-Without a command, Dragoman serves what the configuration says: the file of --config, else ./dragoman.yaml (or .yml,
-.json), else dragoman/dragoman.yaml in your configuration folder. Without any of them it serves a small demo server,
-so that it works at once.";
+Without a command, Dragoman serves the configuration: the file of --config, else ./dragoman.yaml (or .yml, .json),
+else dragoman/dragoman.yaml in your configuration folder. Without any of these files it serves a small demo server.";
 
 const EXAMPLES: &str = "\
 Examples:
-  dragoman                                        serve; prints the URL and how to connect your client
-  dragoman check                                  read the configuration and name every fault in it
-  dragoman list demo                              what a configured server offers
+  dragoman                                        serve, and print the URL and how to connect your client
+  dragoman check                                  check the configuration and report every error
+  dragoman list demo                              list what a configured server offers
   dragoman call demo add a=2 b=3                  call a tool
-  dragoman list https://example.com/mcp           what a server on the network offers
+  dragoman list https://example.com/mcp           list what a server on the network offers
   dragoman list -- npx -y @modelcontextprotocol/server-everything
-                                                  what a server offers that is a command";
+                                                  list what a server that is a command offers";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -38,7 +37,7 @@ pub(crate) struct Cli {
     pub(super) command: Option<Command>,
 }
 
-/// Which command.
+/// The command to run.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Serve(serve::Args),
@@ -50,24 +49,25 @@ pub(super) enum Command {
     Prompt(prompt::Args),
     Ping(ping::Args),
     Key(key::Args),
+    Keyring(keyring::Args),
     Audit(audit::Args),
     /// Print the JSON schema of the configuration file
     Schema,
-    /// What concerns the configuration file
+    /// Show built-in configurations and the schema
     Config {
         #[command(subcommand)]
         what: ConfigCommand,
     },
 }
 
-/// What concerns the configuration file.
+/// Show built-in configurations and the schema.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(super) enum ConfigCommand {
     /// Print the JSON schema of the configuration file
     Schema,
-    /// Print a built-in configuration, to read or to start from; with --config also the file that extends it
+    /// Print a built-in configuration as a reference or a start; with --config also print the file that extends it
     Show {
-        /// Which: bb, buddyboss, wordpress, gateway or kulturarv
+        /// The preset: bb, buddyboss, wordpress, gateway or kulturarv
         #[arg(long, value_name = "NAME", value_parser = crate::preset::parse)]
         preset: crate::preset::Preset,
     },

@@ -1,4 +1,4 @@
-//! `dragoman audit`: the record of calls is shown, filtered, followed.
+//! `dragoman audit`: shows, filters and follows the record of calls.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,69 +6,69 @@ use std::time::Duration;
 use engine::config::Glob;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use store::audit::{Entry, Log, MAX_LIMIT, Outcome, Query, Recorded};
+use store::audit::{AuditEntry, CallOutcome, Log, MAX_LIMIT, Query, Recorded};
 
-use super::state::{Place, audit_file, failed};
+use super::state::{StateOptions, audit_file, failed};
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
-use crate::output::moment::{self, Written, brief, rfc3339};
+use crate::output::moment::{self, TimeArgument, brief, rfc3339};
 use crate::output::options::Global;
 
-/// How often a follower looks for more.
+/// The time between two looks for new entries with `--follow`.
 const LOOK: Duration = Duration::from_millis(250);
 
 const EXAMPLES: &str = "\
 Patterns: `*` stands for any characters, `?` for one.
 
 Examples:
-  dragoman audit                                  the newest calls, the newest first
+  dragoman audit                                  show the newest calls, the newest first
   dragoman audit --since 1h --outcome error
   dragoman audit --tool 'files__*' --principal 'key:*' --limit 500
-  dragoman audit --follow                         calls as they are recorded
+  dragoman audit --follow                         show calls as they are recorded
   dragoman audit --since 7d --limit 100000 --json | jq -r .principal | sort | uniq -c";
 
 /// Show the record of calls
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Calls since then: a span such as 30m, 12h or 7d back from now, or a time in UTC
-    #[arg(long, value_name = "WHEN", value_parser = Written::parse)]
-    since: Option<Written>,
-    /// Calls until then, written in the same way
-    #[arg(long, value_name = "WHEN", value_parser = Written::parse)]
-    until: Option<Written>,
-    /// Calls of tools with such names
+    /// Only calls since this time: a span back from now such as 30m, 12h or 7d, or a time in UTC
+    #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
+    since: Option<TimeArgument>,
+    /// Only calls until this time, in the same form
+    #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
+    until: Option<TimeArgument>,
+    /// Only calls of tools whose names match
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     tool: Option<String>,
-    /// Calls by whoever has such a name, as the record shows it
+    /// Only calls by principals whose names match, as the record shows them
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     principal: Option<String>,
-    /// Calls of profiles with such names
+    /// Only calls at profiles whose names match
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     profile: Option<String>,
-    /// Calls that went to servers with such names
+    /// Only calls to servers whose names match
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     server: Option<String>,
-    /// Calls that ended so
+    /// Only calls with this outcome
     #[arg(long, value_name = "OUTCOME", value_enum)]
     outcome: Option<Ended>,
-    /// At most so many
+    /// Show at most this many calls
     #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 50)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_LIMIT)))]
     limit: u32,
-    /// Then go on showing what is recorded, the newest last, until Ctrl-C
+    /// Keep showing new calls, the newest last, until Ctrl-C
     #[arg(long, short, conflicts_with = "until")]
     follow: bool,
     #[command(flatten)]
-    place: Place,
+    place: StateOptions,
 }
 
-/// Checks a pattern as those of the configuration are.
+/// Checks a pattern like those of the configuration.
 fn pattern(text: &str) -> Result<String, &'static str> {
     Glob::parse(text).map(|_| text.to_owned())
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Ended {
     Ok,
@@ -77,7 +77,7 @@ enum Ended {
     Unknown,
 }
 
-/// Shows.
+/// Shows the record.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let state = args.place.find(global, console)?;
     let file = audit_file(&state.folder, state.config.as_ref());
@@ -94,8 +94,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     if let (Some(since), Some(until)) = (query.since_ms, query.until_ms)
         && since > until
     {
-        let message = format!("nothing is since {} and until {}", rfc3339(since), rfc3339(until));
-        return Err(Failure::usage(message).mend("a span counts back from now: --since 2h --until 1h"));
+        let message = format!("no call can be since {} and until {}", rfc3339(since), rfc3339(until));
+        return Err(Failure::usage(message).help("a span counts back from now: --since 2h --until 1h"));
     }
     if args.follow {
         return follow(log, &file, query, console);
@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         console.print(&line(one, console))?;
     }
     if found.is_empty() && !console.json {
-        console.note(&format!("No call in {} is like this.", file.display()));
+        console.note(&format!("No call in {} matches.", file.display()));
     }
     Ok(())
 }
@@ -118,7 +118,7 @@ fn nothing_yet(file: &Path, is_kept: bool, args: &Args, console: &Console) -> Re
     }
     let message = format!("calls are not recorded: there is no {}", file.display());
     Err(Failure::new(message)
-        .mend("write `audit: true` into the configuration, or name the record's folder with --state"))
+        .help("write `audit: true` into the configuration, or name the record's folder with --state"))
 }
 
 impl Args {
@@ -131,10 +131,10 @@ impl Args {
             upstream: self.server.clone(),
             tool: self.tool.clone(),
             outcome: self.outcome.map(|ended| match ended {
-                Ended::Ok => Outcome::Ok,
-                Ended::Error => Outcome::Error,
-                Ended::Denied => Outcome::Denied,
-                Ended::Unknown => Outcome::Unknown,
+                Ended::Ok => CallOutcome::Ok,
+                Ended::Error => CallOutcome::Error,
+                Ended::Denied => CallOutcome::Denied,
+                Ended::Unknown => CallOutcome::Unknown,
             }),
             after: None,
             limit: self.limit,
@@ -142,12 +142,12 @@ impl Args {
     }
 }
 
-/// Shows the last calls in their order, then what is recorded from then on.
+/// Shows the last calls in order, then each new one.
 fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|e| Failure::new(format!("the system gives no event queue: {e}")))?;
+        .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
     if let Some(log) = &log {
         // What comes meanwhile is shown below, once.
         query.after = Some(log.newest().map_err(|e| failed(&e))?);
@@ -184,10 +184,10 @@ fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console
     })
 }
 
-/// A call for scripts: one JSON object a line.
+/// A call for scripts: one JSON object per line.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+struct AuditLine<'a> {
     id: i64,
     at: String,
     principal: &'a str,
@@ -206,7 +206,7 @@ struct Line<'a> {
     arguments: Option<Arguments<'a>>,
 }
 
-/// Arguments as they were written, or as a text when they were cut.
+/// Arguments as they were recorded, or as a text if they were truncated.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Arguments<'a> {
@@ -220,7 +220,7 @@ fn line(one: &Recorded, console: &Console) -> String {
 
 fn json(one: &Recorded) -> String {
     let Recorded { id, entry } = one;
-    let line = Line {
+    let line = AuditLine {
         id: *id,
         at: rfc3339(entry.at_ms),
         principal: &entry.principal,
@@ -243,14 +243,14 @@ fn json(one: &Recorded) -> String {
     serde_json::to_string(&line).expect("texts and numbers can be written as JSON")
 }
 
-/// A call for people. The columns have the same places in all lines, as far as names are short.
-fn row(entry: &Entry, console: &Console) -> String {
+/// A call for people. The columns are aligned as long as names are short.
+fn row(entry: &AuditEntry, console: &Console) -> String {
     let paint = console.out;
     let outcome = format!("{:7}", entry.outcome);
     let outcome = match entry.outcome {
-        Outcome::Ok => paint.dim(&outcome),
-        Outcome::Error => paint.red(&outcome),
-        Outcome::Denied | Outcome::Unknown => paint.yellow(&outcome),
+        CallOutcome::Ok => paint.dim(&outcome),
+        CallOutcome::Error => paint.red(&outcome),
+        CallOutcome::Denied | CallOutcome::Unknown => paint.yellow(&outcome),
     };
     let code = entry.code.map(|code| format!("  ({code})")).unwrap_or_default();
     let arguments =

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use engine::catalogue::ListKind;
 use proto::mcp::Method;
 
-use super::target::Place;
+use super::target::TargetOptions;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
@@ -20,13 +20,14 @@ use crate::terminal::{Desk, arguments};
 /// The longest arguments, in bytes.
 const MOST: u64 = 64 << 20;
 
-/// How many tools are named in one line.
+/// The greatest number of tools that one line names.
 const MANY: usize = 10;
 
 const EXAMPLES: &str = "\
-TARGET is a URL, the name of a configured server, or a command behind --.
-Values become what the tool's schema wants: text, numbers, true, false, JSON. A list is JSON, or the key repeated.
-The exit code is 1 when the tool says that it failed.
+TARGET is a URL, the name of a configured server, or a command after --.
+Values are converted as the tool's schema requires: text, numbers, true, false, JSON.
+Write a list as JSON, or repeat the key.
+The exit code is 1 if the tool reports an error.
 
 Examples:
   dragoman call demo add a=2 b=3
@@ -41,14 +42,14 @@ pub(super) struct Args {
     /// The server, the tool, and its arguments; - reads them from stdin as a JSON object
     #[arg(value_name = "TARGET, TOOL and KEY=VALUE")]
     words: Vec<String>,
-    /// All arguments as a JSON object, or a file with one
+    /// All arguments as one JSON object, or a file that contains one
     #[arg(long = "args", value_name = "JSON or @FILE")]
     whole: Option<String>,
-    /// Save images, sounds and resources to this folder
+    /// Save images, audio and resources in this folder
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
     #[command(flatten)]
-    place: Place,
+    place: TargetOptions,
 }
 
 /// Calls the tool and shows its result.
@@ -59,7 +60,7 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
     }
     let whole = match (&args.whole, stdin) {
         (Some(_), true) => {
-            return Err(Failure::usage("--args and - both give the arguments").mend("give one of them"));
+            return Err(Failure::usage("both --args and - give the arguments").help("use one of them"));
         }
         (Some(text), false) => Some(given(text)?),
         (None, true) => Some(read(std::io::stdin(), "stdin")?),
@@ -69,14 +70,12 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
     let save = args.save.as_deref().map(Folder::open).transpose()?;
     let result = args.place.visit(args.words, stdin, global, console, async |connection, desk, mut words| {
         if words.is_empty() {
-            return Err(
-                Failure::usage("which tool?").mend("`dragoman list TARGET tools` shows what there is")
-            );
+            return Err(Failure::usage("which tool?").help("`dragoman list TARGET tools` lists them"));
         }
         let name = words.remove(0);
         if whole.is_some() && !words.is_empty() {
-            let message = format!("{:?} stands beside arguments that are given as JSON", words.join(" "));
-            return Err(Failure::usage(message).mend("give the arguments in one way"));
+            let message = format!("{:?} is given together with arguments as JSON", words.join(" "));
+            return Err(Failure::usage(message).help("use one form of arguments"));
         }
         let result = call(connection, desk, &name, whole, &words).await?;
         let shown = connection.modern(Method::ToolsCall, &result).into_owned();
@@ -90,7 +89,7 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
         Show { console, save, name: &name }.tool_result(&shown)?
     };
     if failed {
-        console.note(&format!("{} the tool says that it failed", console.err.red("error:")));
+        console.note(&format!("{} the tool reported an error", console.err.red("error:")));
         return Err(Failure::silent(1));
     }
     Ok(())
@@ -115,12 +114,12 @@ async fn call(
     ask.mirror.params = tool.as_ref().map(|tool| tool.headers(&given)).unwrap_or_default();
     let result = complete(connection, &ask, desk).await;
     match result {
-        Err(refused @ Failure::Refused { .. }) if tool.is_none() => Err(refused.mend(listed_tools(&listed))),
+        Err(refused @ Failure::Refused { .. }) if tool.is_none() => Err(refused.help(listed_tools(&listed))),
         other => Ok(other?.json().to_owned()),
     }
 }
 
-/// Which tools there are, as far as that is a short answer.
+/// The names of the tools, if there are few.
 fn listed_tools(names: &[String]) -> String {
     match names {
         [] => "it lists no tools".to_owned(),
@@ -135,7 +134,7 @@ fn listed_tools(names: &[String]) -> String {
     }
 }
 
-/// Asks for log messages where the user wants to see them and the era has a request for it.
+/// Requests log messages if the user wants them and the era has a request for it.
 async fn set_log_level(connection: &mut Connection, desk: &mut Desk<'_>) -> Result<(), Failure> {
     let announced = proto::json::Members::of_document(&connection.hello.capabilities, proto::json::MAX_DEPTH);
     let logs =
@@ -150,17 +149,16 @@ async fn set_log_level(connection: &mut Connection, desk: &mut Desk<'_>) -> Resu
     Ok(())
 }
 
-/// What `--args` gives: JSON, or the content of a file.
+/// The value of `--args`: JSON, or the content of a file.
 fn given(text: &str) -> Result<String, Failure> {
     let Some(path) = text.strip_prefix('@') else { return Ok(text.to_owned()) };
-    let file =
-        std::fs::File::open(path).map_err(|e| Failure::usage(format!("{path} cannot be read: {e}")))?;
+    let file = std::fs::File::open(path).map_err(|e| Failure::usage(format!("cannot read {path}: {e}")))?;
     read(file, path)
 }
 
 fn read(from: impl std::io::Read, name: &str) -> Result<String, Failure> {
     let mut text = String::new();
-    let cannot = |why: String| Failure::usage(format!("{name} cannot be read: {why}"));
+    let cannot = |why: String| Failure::usage(format!("cannot read {name}: {why}"));
     from.take(MOST + 1).read_to_string(&mut text).map_err(|e| cannot(e.to_string()))?;
-    if text.len() as u64 > MOST { Err(cannot(format!("it has more than {MOST} bytes"))) } else { Ok(text) }
+    if text.len() as u64 > MOST { Err(cannot(format!("it is larger than {MOST} bytes"))) } else { Ok(text) }
 }

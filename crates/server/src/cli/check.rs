@@ -1,4 +1,4 @@
-//! `dragoman check`: reads the configuration and names every fault in it, without serving anything.
+//! `dragoman check`: reads the configuration and reports every error, without serving it.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,24 +6,24 @@ use std::path::PathBuf;
 
 use engine::config::{Config, Glob, Link, Server};
 use serde_json::{Value, json};
-use store::keys::{Key, KeyState, Keys};
+use store::keys::{ApiKey, KeyState, Keys};
 
-use super::settings::{Settings, Source};
+use super::settings::{ConfigSource, Settings};
 use super::{address, state};
 use crate::output::console::{Console, one_line};
 use crate::output::failure::{Failure, fault_json};
 use crate::output::moment;
 use crate::output::options::Global;
 use crate::preset::{self, Preset};
-use crate::tls;
+use gateway::tls;
 
 const EXAMPLES: &str = "\
 Examples:
-  dragoman check                                  the configuration that would be served
-  dragoman check team.yaml --json                 a file, for scripts; the exit code is 2 when it has faults
-  dragoman check --preset bb more.yaml            a file that extends a preset";
+  dragoman check                                  check the configuration that would be served
+  dragoman check team.yaml --json                 check a file in a script; the exit code is 2 if it has errors
+  dragoman check --preset bb more.yaml            check a file that extends a preset";
 
-/// Read the configuration and name every fault in it
+/// Check the configuration and report every error
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -35,10 +35,10 @@ pub(super) struct Args {
     preset: Option<Preset>,
 }
 
-/// Checks, and says what would be served.
+/// Checks the configuration, and shows a summary.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let explicit = args.file.as_deref().or(global.config.as_deref());
-    let settings = Source::of(args.preset, explicit).load()?;
+    let settings = ConfigSource::of(args.preset, explicit).load()?;
     if console.json {
         return console.print(&report(&settings).to_string());
     }
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     Ok(())
 }
 
-/// What the file alone does not say.
+/// Notes that need more than the file itself.
 fn notes(settings: &Settings) -> Vec<String> {
     let refused = refused(&settings.config).into_iter().map(ToOwned::to_owned);
     let exposed = secrets_that_others_can_read(settings).into_iter().chain(in_the_clear(&settings.config));
@@ -58,31 +58,31 @@ fn notes(settings: &Settings) -> Vec<String> {
     refused.chain(exposed).chain(tls).chain(keys_that_are_not_there(settings)).collect()
 }
 
-/// A secret in a file that not only its owner can read.
+/// A warning about a secret in a file that other users can read.
 fn secrets_that_others_can_read(settings: &Settings) -> Option<String> {
     let (file, line) = (settings.file.as_ref()?, settings.literal_secret?);
     let mode = std::fs::metadata(file).ok()?.permissions().mode() & 0o777;
     (mode & 0o044 != 0).then(|| {
         let file = file.display();
         format!(
-            "{file} holds a secret (line {line}) and other users can read the file (mode {mode:03o}); run `chmod 600 {file}`, or write \
+            "{file} contains a secret (line {line}) and other users can read the file (mode {mode:03o}); run `chmod 600 {file}`, or write \
              the secret as ${{NAME}} or ${{file:PATH}}"
         )
     })
 }
 
-/// Servers on the network to which everything goes without TLS.
+/// Warnings about servers on the network without TLS.
 fn in_the_clear(config: &Config) -> impl Iterator<Item = String> + '_ {
     let open = |server: &Server| matches!(&server.link, Link::Http(link) if link.is_in_the_clear());
     config.mcp_servers.iter().filter(move |(_, server)| !server.disabled && open(server)).map(|(name, _)| {
         format!(
-            "everything that goes to the server `{name}` and comes from it crosses the network unencrypted; write https://, unless the \
-             way to it is safe"
+            "traffic with the server `{name}` crosses the network unencrypted; use https://, unless the \
+             network is trusted"
         )
     })
 }
 
-/// Addresses that other machines reach, where nothing says that TLS is before them.
+/// A warning about addresses that other machines can reach without TLS.
 fn listens_in_the_clear(config: &Config) -> Option<String> {
     let is_secured = |url: &str| url.starts_with("https:");
     let behind_tls = config.public_url.as_deref().is_some_and(is_secured)
@@ -90,13 +90,15 @@ fn listens_in_the_clear(config: &Config) -> Option<String> {
     let open = config.listen.iter().find(|address| !address::is_loopback(address.ip()))?;
     (config.tls.is_none() && !behind_tls).then(|| {
         format!(
-            "what clients send to {open}, credentials too, crosses the network unencrypted; write `tls: {{ cert: FILE, key: FILE }}`, or put a \
-             proxy with TLS before it and name its address in `publicUrl`"
+            "what clients send to {open}, including credentials, crosses the network unencrypted; write \
+             `tls: {{ cert: FILE, key: FILE }}`, or put a proxy with TLS in front and set `publicUrl` to \
+             its address"
         )
     })
 }
 
-/// Rules about keys that nobody has. Where keys cannot be looked at, nothing is said: the start says that.
+/// Warnings about rules for keys that do not exist. If keys cannot be read, there is no warning here: the start reports
+/// that.
 fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
     let config = &settings.config;
     let of_management = config.management.as_ref().and_then(|management| management.who.as_ref());
@@ -112,15 +114,15 @@ fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
         return Vec::new();
     };
     let now = moment::now();
-    let active: Vec<Key> = keys.into_iter().filter(|key| key.state(now) == KeyState::Active).collect();
+    let active: Vec<ApiKey> = keys.into_iter().filter(|key| key.state(now) == KeyState::Active).collect();
     let is_nobodys =
         |glob: &&Glob| !active.iter().any(|key| glob.matches(&key.name) || glob.matches(&key.prefix));
     let mut told = Vec::new();
     for glob in named.into_iter().filter(is_nobodys) {
         let place = folder.display();
         let note = format!(
-            "a rule is about the key `{}`, and no key in {place} that is in use has this name or begins like this; \
-             `dragoman key list` shows them, `dragoman key new NAME` makes one",
+            "a rule names the key `{}`, but no key in use in {place} has this name or prefix; `dragoman \
+             key list` lists them, `dragoman key new NAME` creates one",
             one_line(glob.as_str())
         );
         if !told.contains(&note) {
@@ -130,20 +132,24 @@ fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
     told
 }
 
-/// Why `dragoman serve` would not serve it as it is, although it has no faults.
+/// The reasons why `dragoman serve` would refuse a valid configuration.
 fn refused(config: &Config) -> Vec<&'static str> {
     let mut notes = Vec::new();
     if address::refuse_open(&config.listen, config.asks_everybody()).is_err() {
         notes.push(if config.auth.asks() {
-            "it listens beyond this machine, and an endpoint has `auth: none`, so that `dragoman serve` needs --insecure"
+            "other machines can reach it, and an endpoint has `auth: none`, so `dragoman serve` requires \
+             --insecure"
         } else {
-            "it listens beyond this machine without `auth`, so that `dragoman serve` needs --insecure"
+            "other machines can reach it without `auth`, so `dragoman serve` requires --insecure"
         });
     }
     if config.management.is_some()
         && address::refuse_open_management(&config.listen, config.auth.asks()).is_err()
     {
-        notes.push("it listens beyond this machine without `auth`, and `management` would let anybody start programs: `dragoman serve` refuses that");
+        notes.push(
+            "other machines can reach it without `auth`, and `management` would let anybody start \
+                    programs: `dragoman serve` refuses this",
+        );
     }
     notes
 }
@@ -151,9 +157,9 @@ fn refused(config: &Config) -> Vec<&'static str> {
 fn summary(settings: &Settings, preset: Option<Preset>, console: &Console) -> String {
     let Config { listen, mcp_servers, profiles, endpoints, .. } = &settings.config;
     let head = match (&settings.file, preset) {
-        (Some(file), None) => format!("{} is fine.", file.display()),
-        (Some(file), Some(preset)) => format!("{} over the preset {} is fine.", file.display(), preset.name),
-        (None, Some(preset)) => format!("The preset {} is fine.", preset.name),
+        (Some(file), None) => format!("{} is valid.", file.display()),
+        (Some(file), Some(preset)) => format!("{} with the preset {} is valid.", file.display(), preset.name),
+        (None, Some(preset)) => format!("The preset {} is valid.", preset.name),
         (None, None) => "There is no configuration file; the embedded demo would be served.".to_owned(),
     };
     let mut text = format!("{}\n", console.out.bold(&head));

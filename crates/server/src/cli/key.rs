@@ -1,26 +1,26 @@
-//! `dragoman key`: API keys are made, shown and revoked. Of a key itself only its owner has the text.
+//! `dragoman key`: creates, lists and revokes API keys. Only a key's owner has its text.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use store::keys::{Key, KeyState, KeyText, Keys, NewKey, Revocation};
+use store::keys::{ApiKey, KeyState, KeyText, Keys, NewKey, Revocation};
 
-use super::state::{Place, State, failed};
+use super::state::{StateFolder, StateOptions, failed};
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
-use crate::output::moment::{self, Written, rfc3339, short};
+use crate::output::moment::{self, TimeArgument, rfc3339, short};
 use crate::output::options::Global;
 
 const EXAMPLES: &str = "\
 Examples:
-  dragoman key new ann                            a key for all profiles that never expires
+  dragoman key new ann                            create a key that never expires, for all profiles
   dragoman key new ci --profile build --expires 30d
   dragoman key list
   dragoman key revoke ann
 
-A key is shown once, when it is made. Clients send it as `Authorization: Bearer KEY`.";
+A key is shown only once, when it is created. Clients send it as `Authorization: Bearer KEY`.";
 
-/// Make, list and revoke API keys
+/// Create, list and revoke API keys
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -30,39 +30,39 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make a key; prints it, this once
+    /// Create a key and print it, only this once
     New(New),
-    /// Show what keys there are
+    /// List the API keys
     List {
         #[command(flatten)]
-        place: Place,
+        place: StateOptions,
     },
-    /// Refuse a key from now on
+    /// Revoke a key
     Revoke {
-        /// The key's name, or how it begins (as `dragoman key list` shows it)
+        /// The key's name, or its beginning as `dragoman key list` shows it
         #[arg(value_name = "NAME|PREFIX")]
         which: String,
         #[command(flatten)]
-        place: Place,
+        place: StateOptions,
     },
 }
 
 #[derive(Debug, clap::Args)]
 struct New {
-    /// A name for whoever uses it; no two keys in use have the same
+    /// The name of the key's user; must be unique among the keys in use
     #[arg(value_name = "NAME")]
     name: String,
-    /// A profile that it is for; may be repeated, all profiles without it
+    /// A profile that the key opens; may be repeated [default: all profiles]
     #[arg(long, short, value_name = "PROFILE")]
     profile: Vec<String>,
-    /// When it ends: after a span such as 12h, 30d or 4w, or at a date in UTC; never without it
-    #[arg(long, value_name = "WHEN", value_parser = Written::parse)]
-    expires: Option<Written>,
+    /// The time when it expires: a span such as 12h, 30d or 4w, or a date in UTC [default: never]
+    #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
+    expires: Option<TimeArgument>,
     #[command(flatten)]
-    place: Place,
+    place: StateOptions,
 }
 
-/// Makes, lists or revokes.
+/// Creates, lists or revokes keys.
 pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
     match args.what {
         Command::New(args) => new(args, global, console),
@@ -72,17 +72,17 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
 }
 
 fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
-    let State { folder, config } = args.place.find(global, console)?;
+    let StateFolder { folder, config, .. } = args.place.find(global, console)?;
     let now = moment::now();
     let expires = args.expires.map(|written| written.after(now));
     if expires.is_some_and(|end| end <= now) {
         return Err(
-            Failure::usage("a key cannot end before it begins").mend("name a time to come, such as 30d")
+            Failure::usage("the expiry of the key is in the past").help("give a future time, such as 30d")
         );
     }
     let mut random = [0; 32];
     getrandom::fill(&mut random)
-        .map_err(|e| Failure::new(format!("the operating system gives no random numbers: {e}")))?;
+        .map_err(|e| Failure::new(format!("the operating system's random number generator failed: {e}")))?;
     let text = KeyText::generate(random);
     let wanted = NewKey { name: args.name, profiles: args.profile, expires_ms: expires };
     let mut keys = Keys::open(&folder).map_err(|e| failed(&e))?;
@@ -93,7 +93,7 @@ fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
             console.note(&format!("note: the configuration has no profile {profile:?}; it has: {known}"));
         }
         if !config.auth.keys {
-            console.note("note: the configuration does not take keys yet: it needs `auth: { keys: true }`");
+            console.note("note: the configuration does not accept keys yet; set `auth: { keys: true }`");
         }
     }
     if console.json {
@@ -104,7 +104,7 @@ fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
     let profiles = key.profiles.as_ref().map_or("all profiles".to_owned(), |names| names.join(", "));
     let end = key.expires_ms.map_or("never expires".to_owned(), |end| format!("expires {} UTC", short(end)));
     console.note(&format!(
-        "The key {} is for {profiles} and {end}. It is shown this once only:",
+        "The key {} opens {profiles} and {end}. It is shown only once:",
         console.err.bold(&key.name)
     ));
     console.print(text.expose())?;
@@ -112,7 +112,7 @@ fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
     Ok(())
 }
 
-fn list(state: &State, console: &Console) -> Result<(), Failure> {
+fn list(state: &StateFolder, console: &Console) -> Result<(), Failure> {
     let keys = Keys::open_existing(&state.folder).map_err(|e| failed(&e))?;
     let keys = keys.map_or(Ok(Vec::new()), |keys| keys.list()).map_err(|e| failed(&e))?;
     let now = moment::now();
@@ -121,13 +121,13 @@ fn list(state: &State, console: &Console) -> Result<(), Failure> {
         return console.print(&json!({ "keys": all }).to_string());
     }
     if keys.is_empty() {
-        console.note("There are no keys. `dragoman key new NAME` makes one.");
+        console.note("There are no keys. `dragoman key new NAME` creates one.");
         return Ok(());
     }
     console.print(&table(&keys, now, console))
 }
 
-fn revoke(which: &str, state: &State, console: &Console) -> Result<(), Failure> {
+fn revoke(which: &str, state: &StateFolder, console: &Console) -> Result<(), Failure> {
     let now = moment::now();
     let keys = Keys::open_existing(&state.folder).map_err(|e| failed(&e))?;
     let done = match keys {
@@ -147,14 +147,14 @@ fn revoke(which: &str, state: &State, console: &Console) -> Result<(), Failure> 
     console.print(&format!("The key {} ({}) {since}.", console.out.bold(&one_line(&key.name)), key.prefix))
 }
 
-/// What was typed may be a key that someone mistyped, so no more of it is repeated than may be shown.
-fn unknown(which: &str, state: &State) -> Failure {
+/// The error for an unknown key. The text may be a mistyped key, so the message repeats only the part that may be shown.
+fn unknown(which: &str, state: &StateFolder) -> Failure {
     let message = if KeyText::is_meant(which) {
-        format!("no key in {} begins like this", state.folder.display())
+        format!("no key in {} has this prefix", state.folder.display())
     } else {
         format!("no key in {} has the name {which:?}", state.folder.display())
     };
-    Failure::new(message).mend("`dragoman key list` shows names and beginnings")
+    Failure::new(message).help("`dragoman key list` shows names and prefixes")
 }
 
 fn name_of(state: KeyState) -> &'static str {
@@ -166,7 +166,7 @@ fn name_of(state: KeyState) -> &'static str {
 }
 
 /// A key for scripts.
-fn described(key: &Key, now: u64) -> Value {
+fn described(key: &ApiKey, now: u64) -> Value {
     let time = |at: Option<u64>| at.map(rfc3339);
     json!({
         "name": key.name,
@@ -180,11 +180,11 @@ fn described(key: &Key, now: u64) -> Value {
     })
 }
 
-/// Keys for people, a line each.
-fn table(keys: &[Key], now: u64, console: &Console) -> String {
+/// Keys for people, one per line.
+fn table(keys: &[ApiKey], now: u64, console: &Console) -> String {
     const HEAD: [&str; 7] =
         ["NAME", "BEGINS WITH", "STATE", "PROFILES", "CREATED (UTC)", "EXPIRES", "LAST USED"];
-    let row = |key: &Key| {
+    let row = |key: &ApiKey| {
         let time = |at: Option<u64>, none: &str| at.map_or(none.to_owned(), short);
         [
             one_line(&key.name),

@@ -1,4 +1,4 @@
-//! `dragoman list`: what a server offers.
+//! `dragoman list`: shows a server's lists.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use engine::catalogue::{Item, ListKind, Offer};
 use proto::era::ServerHello;
 use serde_json::Value;
 
-use super::target::Place;
+use super::target::TargetOptions;
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
 use crate::output::options::Global;
@@ -17,7 +17,7 @@ use crate::terminal::offer::gather;
 const MOST: usize = 88;
 
 const EXAMPLES: &str = "\
-TARGET is a URL, the name of a configured server, or a command behind --.
+TARGET is a URL, the name of a configured server, or a command after --.
 
 Examples:
   dragoman list demo
@@ -29,23 +29,23 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "dragoman list TARGET [KIND]...\n       dragoman list [KIND]... -- COMMAND...")]
 pub(super) struct Args {
-    /// The server, then what to list: tools, prompts, resources, templates; all of them when left out
+    /// The server, then the lists to show: tools, prompts, resources, templates [default: all]
     #[arg(value_name = "TARGET and KIND")]
     words: Vec<String>,
     #[command(flatten)]
-    place: Place,
+    place: TargetOptions,
 }
 
-/// What can be listed, in the order in which it is shown.
+/// The lists of a server, in the order in which they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Kind {
+enum ListedKind {
     Tools,
     Resources,
     Templates,
     Prompts,
 }
 
-impl Kind {
+impl ListedKind {
     fn list(self) -> ListKind {
         match self {
             Self::Tools => ListKind::Tools,
@@ -65,13 +65,13 @@ impl Kind {
     }
 }
 
-/// Lists.
+/// Shows the lists.
 pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let target_first = args.place_is_named();
     let typed = args.words.iter().skip(usize::from(target_first));
-    let mut kinds = typed.map(|word| kind(word)).collect::<Result<Vec<Kind>, Failure>>()?;
+    let mut kinds = typed.map(|word| kind(word)).collect::<Result<Vec<ListedKind>, Failure>>()?;
     if kinds.is_empty() {
-        kinds = Kind::value_variants().to_vec();
+        kinds = ListedKind::value_variants().to_vec();
     }
     args.place.visit(args.words, false, global, console, async |connection, desk, _| {
         let lists: Vec<ListKind> = kinds.iter().map(|kind| kind.list()).collect();
@@ -87,22 +87,22 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
 }
 
 impl Args {
-    /// Whether the first word is the target, and not a command behind `--`.
+    /// True if the first word is the target, and no command follows `--`.
     fn place_is_named(&self) -> bool {
         !self.place.has_command()
     }
 }
 
-fn kind(word: &str) -> Result<Kind, Failure> {
-    Kind::from_str(word, true).map_err(|_| {
+fn kind(word: &str) -> Result<ListedKind, Failure> {
+    ListedKind::from_str(word, true).map_err(|_| {
         let message = format!("{word:?} cannot be listed");
-        Failure::usage(message).mend("list tools, prompts, resources or templates")
+        Failure::usage(message).help("list tools, prompts, resources or templates")
     })
 }
 
-/// The lists as the server wrote their entries.
-fn raw(offer: &Offer, kinds: &[Kind]) -> String {
-    let list = |kind: &Kind| {
+/// The lists with the server's own text of each entry.
+fn raw(offer: &Offer, kinds: &[ListedKind]) -> String {
+    let list = |kind: &ListedKind| {
         let items: Vec<_> =
             offer.list(kind.list()).iter().map(|item| String::from_utf8_lossy(&item.text)).collect();
         format!("\"{}\":[{}]", kind.list().member(), items.join(","))
@@ -110,7 +110,7 @@ fn raw(offer: &Offer, kinds: &[Kind]) -> String {
     format!("{{{}}}", kinds.iter().map(list).collect::<Vec<_>>().join(","))
 }
 
-/// Who the server is.
+/// The server's name, version, protocol version and transport.
 fn introduced(hello: &ServerHello, transport: &str, console: &Console) -> String {
     let info: Value = serde_json::from_slice(&hello.info).unwrap_or_default();
     let field = |key: &str| one_line(info[key].as_str().unwrap_or_default());
@@ -120,7 +120,7 @@ fn introduced(hello: &ServerHello, transport: &str, console: &Console) -> String
     format!("{} {}\n", console.out.bold(name.trim()), console.out.dim(&how))
 }
 
-fn table(offer: &Offer, kinds: &[Kind], console: &Console) -> String {
+fn table(offer: &Offer, kinds: &[ListedKind], console: &Console) -> String {
     let mut text = String::new();
     for kind in kinds {
         let items = offer.list(kind.list());

@@ -1,4 +1,4 @@
-//! What is logged, and how it looks: lines on stderr, never on stdout, which belongs to results and to stdio clients.
+//! The log: filters and format. It goes to stderr, never to stdout, which is for results and stdio clients.
 
 use std::ascii;
 use std::borrow::Cow;
@@ -12,19 +12,20 @@ use tracing_subscriber::{fmt, registry};
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 
-/// The environment variable that says what is logged: `info`, or `warn,dragoman=debug`.
+/// The environment variable with the log filter: `info`, or `warn,dragoman=debug`.
 const VARIABLE: &str = "DRAGOMAN_LOG";
 
-/// The environment variable that presets read, as the systems do that they stand for: one level.
+/// The environment variable with one level that presets read, like the systems that they stand for.
 const LEVEL: &str = "LOG_LEVEL";
 
-/// The level of a preset where nobody names one.
+/// The default level of a preset.
 const USUAL: &str = "info";
 
-/// Starts logging. With a preset [`LEVEL`] counts, too, unless `-q` or `-v` says more. A command that `serves` has time stamps, except where the journal adds its own.
+/// Starts logging. With a preset, [`LEVEL`] applies, unless `-q` or `-v` is given. A command that `serves` logs time
+/// stamps, unless the journal adds its own.
 ///
 /// # Errors
-/// When the variable cannot be read.
+/// Fails if the variable is invalid.
 pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), Failure> {
     let own = std::env::var(VARIABLE).ok();
     let named = std::env::var(LEVEL).ok().filter(|_| preset && own.is_none());
@@ -42,15 +43,19 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
     } else {
         registry().with(filter).with(lines.without_time()).try_init()
     };
-    set.map_err(|e| Failure::new(format!("logging cannot be started: {e}")))?;
+    set.map_err(|e| Failure::new(format!("cannot start logging: {e}")))?;
     if known.is_none() {
-        let mend = "write trace, debug, info, warn, error or off";
-        tracing::warn!(mend, "{LEVEL}={:?} is no level, so {USUAL} counts", named.unwrap_or_default());
+        let help = "write trace, debug, info, warn, error or off";
+        tracing::warn!(
+            help,
+            "{LEVEL}={:?} is not a log level, so {USUAL} applies",
+            named.unwrap_or_default()
+        );
     }
     Ok(())
 }
 
-/// Lines on stderr, each event one: what clients and servers say may hold line breaks, and must not look like an event.
+/// Lines on stderr, one per event: texts of clients and servers may contain line breaks, and must not look like an event.
 struct Lines;
 
 impl Write for Lines {
@@ -64,7 +69,7 @@ impl Write for Lines {
     }
 }
 
-/// An event without what would end its line early, or move about in it. Colours are the log's own: what others say has none.
+/// An event without characters that would end its line or move the cursor. Only the log itself uses colours.
 fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
     let (text, end) = event.split_at(event.len() - usize::from(event.ends_with(b"\n")));
     let moves = |byte: u8| byte.is_ascii_control() && byte != b'\t' && byte != b'\x1b';
@@ -79,7 +84,7 @@ fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text.iter().flat_map(escaped).chain(end.iter().copied()).collect())
 }
 
-/// A level by the names that systems have for it; the usual one where nobody named one.
+/// A level by the names that the other systems have for it; the default if there is none.
 fn level(text: Option<&str>) -> Option<&'static str> {
     match text.map_or(USUAL, str::trim).to_ascii_lowercase().as_str() {
         "trace" => Some("trace"),
@@ -95,7 +100,7 @@ fn level(text: Option<&str>) -> Option<&'static str> {
 fn filter(variable: Option<&str>, console: &Console) -> Result<Targets, Failure> {
     match variable.filter(|text| !text.trim().is_empty()) {
         Some(text) => named(text).map_err(|e| {
-            Failure::usage(format!("{VARIABLE}={text:?} cannot be read: {e}")).mend(format!(
+            Failure::usage(format!("invalid {VARIABLE}={text:?}: {e}")).help(format!(
                 "write a level, {VARIABLE}=info, or levels by part, {VARIABLE}=warn,dragoman=debug"
             ))
         }),
@@ -109,13 +114,13 @@ fn filter(variable: Option<&str>, console: &Console) -> Result<Targets, Failure>
     }
 }
 
-/// What somebody has asked for. The parts that nobody names tell of errors.
+/// The filter that the user asked for. Targets without a level log errors.
 fn named(text: &str) -> Result<Targets, ParseError> {
     let named: Targets = text.trim().parse()?;
     Ok(if named.default_level().is_none() { named.with_default(LevelFilter::ERROR) } else { named })
 }
 
-/// What one of our own texts says.
+/// Parses one of our own filters.
 fn of(text: &str) -> Targets {
     text.parse().unwrap_or_default()
 }

@@ -1,16 +1,16 @@
-//! The commands: what a person writes behind `dragoman`, and what is printed for it.
+//! The commands: their options, and what they print.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `args` | the command line as a whole: global options, which command |
-//! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `audit`, `schema` | one command each |
-//! | `settings` | the configuration: where it lies, reading it, `${…}` |
-//! | `state` | where keys and the record of calls are kept |
-//! | `address` | addresses to listen on, and which of them need care |
+//! | `args` | the command line: global options and commands |
+//! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `keyring`, `audit`, `schema` | one command each |
+//! | `settings` | the configuration: finding it, reading it, `${…}` |
+//! | `state` | the folder of keys and the record of calls |
+//! | `address` | addresses to listen at, and checks of exposed ones |
 //! | `welcome` | the first screen of `serve` |
-//! | `log` | what is logged, and how it looks |
+//! | `log` | log filters and format |
 //!
-//! It must not know how anything is served or asked: that is `gateway` and `terminal`.
+//! It must not know how servers are served or called: that is `gateway` and `terminal`.
 
 mod address;
 mod args;
@@ -18,6 +18,7 @@ mod audit;
 mod call;
 mod check;
 mod key;
+mod keyring;
 mod list;
 mod log;
 mod ping;
@@ -39,8 +40,8 @@ use crate::output::console::Console;
 use crate::output::failure::Failure;
 use args::{Cli, Command};
 
-/// Reads the command line, does what it says and returns how that went: 0 well, 1 not, 2 a wrong command line or
-/// configuration, 130 after Ctrl-C.
+/// Runs the command and returns its exit code: 0 for success, 1 for failure, 2 for a wrong command line or configuration,
+/// 130 after Ctrl-C.
 pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let console = Console::new(&cli.global);
@@ -62,11 +63,11 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
     log::init(console, serves, preset)?;
     // Before anything secret is read.
     if let Err(e) = transport::memory::protect() {
-        tracing::warn!("the system does not keep this process's memory out of core dumps: {e}");
+        tracing::warn!("cannot exclude this process's memory from core dumps: {e}");
     }
     if command.is_some() && serve != serve::Args::default() {
-        let message = "options of `serve` stand in front of a command";
-        return Err(Failure::usage(message).mend("write them behind it: dragoman serve --listen 9000"));
+        let message = "options of `serve` precede another command";
+        return Err(Failure::usage(message).help("write them after `serve`: dragoman serve --listen 9000"));
     }
     match command {
         None => serve::run(&serve, &global, console),
@@ -79,6 +80,7 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::Prompt(args)) => prompt::run(args, &global, console),
         Some(Command::Ping(args)) => ping::run(args, &global, console),
         Some(Command::Key(args)) => key::run(args, &global, console),
+        Some(Command::Keyring(args)) => keyring::run(args, &global, console),
         Some(Command::Audit(args)) => audit::run(&args, &global, console),
         Some(Command::Config { what: args::ConfigCommand::Show { preset } }) => {
             settings::show(preset, global.config.as_deref(), console)

@@ -1,11 +1,11 @@
-//! `dragoman ping`: is a server there, which one, and how fast does it answer?
+//! `dragoman ping`: checks that a server answers, and shows its version and the time.
 
 use std::time::Instant;
 
 use proto::mcp::Method;
 use serde_json::{Value, json};
 
-use super::target::Place;
+use super::target::TargetOptions;
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
 use crate::output::options::Global;
@@ -13,14 +13,14 @@ use crate::terminal::connection::Ask;
 use crate::terminal::rounds::outcome;
 
 const EXAMPLES: &str = "\
-TARGET is a URL, the name of a configured server, or a command behind --.
+TARGET is a URL, the name of a configured server, or a command after --.
 
 Examples:
   dragoman ping demo
   dragoman ping https://example.com/mcp
   dragoman ping -- npx -y @modelcontextprotocol/server-everything";
 
-/// See whether a server is there, and which protocol it speaks
+/// Check that a server answers, and show its protocol version
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "dragoman ping TARGET\n       dragoman ping -- COMMAND...")]
 pub(super) struct Args {
@@ -28,37 +28,38 @@ pub(super) struct Args {
     #[arg(value_name = "TARGET")]
     words: Vec<String>,
     #[command(flatten)]
-    place: Place,
+    place: TargetOptions,
 }
 
-/// Asks once, and says who answered.
+/// Asks once, and shows the answer.
 pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
-    let text =
-        args.place.visit(args.words, false, global, console, async |connection, desk, words| {
-            if let Some(word) = words.first() {
-                return Err(Failure::usage(format!("{word:?} is one word too many"))
-                    .mend("ping one server at a time"));
-            }
-            // Eras without a ping ask a server what it is.
-            let known = connection.era().knows(Method::Ping);
-            let ask = Ask::new(if known { Method::Ping } else { Method::Discover });
-            let asked = Instant::now();
-            if connection.answers_introductions() || known {
-                outcome(connection.ask(&ask, desk).await?)?;
-            }
-            let millis = asked.elapsed().as_secs_f64() * 1000.0;
-            let info: Value = serde_json::from_slice(&connection.hello.info).unwrap_or_default();
-            let (era, transport) = (connection.era().version, connection.transport());
-            if console.json {
-                return Ok(json!({"server": info, "protocol": era, "transport": transport, "ms": millis})
-                    .to_string());
-            }
-            let field = |key: &str| one_line(info[key].as_str().unwrap_or_default());
-            let name = [field("name"), field("version")].join(" ");
-            Ok(format!(
-                "{} answers in {millis:.1} ms (protocol {era}, {transport})",
-                console.out.bold(name.trim())
-            ))
-        })?;
+    let text = args.place.visit(args.words, false, global, console, async |connection, desk, words| {
+        if let Some(word) = words.first() {
+            return Err(
+                Failure::usage(format!("unexpected argument {word:?}")).help("ping one server at a time")
+            );
+        }
+        // Eras without a ping ask a server what it is.
+        let known = connection.era().knows(Method::Ping);
+        let ask = Ask::new(if known { Method::Ping } else { Method::Discover });
+        let asked = Instant::now();
+        if connection.answers_introductions() || known {
+            outcome(connection.ask(&ask, desk).await?)?;
+        }
+        let millis = asked.elapsed().as_secs_f64() * 1000.0;
+        let info: Value = serde_json::from_slice(&connection.hello.info).unwrap_or_default();
+        let (era, transport) = (connection.era().version, connection.transport());
+        if console.json {
+            return Ok(
+                json!({"server": info, "protocol": era, "transport": transport, "ms": millis}).to_string()
+            );
+        }
+        let field = |key: &str| one_line(info[key].as_str().unwrap_or_default());
+        let name = [field("name"), field("version")].join(" ");
+        Ok(format!(
+            "{} answers in {millis:.1} ms (protocol {era}, {transport})",
+            console.out.bold(name.trim())
+        ))
+    })?;
     console.print(&text)
 }

@@ -2,7 +2,7 @@
 
 use proto::mcp::Method;
 
-use super::target::Place;
+use super::target::TargetOptions;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
@@ -12,7 +12,7 @@ use crate::terminal::rounds::complete;
 use crate::terminal::show::Show;
 
 const EXAMPLES: &str = "\
-TARGET is a URL, the name of a configured server, or a command behind --.
+TARGET is a URL, the name of a configured server, or a command after --.
 
 Examples:
   dragoman prompt demo introduce
@@ -26,7 +26,7 @@ pub(super) struct Args {
     #[arg(value_name = "TARGET, NAME and KEY=VALUE")]
     words: Vec<String>,
     #[command(flatten)]
-    place: Place,
+    place: TargetOptions,
 }
 
 /// Gets the prompt and shows its messages.
@@ -34,8 +34,7 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     let (name, result) =
         args.place.visit(args.words, false, global, console, async |connection, desk, words| {
             let Some((name, given)) = words.split_first() else {
-                return Err(Failure::usage("which prompt?")
-                    .mend("`dragoman list TARGET prompts` shows what there is"));
+                return Err(Failure::usage("which prompt?").help("`dragoman list TARGET prompts` lists them"));
             };
             let ask = Ask::new(Method::PromptsGet)
                 .about("name", name)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use proto::mcp::Method;
 
-use super::target::Place;
+use super::target::TargetOptions;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
@@ -14,8 +14,8 @@ use crate::terminal::save::Folder;
 use crate::terminal::show::Show;
 
 const EXAMPLES: &str = "\
-TARGET is a URL, the name of a configured server, or a command behind --.
-Into a file or a pipe goes what the resource is made of, also when it is not text.
+TARGET is a URL, the name of a configured server, or a command after --.
+Into a file or a pipe, the resource is written byte for byte, even if it is not text.
 
 Examples:
   dragoman read demo demo://welcome
@@ -29,11 +29,11 @@ pub(super) struct Args {
     /// The server, and the resource
     #[arg(value_name = "TARGET and URI")]
     words: Vec<String>,
-    /// Save it to this folder
+    /// Save the resource in this folder
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
     #[command(flatten)]
-    place: Place,
+    place: TargetOptions,
 }
 
 /// Reads the resource and shows it.
@@ -42,8 +42,8 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     let (uri, result) =
         args.place.visit(args.words, false, global, console, async |connection, desk, words| {
             let [uri] = &words[..] else {
-                let mend = "`dragoman list TARGET resources templates` shows what there is";
-                return Err(Failure::usage("one resource is read at a time").mend(mend));
+                let help = "`dragoman list TARGET resources templates` lists them";
+                return Err(Failure::usage("only one resource can be read at a time").help(help));
             };
             let ask = Ask::new(Method::ResourcesRead).about("uri", uri);
             let outcome = complete(connection, &ask, desk).await?;

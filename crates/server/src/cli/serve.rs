@@ -1,4 +1,4 @@
-//! `dragoman serve`: serves what the configuration says, and prints how to connect.
+//! `dragoman serve`: serves the configuration, and prints how to connect.
 
 use std::net::SocketAddr;
 
@@ -8,49 +8,49 @@ use serde_json::json;
 use transport::net::RuntimeKind;
 
 use super::address;
-use super::settings::{Settings, Source};
+use super::settings::{ConfigSource, Settings};
 use super::state;
 use super::welcome::{Welcome, welcome};
-use crate::gateway::run::{self, Options};
 use crate::output::VERSION;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
 use crate::preset::{self, Preset};
-use crate::tls;
+use gateway::Options;
+use gateway::tls;
 
 const EXAMPLES: &str = "\
 Examples:
-  dragoman serve                                  the configuration found, else the embedded demo
+  dragoman serve                                  serve the configuration that is found, else the demo
   dragoman serve --config team.yaml --listen 9000
-  dragoman serve --preset kulturarv               as that system does; see `dragoman config show --preset kulturarv`
+  dragoman serve --preset kulturarv               behave like that system; see `dragoman config show --preset kulturarv`
   dragoman serve --listen 127.0.0.1:8808 --listen [::1]:8808";
 
-/// Serve what the configuration says (also without any command)
+/// Serve the configuration (the default command)
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Behave as another system does: bb, buddyboss, wordpress, gateway or kulturarv; --config FILE extends it
+    /// Behave like another system: bb, buddyboss, wordpress, gateway or kulturarv; --config FILE extends it
     #[arg(long, value_name = "NAME", value_parser = preset::parse)]
     pub(super) preset: Option<Preset>,
-    /// Listen here instead of where the configuration says: ADDRESS:PORT, or a port on loopback; may be repeated
+    /// Listen here instead of at the configured addresses: ADDRESS:PORT, or a port on loopback; may be repeated
     #[arg(long, short, value_name = "ADDRESS", value_parser = address::parse)]
     listen: Vec<SocketAddr>,
-    /// Let other machines in although nobody is asked who they are
+    /// Accept other machines although authentication is not configured
     #[arg(long)]
     insecure: bool,
-    /// Let requests name WordPress sites on this machine and in private networks, for development
+    /// Allow requests to name WordPress sites on this machine and in private networks, for development
     #[arg(long)]
     allow_private_sites: bool,
-    /// How threads share the work
+    /// The way in which threads share the work
     #[arg(long, hide = true, value_enum)]
     runtime: Option<Runtime>,
-    /// How many threads
+    /// The number of threads
     #[arg(long, hide = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 }
 
-/// How threads share the work.
+/// The way in which threads share the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Runtime {
     PerCore,
@@ -60,7 +60,7 @@ enum Runtime {
 /// Serves until it is told to stop.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let explicit = global.config.as_deref();
-    let source = Source::of(args.preset, explicit);
+    let source = ConfigSource::of(args.preset, explicit);
     let settings = fitted(args, source.load()?)?;
     settings.note(console);
     let again = {
@@ -71,6 +71,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     let console = console.clone();
     let preset = args.preset;
     let options = Options {
+        key_ring: state::key_ring(&settings),
+        child_wait: None,
         config,
         origin: source.origin(&settings, again),
         runtime: match args.runtime {
@@ -81,11 +83,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         folder: state::folder(&settings).ok(),
         ready: Box::new(move |addresses| greet(addresses, preset, &settings, &console)),
     };
-    run::may_open_files(options.config.limits.connections);
-    run::serve(options).map_err(|e| Failure::new(e.to_string()))
+    gateway::may_open_files(options.config.limits.connections);
+    gateway::serve(options).map_err(|e| Failure::new(e.to_string()))
 }
 
-/// Settings as the command line has them.
+/// Applies the command line's options to the settings.
 fn fitted(args: &Args, mut settings: Settings) -> Result<Settings, Failure> {
     if !args.listen.is_empty() {
         settings.config.listen.clone_from(&args.listen);
@@ -101,7 +103,7 @@ fn fitted(args: &Args, mut settings: Settings) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// The origin by which clients find a gateway with TLS: `publicUrl`, else a name that the certificate has. Without TLS it is
+/// The origin at which clients reach a gateway with TLS: `publicUrl`, else a name in the certificate. Without TLS it is
 /// that of the address.
 fn origin(config: &Config, addresses: &[SocketAddr]) -> Option<String> {
     config.tls.as_ref()?;

@@ -1,4 +1,4 @@
-//! The configuration of this run: where it lies, reading it, filling in `${…}`. The impure part of `engine::config`.
+//! The configuration of this run: finding it, reading it, filling in `${…}`. The impure part of `engine::config`.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -10,44 +10,44 @@ use engine::config::{
 };
 use serde_json::json;
 
-use crate::gateway::reload::Origin;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::preset::Preset;
+use gateway::Origin;
 use upstream::embedded::offered;
 
 /// The names of a configuration file, in the order in which they are tried.
 const NAMES: [&str; 3] = ["dragoman.yaml", "dragoman.yml", "dragoman.json"];
 
-/// What is served when nobody configured anything.
+/// The configuration that is served if there is no other.
 const DEMO: &str =
     "mcpServers:\n  demo: { native: demo }\nprofiles:\n  default: { servers: [demo], names: plain }\n";
 
-/// A configuration and where it comes from.
+/// A configuration and its source.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The configuration.
     pub(crate) config: Config,
     /// Its file; `None` for the embedded demo.
     pub(crate) file: Option<PathBuf>,
-    /// What is worth knowing about it.
+    /// Notes about it.
     pub(crate) notes: Vec<Fault>,
-    /// The line of the file's first secret that stands there itself.
+    /// The line of the file's first secret that is written out.
     pub(crate) literal_secret: Option<usize>,
 }
 
 impl Settings {
-    /// The configuration that a command uses; its notes are said.
+    /// Reads the configuration that a command uses, and prints its notes.
     ///
     /// # Errors
-    /// When it cannot be read, or is refused.
+    /// Fails if it cannot be read, or is invalid.
     pub(crate) fn read(explicit: Option<&Path>, console: &Console) -> Result<Self, Failure> {
         let settings = Self::load(explicit)?;
         settings.note(console);
         Ok(settings)
     }
 
-    /// Lets requests name sites at addresses that are not public, wherever they may name one.
+    /// Allows requests to name sites at private addresses, where they may name sites at all.
     pub(crate) fn allow_private_sites(&mut self) {
         for server in self.config.mcp_servers.values_mut() {
             if let Link::Native(NativeLink { site: Some(site), .. }) = &mut server.link {
@@ -56,14 +56,14 @@ impl Settings {
         }
     }
 
-    /// Says what is worth knowing about it.
+    /// Prints its notes.
     pub(crate) fn note(&self, console: &Console) {
         for note in &self.notes {
             console.note(&format!("{note}\n"));
         }
     }
 
-    /// The configuration that a command uses.
+    /// Reads the configuration that a command uses.
     ///
     /// # Errors
     /// As [`Settings::read`].
@@ -75,7 +75,7 @@ impl Settings {
         }
     }
 
-    /// A preset, extended by what a file says.
+    /// Reads a preset, with a file that extends it.
     ///
     /// # Errors
     /// As [`Settings::read`].
@@ -88,10 +88,10 @@ impl Settings {
         Ok(settings)
     }
 
-    /// A configuration with one server that is reached at a URL, under its own names.
+    /// A configuration with one server at a URL, whose names stay unchanged.
     ///
     /// # Errors
-    /// When the URL is none.
+    /// Fails if the URL is invalid.
     pub(crate) fn of_url(url: &str) -> Result<Self, Failure> {
         // Nothing in a URL of the command line stands for something else.
         let url = url.replace("${", "$${");
@@ -102,7 +102,7 @@ impl Settings {
         Self::of_text(&text.to_string(), "the URL of the command line", Path::new(""), None)
     }
 
-    /// What a file says, or makes of another configuration.
+    /// Reads a file, on top of another configuration if there is one.
     fn of_file(file: PathBuf, base: Option<Config>) -> Result<Self, Failure> {
         let text = text_of(&file)?;
         let name = file.display().to_string();
@@ -130,27 +130,27 @@ impl Settings {
         Ok(Self { config, file, notes, literal_secret })
     }
 
-    /// The file as a client of another folder has to write it.
+    /// The file's path for a client in another folder.
     pub(crate) fn absolute_file(&self) -> Option<PathBuf> {
         let file = self.file.as_ref()?;
         Some(fs::canonicalize(file).unwrap_or_else(|_| file.clone()))
     }
 }
 
-/// The text of a configuration's file.
+/// The text of a configuration file.
 fn text_of(file: &Path) -> Result<String, Failure> {
     let cannot = |why: String| {
-        let mend = "name another file with --config, or leave it out to serve the demo";
-        Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).mend(mend)
+        let help = "give another file with --config, or omit it to serve the demo";
+        Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).help(help)
     };
     // One byte more than allowed is enough for the loader to say that it is too much.
     read(file, MAX_FILE_BYTES + 1).map_err(cannot)
 }
 
-/// Prints a preset, and the file that is laid over it.
+/// Prints a preset, and the file that extends it.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// Fails if the file cannot be read.
 pub(super) fn show(preset: Preset, over: Option<&Path>, console: &Console) -> Result<(), Failure> {
     let Some(file) = over else { return console.print(preset.text.trim_end()) };
     let text = text_of(file)?;
@@ -163,22 +163,22 @@ pub(super) fn show(preset: Preset, over: Option<&Path>, console: &Console) -> Re
     ))
 }
 
-/// Where a configuration comes from, so that it can be read again.
+/// The source of a configuration, from which it can be read again.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct ConfigSource {
     preset: Option<Preset>,
     file: Option<PathBuf>,
 }
 
-impl Source {
-    /// A preset or none, and the file that the command line names or that is found.
+impl ConfigSource {
+    /// The source from a preset, if there is one, and the given or found file.
     pub(crate) fn of(preset: Option<Preset>, explicit: Option<&Path>) -> Self {
         let file = explicit.map(Path::to_path_buf);
         let file = file.or_else(|| if preset.is_none() { find(&places()) } else { None });
         Self { preset, file }
     }
 
-    /// Reads it.
+    /// Reads the configuration.
     ///
     /// # Errors
     /// As [`Settings::read`].
@@ -189,8 +189,8 @@ impl Source {
         }
     }
 
-    /// Where it comes from again while serving; `fitted` makes of it what the command line wants. `None` where it is in no
-    /// file.
+    /// The source to read from while serving; `fitted` applies the command line's options. `None` if the configuration is
+    /// in no file.
     pub(crate) fn origin(
         &self,
         settings: &Settings,
@@ -198,7 +198,7 @@ impl Source {
     ) -> Option<Origin> {
         let (source, file) = (self.clone(), settings.file.clone()?);
         let read = move || {
-            let settings = source.load().and_then(&fitted).map_err(|failure| failure.told())?;
+            let settings = source.load().and_then(&fitted).map_err(|failure| failure.describe())?;
             for note in &settings.notes {
                 tracing::warn!("{note}");
             }
@@ -208,7 +208,7 @@ impl Source {
     }
 }
 
-/// The folders where a configuration is looked for: this one, and the user's for configuration.
+/// The folders in which a configuration is looked for: the current one, and the user's configuration folder.
 fn places() -> Vec<PathBuf> {
     let user = std::env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)
@@ -221,7 +221,7 @@ fn find(places: &[PathBuf]) -> Option<PathBuf> {
     places.iter().flat_map(|folder| NAMES.map(|name| folder.join(name))).find(|path| path.is_file())
 }
 
-/// The content for `${file:path}`; a relative path counts from the configuration's folder.
+/// The content for `${file:path}`; a relative path starts at the configuration's folder.
 fn filled(folder: &Path, path: &str) -> Result<String, String> {
     let text = read(&folder.join(path), MAX_FILLED_BYTES + 1)?;
     if text.len() > MAX_FILLED_BYTES {

@@ -1,19 +1,20 @@
-//! Where kept state lies, and how its errors are told.
+//! The state folder, and messages for its errors.
 
 use std::path::{Path, PathBuf};
 
-use engine::config::{Audit, Config};
+use engine::config::{Audit, Config, Text};
+use store::keyring::RingFile;
 
-use super::settings::{Settings, Source};
+use super::settings::{ConfigSource, Settings};
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
 use crate::preset::{self, Preset};
 
-/// The folder's option, for commands that need nothing else of the configuration.
+/// The options of the state folder, for commands that need nothing else of the configuration.
 #[derive(Debug, Default, clap::Args)]
-pub(super) struct Place {
-    /// Where keys and the record lie, instead of where the configuration says
+pub(super) struct StateOptions {
+    /// The folder of keys and the record, instead of the configured one
     #[arg(long, value_name = "FOLDER")]
     state: Option<PathBuf>,
     /// The preset that is served, which the configuration file extends
@@ -21,54 +22,69 @@ pub(super) struct Place {
     preset: Option<Preset>,
 }
 
-/// A folder of kept state, and the configuration that names it, if one was read.
-pub(super) struct State {
-    /// The folder; it need not be there.
+/// The state folder, and the configuration that names it, if one was read.
+pub(super) struct StateFolder {
+    /// The folder; it need not exist.
     pub(super) folder: PathBuf,
+    /// The file of the key ring; it need not exist.
+    pub(super) key_ring: PathBuf,
     /// The configuration.
     pub(super) config: Option<Config>,
 }
 
-impl Place {
-    /// The folder that a command uses.
+impl StateOptions {
+    /// Finds the folder that a command uses.
     ///
     /// # Errors
-    /// When the configuration is refused, or nobody says where the folder is.
-    pub(super) fn find(&self, global: &Global, console: &Console) -> Result<State, Failure> {
+    /// Fails if the configuration is invalid, or no folder is known.
+    pub(super) fn find(&self, global: &Global, console: &Console) -> Result<StateFolder, Failure> {
         if let Some(folder) = &self.state {
-            return Ok(State { folder: folder.clone(), config: None });
+            let key_ring = RingFile::path_in(folder);
+            return Ok(StateFolder { folder: folder.clone(), key_ring, config: None });
         }
-        let settings = Source::of(self.preset, global.config.as_deref()).load()?;
+        let settings = ConfigSource::of(self.preset, global.config.as_deref()).load()?;
         settings.note(console);
-        Ok(State { folder: folder(&settings)?, config: Some(settings.config) })
+        let folder = folder(&settings)?;
+        let key_ring = key_ring(&settings).unwrap_or_else(|| RingFile::path_in(&folder));
+        Ok(StateFolder { folder, key_ring, config: Some(settings.config) })
     }
 }
 
-/// The folder of kept state: `stateFolder` of the configuration, where a relative path counts from the configuration's
-/// folder, else `dragoman` in the user's folder for data. It need not be there.
+/// The state folder: `stateFolder` of the configuration (a relative path starts at the configuration's folder), else
+/// `dragoman` in the user's data folder. It need not exist.
 ///
 /// # Errors
-/// When nobody says where the user's folders are.
+/// Fails if the user's folders are unknown.
 pub(crate) fn folder(settings: &Settings) -> Result<PathBuf, Failure> {
     if let Some(named) = &settings.config.state_folder {
-        let beside = settings.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-        return Ok(beside.join(named.expose()));
+        return Ok(beside(settings, named));
     }
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
     data.map(|data| data.join("dragoman")).ok_or_else(|| {
-        Failure::usage("there is no home folder, so nobody knows where keys and records are kept")
-            .mend("set HOME or XDG_DATA_HOME, or name a folder with stateFolder in the configuration")
+        Failure::usage("there is no home folder for keys and records")
+            .help("set HOME or XDG_DATA_HOME, or set stateFolder in the configuration")
     })
 }
 
-/// The file of the record in a folder of kept state.
+/// The file of the key ring that the configuration names.
+pub(crate) fn key_ring(settings: &Settings) -> Option<PathBuf> {
+    settings.config.key_ring.as_ref().map(|named| beside(settings, named))
+}
+
+/// A path of the configuration; a relative one starts at the configuration's folder.
+fn beside(settings: &Settings, named: &Text) -> PathBuf {
+    let folder = settings.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    folder.join(named.expose())
+}
+
+/// The file of the record in a state folder.
 pub(crate) fn audit_file(folder: &Path, config: Option<&Config>) -> PathBuf {
     let named = config.and_then(|config| config.audit.as_ref()).map(|audit| audit.file.expose());
     folder.join(named.unwrap_or(Audit::FILE))
 }
 
-/// What is wrong with kept state, with what to do about it.
+/// The failure for an error of the store.
 pub(crate) fn failed(error: &store::Error) -> Failure {
     use store::Error;
     let where_it_is_named = match error {
@@ -81,5 +97,5 @@ pub(crate) fn failed(error: &store::Error) -> Failure {
         Error::Name { .. } | Error::Profile(_) => Failure::usage(error.to_string()),
         _ => Failure::new(error.to_string()),
     };
-    failure.mend(format!("{}{where_it_is_named}", error.mend()))
+    failure.help(format!("{}{where_it_is_named}", error.help()))
 }

@@ -1,77 +1,74 @@
-//! `dragoman stdio`: the same as `serve`, for one client that starts it as a child process.
+//! `dragoman stdio`: like `serve`, for one client that starts it as a child process.
 
 use std::time::Duration;
 
 use engine::config::{DEFAULT_PROFILE, Limits};
 use transport::net::RuntimeKind;
 
-use super::settings::{Settings, Source};
+use super::settings::{ConfigSource, Settings};
 use super::state;
-use crate::gateway::run::{self, Options};
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
 use crate::preset::{self, Preset};
+use gateway::Options;
 
-/// How long a list waits for servers here, where nobody says so. The client starts the servers together with this program and
-/// asks at once; some of those that start commands list once.
-const LIST_WAIT: Duration = Duration::from_secs(8);
+/// The time for which the first list waits for servers that start together with their client, if nothing is known of them yet
+/// and the configuration does not say otherwise: some clients that start commands list only once. Servers that answered at an
+/// earlier start are shown at once.
+const CHILD_WAIT: Duration = Duration::from_secs(8);
 
 const EXAMPLES: &str = "\
 Examples:
-  dragoman stdio                                  all servers of the configuration, for one client
-  dragoman stdio --profile editors                the view of one profile
-  dragoman stdio https://example.com/mcp          a server on the network for a client that only starts commands";
+  dragoman stdio                                  serve all configured servers to one client
+  dragoman stdio --profile editors                serve one profile
+  dragoman stdio https://example.com/mcp          let a client that only starts commands use a server on the network";
 
 /// Serve one client over standard input and output
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Which profile of the configuration
+    /// The profile to serve
     #[arg(long, short, value_name = "NAME", default_value = DEFAULT_PROFILE)]
     profile: String,
-    /// Behave as another system does: bb, buddyboss, wordpress, gateway or kulturarv; --config FILE extends it
+    /// Behave like another system: bb, buddyboss, wordpress, gateway or kulturarv; --config FILE extends it
     #[arg(long, value_name = "NAME", value_parser = preset::parse, conflicts_with = "url")]
     pub(super) preset: Option<Preset>,
-    /// A server on the network to serve instead of what the configuration says
+    /// A server on the network to serve instead of the configuration
     #[arg(value_name = "URL", conflicts_with = "profile")]
     url: Option<String>,
-}
-
-/// Settings by which lists wait for servers that start together with their client.
-fn patient(mut settings: Settings) -> Settings {
-    let wait = &mut settings.config.limits.list_wait;
-    if *wait == Limits::default().list_wait {
-        *wait = LIST_WAIT;
-    }
-    settings
 }
 
 /// Serves until stdin ends.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let explicit = global.config.as_deref();
-    let source = Source::of(args.preset, explicit);
+    let source = ConfigSource::of(args.preset, explicit);
     let (settings, origin) = if let Some(url) = &args.url {
         (Settings::of_url(url)?, None)
     } else {
-        let settings = patient(source.load()?);
+        let settings = source.load()?;
         settings.note(console);
-        let origin = source.origin(&settings, |settings| Ok(patient(settings)));
+        let origin = source.origin(&settings, Ok);
         (settings, origin)
     };
     if !settings.config.profiles.contains_key(&args.profile) {
         let names: Vec<&str> = settings.config.profiles.keys().map(String::as_str).collect();
         let message = format!("there is no profile {:?}", args.profile);
-        return Err(Failure::usage(message).mend(format!("the configuration has {}", names.join(", "))));
+        return Err(Failure::usage(message).help(format!("the configuration has {}", names.join(", "))));
     }
     let folder = state::folder(&settings).ok();
+    let key_ring = state::key_ring(&settings);
+    let is_default = settings.config.limits.list_wait == Limits::default().list_wait;
+    let child_wait = is_default.then_some(CHILD_WAIT);
     let options = Options {
         config: settings.config,
         origin,
         runtime: RuntimeKind::PerCore,
         threads: Some(1),
         folder,
+        key_ring,
+        child_wait,
         ready: Box::new(|_| {}),
     };
-    run::stdio(options, &args.profile).map_err(|e| Failure::new(e.to_string()))
+    gateway::stdio(options, &args.profile).map_err(|e| Failure::new(e.to_string()))
 }

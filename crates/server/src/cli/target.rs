@@ -1,4 +1,4 @@
-//! TARGET of the terminal's commands, and the frame of each: connect, work, leave.
+//! The TARGET of commands, and their common steps: connect, work, disconnect.
 
 use std::time::Duration;
 
@@ -16,19 +16,19 @@ use crate::terminal::target::Target;
 use crate::terminal::{Connection, Desk};
 use upstream::mask::Mask;
 
-/// How long an answer or a sign of progress is waited for.
+/// The default time to wait for an answer or a progress message.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Which server, and how it is spoken to.
+/// The options of a target.
 #[derive(Debug, clap::Args)]
-pub(super) struct Place {
+pub(super) struct TargetOptions {
     /// A header for every request to a URL; may be repeated
     #[arg(long, short = 'H', value_name = "NAME: VALUE", value_parser = header)]
     header: Vec<(HeaderName, HeaderValue)>,
-    /// Speak this protocol version instead of the newest that the server knows
+    /// Use this protocol version instead of the newest that the server supports
     #[arg(long, value_name = "VERSION", value_parser = era)]
     era: Option<&'static Era>,
-    /// How long to wait for an answer or a sign of progress [default: 60; for a command to start: 90]
+    /// Wait at most this long for an answer or a progress message [default: 60; for a command to start: 90]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: Option<u64>,
     /// The command of a server, with its arguments
@@ -47,13 +47,13 @@ fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
 fn era(version: &str) -> Result<&'static Era, String> {
     by_version(version).ok_or_else(|| {
         let known: Vec<&str> = ERAS.iter().map(|era| era.version).collect();
-        format!("known versions are {}", known.join(", "))
+        format!("supported versions are {}", known.join(", "))
     })
 }
 
-impl Place {
-    /// The target: the command behind `--`, else the first of `words`, which is taken out.
-    /// With it comes what nobody may see of it, and how long it may take to start.
+impl TargetOptions {
+    /// The target: the command after `--`, else the first of `words`, which is removed. Also returns the secrets to mask,
+    /// and the time that it may take to start.
     fn target(
         &self,
         words: &mut Vec<String>,
@@ -65,11 +65,11 @@ impl Place {
             return Ok((Target::of_command(&self.command), Mask::default(), start));
         }
         let headers: HeaderMap = self.header.iter().cloned().collect();
-        let mend = "name a URL, a configured server, or a command behind --";
+        let help = "give a URL, the name of a configured server, or a command after --";
         if words.is_empty() {
             let settings = Settings::read(global.config.as_deref(), console)?;
             let message = format!("which server? {}", configured(&settings));
-            return Err(Failure::usage(message).mend(mend));
+            return Err(Failure::usage(message).help(help));
         }
         let name = words.remove(0);
         if name.contains("://") {
@@ -78,19 +78,19 @@ impl Place {
         let settings = Settings::read(global.config.as_deref(), console)?;
         let Some(server) = settings.config.mcp_servers.get(&name) else {
             let message = format!("there is no server {name:?}; {}", configured(&settings));
-            return Err(Failure::usage(message).mend(mend));
+            return Err(Failure::usage(message).help(help));
         };
         let start = server.start_timeout.unwrap_or(settings.config.limits.start_timeout);
         Ok((Target::of_server(&name, server, &headers)?, Mask::of(&server.link), start))
     }
 
-    /// Whether the target is a command behind `--`.
+    /// True if the target is a command after `--`.
     pub(super) fn has_command(&self) -> bool {
         !self.command.is_empty()
     }
 
-    /// Connects to the target, works with it, and leaves it in an orderly way. `words` is what stands in front of the
-    /// command; `work` gets the rest of it.
+    /// Connects to the target, works with it, and disconnects. `words` are the arguments before the command; `work` gets
+    /// the rest of them.
     pub(super) fn visit<T>(
         &self,
         mut words: Vec<String>,
@@ -101,14 +101,14 @@ impl Place {
     ) -> Result<T, Failure> {
         let (target, mask, start) = self.target(&mut words, global, console)?;
         if !self.header.is_empty() && !target.over_http() {
-            return Err(Failure::usage("headers are for servers that have a URL").mend("leave --header out"));
+            return Err(Failure::usage("only servers with a URL accept headers").help("omit --header"));
         }
         let given = self.timeout.map(Duration::from_secs);
         let (patience, start) = (given.unwrap_or(PATIENCE), given.unwrap_or(start));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|e| Failure::new(format!("the system gives no event queue: {e}")))?;
+            .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
         let mut desk = Desk::new(console, stdin_is_taken);
         let visited = runtime.block_on(async {
             let mut connection = tokio::select! {

@@ -1,7 +1,7 @@
-//! The first screen of `serve`: where it listens, what it serves, and how to connect a client.
+//! The first screen of `serve`: its addresses, its servers, and how to connect a client.
 //!
-//! Pure, so that its text can be tested as a whole. Secrets never stand in it: of values that may hide one only the
-//! form for people is used.
+//! Pure, so that its text can be tested as a whole. It contains no secrets: values that may hide one are shown in their
+//! masked form.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,20 +18,20 @@ use crate::output::console::Paint;
 /// The longest description of a server, in characters.
 const MOST: usize = 72;
 
-/// What the first screen is about.
+/// The content of the first screen.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Welcome<'a> {
-    /// Where it listens.
+    /// The addresses that it listens at.
     pub(super) addresses: &'a [SocketAddr],
-    /// The origin by which clients find it, where it is not that of the first address.
+    /// The origin at which clients reach it, if it differs from that of the first address.
     pub(super) origin: Option<&'a str>,
-    /// What it serves.
+    /// The configuration that it serves.
     pub(super) config: &'a Config,
-    /// The preset that it is, or that the file extends.
+    /// The preset that is served, or that the file extends.
     pub(super) preset: Option<&'a str>,
     /// The configuration's file as the user wrote it; `None` for a preset alone, or the embedded demo.
     pub(super) file: Option<&'a str>,
-    /// The same as a client in another folder has to write it.
+    /// The same for a client in another folder.
     pub(super) absolute_file: Option<&'a str>,
     /// The path of this program.
     pub(super) program: &'a str,
@@ -59,7 +59,7 @@ pub(super) fn welcome(about: &Welcome<'_>) -> String {
             format!("the preset {preset}; `dragoman config show --preset {preset}` prints it")
         }
         (None, None) => {
-            "none found, so this is the embedded demo; put your servers into ./dragoman.yaml".to_owned()
+            "none found, so the embedded demo is served; configure your servers in ./dragoman.yaml".to_owned()
         }
     };
     rows(&mut text, "Configuration", vec![(String::new(), config)], paint);
@@ -67,11 +67,11 @@ pub(super) fn welcome(about: &Welcome<'_>) -> String {
     let servers = about.config.mcp_servers.iter().map(|(name, server)| (name.clone(), described(server)));
     rows(&mut text, "Servers", servers.collect(), paint);
     rows(&mut text, "Connect", clients(about, &first), paint);
-    let _ = writeln!(text, "\n{}", paint.dim("Ctrl-C ends it. `dragoman --help` shows what else there is."));
+    let _ = writeln!(text, "\n{}", paint.dim("Press Ctrl-C to stop. `dragoman --help` shows all commands."));
     text
 }
 
-/// A heading with rows of two columns beside it.
+/// A heading with rows of two columns.
 fn rows(text: &mut String, heading: &str, rows: Vec<(String, String)>, paint: Paint) {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (index, (name, value)) in rows.into_iter().enumerate() {
@@ -124,7 +124,7 @@ fn described(server: &Server) -> String {
     format!("{} ({state})", clipped(&how))
 }
 
-/// Whether an embedded server is ready; one that works on a site is as soon as it is known on which.
+/// The state of an embedded server. One that works on a site is ready once the site is known.
 fn state(native: &NativeLink) -> Cow<'static, str> {
     if !matches!(native.native, Native::WordPress | Native::BuddyBoss | Native::BuddyPress) {
         return "ready".into();
@@ -147,32 +147,32 @@ fn clipped(text: &str) -> String {
     }
 }
 
-/// The way in which clients show who they are, as the lines for them have it.
+/// The credential of clients, for the lines that show how to connect.
 struct Credential {
     /// The value of the header `Authorization`.
     header: Option<&'static str>,
-    /// How that is had; no row where nobody is asked.
+    /// The way to get the credential; no row if none is needed.
     how: Option<String>,
 }
 
 impl Credential {
-    /// The simplest of the configured ways; one that a client goes by itself is best.
+    /// The simplest of the configured methods; preferably one that clients handle themselves.
     fn of(about: &Welcome<'_>) -> Self {
         let auth = &about.config.auth;
         let config = about.absolute_file.map(|file| format!(" --config {file}")).unwrap_or_default();
         let (header, how) = if !auth.asks() {
             (None, None)
         } else if auth.keys {
-            let how = format!("replace KEY by an API key; make one with: dragoman key new me{config}");
+            let how = format!("replace KEY with an API key; create one with: dragoman key new me{config}");
             (Some("Bearer KEY"), Some(how))
         } else if auth.bearer.is_some() {
-            (Some("Bearer TOKEN"), Some("replace TOKEN by the one of auth.bearer".to_owned()))
+            (Some("Bearer TOKEN"), Some("replace TOKEN with the one of auth.bearer".to_owned()))
         } else if auth.oauth.is_some() {
             (None, Some("clients log in with OAuth when they are asked to; the Inspector and scripts send a token".to_owned()))
         } else if !auth.jwt.is_empty() {
-            (Some("Bearer TOKEN"), Some("replace TOKEN by a token of an issuer in auth.jwt".to_owned()))
+            (Some("Bearer TOKEN"), Some("replace TOKEN with a token of an issuer in auth.jwt".to_owned()))
         } else {
-            let how = "replace BASE64 by what this prints: printf '%s' 'NAME:PASSWORD' | base64";
+            let how = "replace BASE64 with the output of: printf '%s' 'NAME:PASSWORD' | base64";
             (Some("Basic BASE64"), Some(how.to_owned()))
         };
         Self { header, how }
@@ -288,7 +288,10 @@ endpoints:
     #[test]
     fn the_demo_says_what_to_do_next() {
         let screen = screen("mcpServers: { demo: { native: demo } }", None, Paint(false));
-        assert!(screen.contains("embedded demo; put your servers into ./dragoman.yaml"), "{screen}");
+        assert!(
+            screen.contains("embedded demo is served; configure your servers in ./dragoman.yaml"),
+            "{screen}"
+        );
         assert!(screen.contains(r#""args":["stdio"]"#), "{screen}");
     }
 
@@ -312,7 +315,8 @@ endpoints:
         };
         let keys = with("{ keys: true }", Some("dragoman.yaml"));
         for line in [
-            "Credentials     replace KEY by an API key; make one with: dragoman key new me --config /etc/dragoman/dragoman.yaml\n",
+            "Credentials     replace KEY with an API key; create one with: dragoman key new me --config \
+             /etc/dragoman/dragoman.yaml\n",
             "claude mcp add --transport http dragoman http://127.0.0.1:8808/mcp --header \"Authorization: Bearer KEY\"\n",
             r#"{"mcpServers":{"dragoman":{"url":"http://127.0.0.1:8808/mcp","headers":{"Authorization":"Bearer KEY"}}}}"#,
             r#""type":"http","url""#,

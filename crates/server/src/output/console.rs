@@ -1,6 +1,6 @@
-//! Stdout and stderr: results on the one, everything else on the other; colours only where they are wanted.
+//! Stdout and stderr: results on the one, everything else on the other; colours only if they are wanted.
 //!
-//! What servers send is shown on a terminal without its control characters, so that it cannot play with the terminal.
+//! Texts from servers are shown on a terminal without their control characters, so that they cannot control it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,27 +9,27 @@ use std::io::{self, IsTerminal as _, Write as _};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::failure::Failure;
-use super::options::{Global, When};
+use super::options::{ColorChoice, Global};
 
-/// Where output goes, and how it may look.
+/// The output of a command, and its format.
 #[expect(clippy::struct_excessive_bools, reason = "each says something else about another stream")]
 #[derive(Debug, Clone)]
 pub(crate) struct Console {
-    /// Results are JSON.
+    /// True if results are JSON.
     pub(crate) json: bool,
     /// The number of times that `-v` was given.
     pub(crate) verbose: u8,
-    /// Say nothing but results and errors.
+    /// True if only results and errors are printed.
     pub(crate) quiet: bool,
     /// Colours on stdout.
     pub(crate) out: Paint,
     /// Colours on stderr.
     pub(crate) err: Paint,
-    /// Stdout is a terminal.
+    /// True if stdout is a terminal.
     pub(crate) out_is_terminal: bool,
-    /// Stderr is a terminal.
+    /// True if stderr is a terminal.
     pub(crate) err_is_terminal: bool,
-    /// Somebody can be asked: stdin and stderr are terminals.
+    /// True if the user can be asked: stdin and stderr are terminals.
     pub(crate) can_ask: bool,
 }
 
@@ -39,9 +39,9 @@ impl Console {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let colours = |is_terminal: bool| match global.color {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => is_terminal && !plain && !dumb,
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => is_terminal && !plain && !dumb,
         };
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         Self {
@@ -56,10 +56,10 @@ impl Console {
         }
     }
 
-    /// Prints a result, with a newline behind it unless it has one.
+    /// Prints a result, with a newline at its end.
     ///
     /// # Errors
-    /// When stdout cannot be written; quietly when its reader has gone.
+    /// Fails if stdout cannot be written; silently if its reader has gone.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let text = if self.json && self.out_is_terminal { harmless_json(text) } else { Cow::Borrowed(text) };
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
@@ -69,7 +69,7 @@ impl Console {
     /// Writes bytes to stdout as they are.
     ///
     /// # Errors
-    /// As [`Console::print`].
+    /// The same as for [`Console::print`].
     #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
@@ -79,7 +79,7 @@ impl Console {
         })
     }
 
-    /// Returns true if somebody may still read what is printed: the reader of a pipe may have gone.
+    /// Returns false once the reader of a pipe has gone.
     #[expect(clippy::unused_self, reason = "whoever has the console may ask")]
     pub(crate) fn is_read(&self) -> bool {
         let out = io::stdout();
@@ -88,14 +88,14 @@ impl Console {
         poll(&mut asked, Some(&now)).is_err() || !asked[0].revents().contains(PollFlags::ERR)
     }
 
-    /// Says something on stderr, unless it is to be quiet.
+    /// Prints a line on stderr, unless `quiet` is set.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             self.complain(text);
         }
     }
 
-    /// Says something on stderr in any case.
+    /// Prints a line on stderr in any case.
     #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
     pub(crate) fn complain(&self, text: &str) {
         // Nobody is left to be told when even that cannot be written.
@@ -109,18 +109,18 @@ impl Console {
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 
-    /// A foreign text as it may go to stdout.
+    /// A foreign text in the form for stdout.
     pub(crate) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.out_is_terminal { harmless(text) } else { Cow::Borrowed(text) }
     }
 }
 
-/// A text without control characters other than newline and tab, and without others that nobody sees.
+/// A text without control characters other than newline and tab, and without other invisible characters.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     if text.contains(is_bad) { text.chars().filter(|c| !is_bad(*c)).collect() } else { Cow::Borrowed(text) }
 }
 
-/// A JSON text with what [`harmless`] leaves out written as escapes: in JSON it stands in strings alone.
+/// A JSON text with such characters written as escapes: they only occur in strings.
 fn harmless_json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_bad) {
         return Cow::Borrowed(text);
@@ -143,7 +143,8 @@ pub(crate) fn one_line(text: &str) -> String {
     harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Characters that a terminal obeys, or that hide or reorder others. Those that join letters and pictures are none of them.
+/// Returns true for characters that control a terminal, or that hide or reorder others, except those that join letters or
+/// pictures.
 fn is_bad(c: char) -> bool {
     let is_unseen = matches!(c,
         '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
@@ -160,22 +161,22 @@ impl Paint {
         if self.0 && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// What matters.
+    /// Marks important text.
     pub(crate) fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    /// What matters less.
+    /// Marks less important text.
     pub(crate) fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
-    /// What went wrong.
+    /// Marks errors.
     pub(crate) fn red(self, text: &str) -> String {
         self.with("1;31", text)
     }
 
-    /// What deserves care.
+    /// Marks warnings.
     pub(crate) fn yellow(self, text: &str) -> String {
         self.with("33", text)
     }

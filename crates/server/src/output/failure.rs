@@ -1,32 +1,32 @@
-//! How a command ends badly: what is said, in words or in JSON, and the exit code.
+//! A command's failure: its text or JSON, and the exit code.
 
 use engine::config::{Fault, Faults, Severity};
 use serde_json::{Value, json};
 
 use super::console::{Console, harmless};
 
-/// The exit code of what did not work.
+/// The exit code of a failure.
 const FAILED: u8 = 1;
-/// The exit code of a wrong command line or configuration, as clap has it.
+/// The exit code of a wrong command line or configuration, the same as clap's.
 const USAGE: u8 = 2;
-/// The exit code after Ctrl-C, as shells have it.
+/// The exit code after Ctrl-C, the same as a shell's.
 const INTERRUPTED: u8 = 130;
 
-/// The reason why a command ends badly.
+/// The reason why a command fails.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// All has been said.
+    /// Everything has been printed already.
     Silent(u8),
-    /// Something went wrong.
-    Told {
+    /// An error with a message.
+    Explained {
         /// The exit code.
         exit: u8,
-        /// What happened.
+        /// The error.
         message: String,
-        /// What to do about it.
-        mend: Option<String>,
+        /// The suggested fix.
+        help: Option<String>,
     },
-    /// The configuration is refused.
+    /// The configuration is invalid.
     Config(Box<Faults>),
     /// A server answered with an error.
     Refused {
@@ -36,37 +36,37 @@ pub(crate) enum Failure {
         message: String,
         /// The error's data, JSON text.
         data: Option<String>,
-        /// What to do about it.
-        mend: Option<String>,
+        /// The suggested fix.
+        help: Option<String>,
     },
 }
 
 impl Failure {
-    /// Something that did not work.
+    /// Creates a failure with this message.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self::Told { exit: FAILED, message: message.into(), mend: None }
+        Self::Explained { exit: FAILED, message: message.into(), help: None }
     }
 
-    /// A command line or configuration that cannot be used.
+    /// Creates a failure of the command line or the configuration.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::Told { exit: USAGE, message: message.into(), mend: None }
+        Self::Explained { exit: USAGE, message: message.into(), help: None }
     }
 
-    /// An end of which nothing more has to be said.
+    /// Creates a failure that prints nothing.
     pub(crate) fn silent(exit: u8) -> Self {
         Self::Silent(exit)
     }
 
-    /// The end after Ctrl-C.
+    /// The failure after Ctrl-C.
     pub(crate) fn interrupted() -> Self {
         Self::Silent(INTERRUPTED)
     }
 
-    /// The same with what to do about it.
+    /// Adds a suggested fix.
     #[must_use]
-    pub(crate) fn mend(mut self, text: impl Into<String>) -> Self {
-        if let Self::Told { mend, .. } | Self::Refused { mend, .. } = &mut self {
-            *mend = Some(text.into());
+    pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
+        if let Self::Explained { help, .. } | Self::Refused { help, .. } = &mut self {
+            *help = Some(text.into());
         }
         self
     }
@@ -74,23 +74,23 @@ impl Failure {
     /// The process's exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Silent(exit) | Self::Told { exit, .. } => *exit,
+            Self::Silent(exit) | Self::Explained { exit, .. } => *exit,
             Self::Config(_) => USAGE,
             Self::Refused { .. } => FAILED,
         }
     }
 
-    /// What happened and what to do about it, for the log.
-    pub(crate) fn told(&self) -> String {
+    /// The error and the suggested fix, for the log.
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Silent(_) => String::new(),
-            Self::Told { message, mend: None, .. } | Self::Refused { message, .. } => message.clone(),
-            Self::Told { message, mend: Some(mend), .. } => format!("{message}; {mend}"),
+            Self::Explained { message, help: None, .. } | Self::Refused { message, .. } => message.clone(),
+            Self::Explained { message, help: Some(help), .. } => format!("{message}; {help}"),
             Self::Config(faults) => faults.to_string(),
         }
     }
 
-    /// Says it: in JSON on stdout where scripts read, else in words on stderr.
+    /// Prints it: as JSON on stdout for scripts, else as text on stderr.
     pub(crate) fn show(&self, console: &Console) {
         if console.json {
             if let Some(value) = self.to_json() {
@@ -110,11 +110,11 @@ impl Failure {
                 }
                 console.complain(&faults.to_string());
             }
-            Self::Told { message, mend, .. } => {
+            Self::Explained { message, help, .. } => {
                 console.complain(&format!("{head} {}", harmless(message)));
-                mend_line(console, mend.as_deref());
+                help_line(console, help.as_deref());
             }
-            Self::Refused { code, message, data, mend } => {
+            Self::Refused { code, message, data, help } => {
                 console.complain(&format!(
                     "{head} the server answered with error {code}: {}",
                     harmless(message)
@@ -122,7 +122,7 @@ impl Failure {
                 if let Some(data) = data {
                     console.complain(&format!("  = data: {}", harmless(data)));
                 }
-                mend_line(console, mend.as_deref());
+                help_line(console, help.as_deref());
             }
         }
     }
@@ -130,7 +130,9 @@ impl Failure {
     fn to_json(&self) -> Option<Value> {
         match self {
             Self::Silent(_) => None,
-            Self::Told { message, mend, .. } => Some(json!({"error": {"message": message, "mend": mend}})),
+            Self::Explained { message, help, .. } => {
+                Some(json!({"error": {"message": message, "help": help}}))
+            }
             Self::Config(faults) => Some(faults_json(faults)),
             Self::Refused { code, message, data, .. } => {
                 let data: Option<Value> = data.as_deref().and_then(|text| serde_json::from_str(text).ok());
@@ -140,9 +142,9 @@ impl Failure {
     }
 }
 
-fn mend_line(console: &Console, mend: Option<&str>) {
-    if let Some(mend) = mend {
-        console.complain(&format!("  = mend: {}", harmless(mend)));
+fn help_line(console: &Console, help: Option<&str>) {
+    if let Some(help) = help {
+        console.complain(&format!("  = help: {}", harmless(help)));
     }
 }
 
@@ -161,6 +163,6 @@ pub(crate) fn fault_json(fault: &Fault) -> Value {
         "path": fault.path,
         "text": fault.offending,
         "message": fault.message,
-        "mend": fault.mend,
+        "help": fault.help,
     })
 }

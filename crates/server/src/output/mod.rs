@@ -1,12 +1,12 @@
-//! What commands and the terminal's client print with: options of every command, the console, failures, points in time. It
-//! must not know any command.
+//! Printing for commands and the terminal's client: common options, the console, failures, times. It must not know any
+//! command.
 //!
 //! | file | is for |
 //! |---|---|
 //! | [`options`] | the options of every command |
 //! | [`console`] | stdout, stderr, colours |
-//! | [`failure`] | how a command ends badly |
-//! | [`moment`] | points in time and spans of it |
+//! | [`failure`] | a command's failure |
+//! | [`moment`] | times and spans |
 
 pub(crate) mod console;
 pub(crate) mod failure;

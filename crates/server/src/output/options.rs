@@ -14,20 +14,20 @@ pub(crate) struct Global {
     /// Answer in JSON, for scripts
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Colours; auto means on a terminal
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
-    pub(crate) color: When,
-    /// Say more; twice or three times for still more
+    /// Use colours; auto uses them on a terminal
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto)]
+    pub(crate) color: ColorChoice,
+    /// Print more; repeat up to three times for even more
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Say nothing but the result and errors
+    /// Print only the result and errors
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 }
 
-/// When something is done.
+/// The use of colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
+pub(crate) enum ColorChoice {
     #[default]
     Auto,
     Always,

@@ -1,10 +1,10 @@
-//! Presets: built-in configurations that make Dragoman behave as another system does. A preset is a text like any that a
-//! person could have written; to add one is to add a file and a line. It must not know how configurations are read.
+//! Presets: built-in configurations that make Dragoman behave like another system. A preset is a text that anybody could
+//! have written; to add one, add a file and a line. It must not know how configurations are read.
 
 /// A built-in configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Preset {
-    /// What it is called on the command line.
+    /// The value of `--preset`.
     pub(crate) name: &'static str,
     /// Its configuration.
     pub(crate) text: &'static str,
@@ -22,7 +22,7 @@ const ALL: &[Preset] = &[
 /// The preset of this name.
 ///
 /// # Errors
-/// Which there are.
+/// Returns the known names.
 pub(crate) fn parse(name: &str) -> Result<Preset, String> {
     let names = || ALL.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
     ALL.iter().find(|preset| preset.name == name).copied().ok_or_else(|| format!("there are {}", names()))

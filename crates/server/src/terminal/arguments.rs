@@ -1,6 +1,6 @@
-//! A tool's arguments out of what was typed: `key=value` words by the tool's input schema, or JSON as it is.
+//! A tool's arguments from the command line: `key=value` words by the tool's input schema, or JSON as it is.
 //!
-//! Numbers stay spelled as they were typed.
+//! Numbers keep the form in which they were typed.
 
 use proto::json::quote;
 use serde_json::Value;
@@ -8,25 +8,25 @@ use serde_json::value::RawValue;
 
 use crate::output::failure::Failure;
 
-/// A JSON object out of JSON text.
+/// Checks a JSON object.
 ///
 /// # Errors
-/// When it is no JSON object.
+/// Fails if it is not a JSON object.
 pub(crate) fn of_json(text: &str) -> Result<String, Failure> {
-    let mend = "write them as an object: '{\"key\": \"value\"}'";
+    let help = "write them as an object: '{\"key\": \"value\"}'";
     let raw: &RawValue = serde_json::from_str(text)
-        .map_err(|e| Failure::usage(format!("the arguments are no JSON: {e}")).mend(mend))?;
+        .map_err(|e| Failure::usage(format!("the arguments are not JSON: {e}")).help(help))?;
     if raw.get().starts_with('{') {
         Ok(raw.get().to_owned())
     } else {
-        Err(Failure::usage("the arguments are JSON, but no object").mend(mend))
+        Err(Failure::usage("the arguments are JSON, but not an object").help(help))
     }
 }
 
-/// A JSON object out of `key=value` words; `schema` is the tool's input schema, if there is one.
+/// A JSON object from `key=value` words; `schema` is the tool's input schema, if there is one.
 ///
 /// # Errors
-/// For a word that is no pair, a key that the tool does not have, and a value that does not fit.
+/// Fails for a word that is no pair, a key that the tool does not have, and a value of the wrong type.
 pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<String, Failure> {
     let nothing = Value::Null;
     let schema = schema.unwrap_or(&nothing);
@@ -34,7 +34,7 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
     for word in words {
         let (key, typed) = word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
             Failure::usage(format!("{word:?} is not key=value"))
-                .mend("write key=value, or give all with --args JSON")
+                .help("write key=value, or pass all arguments with --args JSON")
         })?;
         check_key(key, schema)?;
         match members.iter_mut().find(|(known, _)| known == key) {
@@ -50,10 +50,10 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
     Ok(format!("{{{}}}", out.join(",")))
 }
 
-/// A JSON object of texts, as prompts take them.
+/// A JSON object of texts, for prompts.
 ///
 /// # Errors
-/// For a word that is no pair, and a key that stands twice.
+/// Fails for a word that is no pair, and a repeated key.
 pub(crate) fn of_texts(words: &[String]) -> Result<String, Failure> {
     let texts = serde_json::json!({"additionalProperties": {"type": "string"}});
     let mut out = Vec::new();
@@ -74,10 +74,10 @@ fn check_key(key: &str, schema: &Value) -> Result<(), Failure> {
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
     let known =
         if known.is_empty() { "it takes none".to_owned() } else { format!("it takes {}", known.join(", ")) };
-    Err(Failure::usage(format!("the tool has no argument {key:?}")).mend(known))
+    Err(Failure::usage(format!("the tool has no argument {key:?}")).help(known))
 }
 
-/// The JSON text of what was typed for one argument.
+/// The JSON text of one argument.
 fn value(key: &str, typed: &[&str], schema: &Value) -> Result<String, String> {
     let allowed = types(schema);
     let wants = |name: &str| allowed.iter().any(|one| one == name);
@@ -87,7 +87,7 @@ fn value(key: &str, typed: &[&str], schema: &Value) -> Result<String, String> {
             typed.iter().map(|one| value(key, &[one], &schema["items"])).collect();
         return Ok(format!("[{}]", items?.join(",")));
     }
-    let [one] = typed else { return Err(format!("{key} is given {} times, but is no list", typed.len())) };
+    let [one] = typed else { return Err(format!("{key} is given {} times, but is not a list", typed.len())) };
     let spelled = json(one);
     if let Some(text) = &spelled {
         let fits = match text.as_bytes()[0] {
@@ -106,10 +106,10 @@ fn value(key: &str, typed: &[&str], schema: &Value) -> Result<String, String> {
         return Ok(quote(one));
     }
     let names: Vec<&str> = allowed.iter().map(String::as_str).collect();
-    Err(format!("{key}={one} does not fit: it has to be of type {}", names.join(" or ")))
+    Err(format!("{key}={one} is invalid: its type must be {}", names.join(" or ")))
 }
 
-/// What was typed, if it is JSON.
+/// The typed text, if it is JSON.
 fn json(typed: &str) -> Option<String> {
     serde_json::from_str::<&RawValue>(typed).ok().map(|raw| raw.get().to_owned())
 }
@@ -120,7 +120,7 @@ fn is_integer(number: &str) -> bool {
         || number.parse::<f64>().is_ok_and(|value| value.fract() == 0.0)
 }
 
-/// The types that a schema allows; none when it does not say.
+/// The types that a schema allows; none if it does not say.
 fn types(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match &schema["type"] {
@@ -175,7 +175,7 @@ mod tests {
         });
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();
         of_words(&words, Some(&schema)).map_err(|failure| match failure {
-            Failure::Told { message, .. } => message,
+            Failure::Explained { message, .. } => message,
             other => format!("{other:?}"),
         })
     }
@@ -193,9 +193,9 @@ mod tests {
             (vec!["either=truer", "any=1", "text="], r#"{"either":"truer","any":1,"text":""}"#),
             (vec!["any=[1", "maybe=3"], r#"{"any":"[1","maybe":3}"#),
             (vec![], "{}"),
-            (vec!["count=1.5"], "count=1.5 does not fit: it has to be of type integer"),
-            (vec!["on=yes"], "on=yes does not fit: it has to be of type boolean"),
-            (vec!["text=a", "text=b"], "text is given 2 times, but is no list"),
+            (vec!["count=1.5"], "count=1.5 is invalid: its type must be integer"),
+            (vec!["on=yes"], "on=yes is invalid: its type must be boolean"),
+            (vec!["text=a", "text=b"], "text is given 2 times, but is not a list"),
             (vec!["text"], "\"text\" is not key=value"),
             (vec!["=x"], "\"=x\" is not key=value"),
         ] {

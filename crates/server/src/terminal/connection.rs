@@ -1,4 +1,4 @@
-//! Requests and answers, whatever the transport. What a server says before its answer goes to the [`Desk`].
+//! Requests and answers over any transport. A server's messages before its answer go to the [`Desk`].
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -6,75 +6,57 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::exchange::Mirror;
-use native::{NativeCall, NativeServer};
+use native::NativeCall;
 use proto::bridge::shape::{self, Own};
 use proto::era::{Era, ServerHello, newest_stateless, notice, own_meta};
 use proto::json::quote;
 use proto::mcp::{Method, Notice, meta as names};
-use proto::rpc::{Frame, FrameLimits, Id, Kind};
+use proto::rpc::{Frame, FrameKind, FrameLimits, Id};
 use tokio::time::{Instant, timeout_at};
 use transport::child::Supervisor;
 use transport::net::Client;
-use transport::up::{
-    EventStream, HttpLink, HttpReply, LinkError, MuxCall, Owner, PipeLink, SseLink, StreamItem, Unasked,
-};
+use transport::up::{EventStream, HttpReply, LinkError, MuxCall, Owner, StreamItem, Unasked};
 
-use super::connect::told;
+use super::connect::link_failure;
 use super::desk::Desk;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::output::failure::Failure;
 use upstream::mask::Mask;
+use upstream::negotiation::connector::Connected;
+use upstream::negotiation::wire::Wire;
 
-/// The time that a request may take in all, whatever progress it reports.
+/// The time for one request in all, whatever progress it reports.
 const OVERALL: Duration = Duration::from_hours(1);
 
-/// The time that the end of a conversation may take.
+/// The time for closing a connection.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// The transport of a conversation.
-pub(super) enum Wire {
-    Http { client: Client, link: Box<HttpLink> },
-    Sse { client: Client, link: SseLink, unasked: Unasked },
-    Pipe { link: PipeLink, unasked: Unasked, supervisor: Supervisor },
-    Native(Box<dyn NativeServer>),
-}
-
-impl Wire {
-    /// Ends what stands behind it in an orderly way.
-    pub(super) async fn close(self) {
-        match self {
-            Self::Native(_) => {}
-            Self::Http { client, link } => link.close(&client).await,
-            Self::Sse { link, .. } => link.stop(),
-            Self::Pipe { link, supervisor, .. } => {
-                drop(link);
-                supervisor.shutdown(FAREWELL).await;
-            }
-        }
-    }
-}
-
-/// A conversation with one server.
+/// A connection to one server.
 pub(crate) struct Connection {
     wire: Wire,
+    /// A server's own messages, on a transport with one stream for all.
+    unasked: Option<Unasked>,
+    client: Client,
+    /// Reaps the child, if the server is one.
+    supervisor: Option<Supervisor>,
     mask: Mask,
-    /// What the server said of itself.
+    /// The server's introduction.
     pub(crate) hello: ServerHello,
     patience: Duration,
     last: u64,
     open: Option<u64>,
-    /// There is nobody else.
+    /// The owner of all messages; there is only one.
     owner: Owner,
 }
 
-/// A request as it is put together.
+/// A request that is being built.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
-    /// What is asked.
+    /// The method.
     pub(crate) method: Method,
     /// The members of `params`: keys that need no escapes, and JSON texts.
     pub(crate) params: Vec<(&'static str, String)>,
-    /// What HTTP headers repeat of it, where they do.
+    /// The parts of it that HTTP headers repeat.
     pub(crate) mirror: Mirror,
 }
 
@@ -91,7 +73,7 @@ impl Ask {
         self
     }
 
-    /// The same with the member that says what it is about, which headers repeat.
+    /// The same with the param that names its target, which headers repeat.
     #[must_use]
     pub(crate) fn about(mut self, key: &'static str, value: &str) -> Self {
         self.mirror.name = Some(proto::codec::headers::encode_value(value).into_owned());
@@ -99,30 +81,39 @@ impl Ask {
     }
 }
 
-/// Where the messages of an exchange come from.
-enum Source {
+/// The source of an exchange's messages.
+enum AnswerSource {
     Whole(Option<Frame>),
     Events(Box<EventStream>),
     Pipe(MuxCall),
 }
 
 impl Connection {
-    /// One whose introductions had ids below `last`.
-    pub(super) fn new(wire: Wire, mask: Mask, hello: ServerHello, patience: Duration, last: u64) -> Self {
-        Self { wire, mask, hello, patience, last, open: None, owner: Owner::unique() }
+    /// Creates a connection whose handshake used ids below `last`.
+    pub(super) fn new(
+        connected: Connected,
+        client: Client,
+        supervisor: Option<Supervisor>,
+        mask: Mask,
+        patience: Duration,
+        last: u64,
+    ) -> Self {
+        let Connected { wire, unasked, hello, .. } = connected;
+        let owner = Owner::unique();
+        Self { wire, unasked, client, supervisor, mask, hello, patience, last, open: None, owner }
     }
 
-    /// The era that is spoken.
+    /// The era in use.
     pub(crate) fn era(&self) -> &'static Era {
         self.hello.era
     }
 
-    /// Returns true if requests carry headers that repeat something of them.
+    /// Returns true if requests have headers that repeat parts of them.
     pub(super) fn over_http(&self) -> bool {
-        matches!(self.wire, Wire::Http { .. })
+        matches!(self.wire, Wire::Http(_))
     }
 
-    /// A result of this era in the words of the newest, so that all are shown alike.
+    /// A result of this era in the form of the newest, so that all are shown alike.
     pub(crate) fn modern<'r>(&self, method: Method, result: &'r str) -> Cow<'r, str> {
         if !self.era().shapes.tool_result {
             return Cow::Borrowed(result);
@@ -135,17 +126,17 @@ impl Connection {
         }
     }
 
-    /// How the server is reached, in a word.
+    /// The transport, in one word.
     pub(crate) fn transport(&self) -> &'static str {
         match self.wire {
-            Wire::Http { .. } => "HTTP",
-            Wire::Sse { .. } => "HTTP+SSE",
-            Wire::Pipe { .. } => "stdio",
+            Wire::Http(_) => "HTTP",
+            Wire::Sse(_) => "HTTP+SSE",
+            Wire::Pipe(_) => "stdio",
             Wire::Native(_) => "embedded",
         }
     }
 
-    /// Returns true if introductions go to the server itself; embedded ones are introduced by their host.
+    /// Returns true if the server answers introductions; those of embedded servers are answered by their host.
     pub(crate) fn answers_introductions(&self) -> bool {
         !matches!(self.wire, Wire::Native(_))
     }
@@ -156,20 +147,20 @@ impl Connection {
         self.last
     }
 
-    /// Asks once, and waits for the answer: a result or an error.
+    /// Sends a request, and waits for the answer: a result or an error.
     ///
     /// # Errors
-    /// When no answer can be had.
+    /// Fails if there is no answer.
     pub(crate) async fn ask(&mut self, ask: &Ask, desk: &mut Desk<'_>) -> Result<Frame, Failure> {
         let key = self.next_id();
         let text = self.request(key, ask, desk);
         self.exchange(key, text, &ask.mirror, desk).await
     }
 
-    /// Sends a request that is written out already, under `key`, and waits for its answer.
+    /// Sends a complete request under `key`, and waits for its answer.
     ///
     /// # Errors
-    /// When no answer can be had.
+    /// Fails if there is no answer.
     pub(super) async fn exchange(
         &mut self,
         key: u64,
@@ -181,7 +172,7 @@ impl Connection {
         let answer = self.converse(key, text, mirror, desk).await;
         self.open = None;
         desk.settle();
-        answer.map_err(|e| told("the server", &e, &self.mask))
+        answer.map_err(|e| link_failure("the server", &e, &self.mask))
     }
 
     async fn converse(
@@ -193,19 +184,22 @@ impl Connection {
     ) -> Result<Frame, LinkError> {
         let mirror = self.era().mirrored_headers.then_some(mirror);
         let overall = Instant::now() + OVERALL.max(self.patience);
-        let idle = || (Instant::now() + self.patience).min(overall);
-        let late = |_| LinkError::Late(self.patience.as_secs());
+        let patience = self.patience;
+        let idle = || (Instant::now() + patience).min(overall);
+        let late = |_| LinkError::Late(patience.as_secs());
         let mut source = timeout_at(idle(), self.send(key, text, mirror)).await.map_err(late)??;
         loop {
-            let next = timeout_at(idle(), next(&mut self.wire, &mut source)).await;
-            let frame = next.map_err(|_| LinkError::Late(self.patience.as_secs()))??;
+            let next = timeout_at(idle(), self.next(&mut source)).await;
+            let frame = next.map_err(late)??;
             match frame.kind() {
-                Kind::Response | Kind::Error if frame.id().is_none_or(|id| *id == Id::number(key)) => {
+                FrameKind::Response | FrameKind::Error
+                    if frame.id().is_none_or(|id| *id == Id::number(key)) =>
+                {
                     return Ok(frame);
                 }
-                Kind::Response | Kind::Error => tracing::debug!("an answer to another request"),
-                Kind::Notification => desk.hear(&frame),
-                Kind::Request => {
+                FrameKind::Response | FrameKind::Error => tracing::debug!("an answer to another request"),
+                FrameKind::Notification => desk.hear(&frame),
+                FrameKind::Request => {
                     let answer = desk.answer(&frame).await;
                     self.notify(answer).await?;
                 }
@@ -213,21 +207,41 @@ impl Connection {
         }
     }
 
-    async fn send(&self, key: u64, text: Bytes, mirror: Option<&Mirror>) -> Result<Source, LinkError> {
+    /// The next message of an exchange, or an unsolicited one of a server with one stream for all.
+    async fn next(&mut self, source: &mut AnswerSource) -> Result<Frame, LinkError> {
+        match source {
+            AnswerSource::Whole(frame) => frame.take().ok_or(LinkError::Closed),
+            AnswerSource::Events(stream) => loop {
+                match stream.next(&self.client).await? {
+                    StreamItem::Message(text) => return parsed(text),
+                    StreamItem::Paused { .. } => tracing::debug!("the stream was interrupted; resuming it"),
+                }
+            },
+            AnswerSource::Pipe(call) => {
+                let Some(unasked) = &mut self.unasked else { return call.next().await };
+                // In this order, so that what was said before the answer is heard before it.
+                tokio::select! {
+                    biased;
+                    Some(message) = unasked.recv() => Ok(message.frame),
+                    frame = call.next() => frame,
+                }
+            }
+        }
+    }
+
+    async fn send(&self, key: u64, text: Bytes, mirror: Option<&Mirror>) -> Result<AnswerSource, LinkError> {
         match &self.wire {
             Wire::Native(server) => {
                 let request = parsed(text)?;
                 let answer = server.answer(NativeCall::new(&request, self.hello.era)).bytes().await;
-                Ok(Source::Whole(Some(parsed(answer)?)))
+                Ok(AnswerSource::Whole(Some(parsed(answer)?)))
             }
-            Wire::Pipe { link, .. } => Ok(Source::Pipe(link.call(key, text, self.owner).await?)),
-            Wire::Sse { client, link, .. } => {
-                Ok(Source::Pipe(link.call(client, key, text, self.owner).await?))
-            }
-            Wire::Http { client, link } => match link.post(client, text, mirror).await? {
-                HttpReply::Whole { text, .. } => Ok(Source::Whole(Some(parsed(text)?))),
-                HttpReply::Long(long) => Ok(Source::Whole(Some(parsed(long.read().await?)?))),
-                HttpReply::Stream(stream) => Ok(Source::Events(stream)),
+            Wire::Pipe(link) => Ok(AnswerSource::Pipe(link.call(key, text, self.owner).await?)),
+            Wire::Sse(link) => Ok(AnswerSource::Pipe(link.call(&self.client, key, text, self.owner).await?)),
+            Wire::Http(link) => match link.post(&self.client, text, mirror).await? {
+                HttpReply::Whole { text, .. } => Ok(AnswerSource::Whole(Some(parsed(text)?))),
+                HttpReply::Long(long) => Ok(AnswerSource::Whole(Some(parsed(long.read().await?)?))),
+                HttpReply::Stream(stream) => Ok(AnswerSource::Events(stream)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
             },
         }
@@ -235,20 +249,13 @@ impl Connection {
 
     /// Sends a notification, or an answer to a question.
     pub(super) async fn notify(&self, text: Bytes) -> Result<(), LinkError> {
-        let sent = async {
-            match &self.wire {
-                Wire::Native(_) => Ok(()),
-                Wire::Pipe { link, .. } => link.notify(text).await,
-                Wire::Http { client, link } => link.notify(client, text).await,
-                Wire::Sse { client, link, .. } => link.notify(client, text).await,
-            }
-        };
+        let sent = self.wire.notify(&self.client, text);
         let deadline = Instant::now() + self.patience;
         timeout_at(deadline, sent).await.map_err(|_| LinkError::Late(self.patience.as_secs()))?
     }
 
-    /// Tells the server that the open request is no longer wanted, if there is one and the era has words for that. Over
-    /// HTTP, where the era says that closing the stream means the same, that has happened already.
+    /// Cancels the open request, if there is one and the era has a message for that. Over HTTP, in eras where closing the
+    /// stream cancels, that has happened already.
     pub(crate) async fn cancel(&mut self) {
         let Some(key) = self.open.take() else { return };
         if (self.over_http() && self.era().disconnect_cancels) || !self.era().shapes.cancellation {
@@ -257,13 +264,15 @@ impl Connection {
         let params = format!("\"requestId\":{key},\"reason\":\"the user pressed Ctrl-C\"");
         let sent = self.notify(notice(Notice::Cancelled.name(), params.as_bytes()));
         if !matches!(tokio::time::timeout(FAREWELL, sent).await, Ok(Ok(()))) {
-            tracing::info!("the server could not be told that the request is no longer wanted");
+            tracing::info!("could not cancel the request at the server");
         }
     }
 
-    /// Ends the conversation in an orderly way.
+    /// Closes the connection properly.
     pub(crate) async fn close(self) {
-        self.wire.close().await;
+        let Some(supervisor) = self.supervisor else { return self.wire.close(&self.client).await };
+        drop(self.wire);
+        supervisor.shutdown(FAREWELL).await;
     }
 
     /// The text of a request.
@@ -299,28 +308,6 @@ impl Connection {
             quote(ask.method.name()),
             members.join(","),
         ))
-    }
-}
-
-/// The next message of an exchange, or one that a child sent unasked.
-async fn next(wire: &mut Wire, source: &mut Source) -> Result<Frame, LinkError> {
-    match (source, wire) {
-        (Source::Whole(frame), _) => frame.take().ok_or(LinkError::Closed),
-        (Source::Events(stream), Wire::Http { client, .. }) => loop {
-            match stream.next(client).await? {
-                StreamItem::Message(text) => return parsed(text),
-                StreamItem::Paused { .. } => tracing::debug!("the stream broke off and is resumed"),
-            }
-        },
-        (Source::Pipe(call), Wire::Pipe { unasked, .. } | Wire::Sse { unasked, .. }) => {
-            // In this order, so that what was said before the answer is heard before it.
-            tokio::select! {
-                biased;
-                Some(message) = unasked.recv() => Ok(message.frame),
-                frame = call.next() => frame,
-            }
-        }
-        _ => Err(LinkError::Closed),
     }
 }
 

@@ -1,6 +1,6 @@
-//! What a server says and asks while it works: progress and log messages go to stderr, questions to the user.
+//! A server's messages and questions before its answer: progress and log messages go to stderr, questions to the user.
 //!
-//! Only the user answers. Where nobody can be asked (no terminal), questions are declined.
+//! Only the user answers. Without a terminal, questions are declined.
 
 use std::io::BufRead as _;
 
@@ -9,11 +9,11 @@ use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id, code, error_response, result_response};
 use serde_json::{Map, Value, json};
 
-use super::form::{Entry, Field, fields};
+use super::form::{Field, FieldInput, fields};
 use super::pretty::pretty;
 use crate::output::console::{Console, harmless, one_line};
 
-/// What declines a question.
+/// The line that declines a question.
 const NO: &str = "!";
 
 /// The longest line that is read from the user, in bytes.
@@ -26,17 +26,17 @@ pub(super) struct Unanswerable {
     pub(super) message: String,
 }
 
-/// The user's end of a conversation.
+/// The user's end of a connection.
 #[derive(Debug)]
 pub(crate) struct Desk<'c> {
     console: &'c Console,
-    /// True if questions can be put to the user: stdin and stderr are terminals, and stdin is not used otherwise.
+    /// True if the user can be asked: stdin and stderr are terminals, and stdin is free.
     can_ask: bool,
     progress_shown: bool,
 }
 
 impl<'c> Desk<'c> {
-    /// A desk; `stdin_is_taken` when the command reads it.
+    /// Creates a desk; `stdin_is_taken` is true if the command reads stdin.
     pub(crate) fn new(console: &'c Console, stdin_is_taken: bool) -> Self {
         Self { console, can_ask: console.can_ask && !stdin_is_taken, progress_shown: false }
     }
@@ -50,7 +50,7 @@ impl<'c> Desk<'c> {
         }
     }
 
-    /// Takes a notification.
+    /// Handles a notification.
     pub(super) fn hear(&mut self, frame: &Frame) {
         let params = params(frame);
         match Notice::from_name(&frame.method()) {
@@ -73,7 +73,7 @@ impl<'c> Desk<'c> {
         }
     }
 
-    /// Clears what was only of interest meanwhile.
+    /// Clears progress that is no longer of interest.
     pub(super) fn settle(&mut self) {
         if std::mem::take(&mut self.progress_shown) {
             self.console.hint("\r\x1b[K");
@@ -90,7 +90,7 @@ impl<'c> Desk<'c> {
     /// The answer to a question, as JSON text.
     ///
     /// # Errors
-    /// When this client cannot answer such questions.
+    /// Fails if this client cannot answer such questions.
     pub(super) async fn ask(&mut self, method: &str, params: &[u8]) -> Result<String, Unanswerable> {
         self.settle();
         match Method::from_name(method) {
@@ -113,7 +113,10 @@ impl<'c> Desk<'c> {
         let message = params["message"].as_str().unwrap_or("(no message)");
         if !self.can_ask {
             let what = one_line(message);
-            self.console.note(&format!("declined, as nobody can be asked here: the server asks {what:?}"));
+            self.console.note(&format!(
+                "declined, because there is no terminal to answer on: the server \
+                asks {what:?}"
+            ));
             return json!({"action": "decline"});
         }
         let head = self.console.err.bold("The server asks:");
@@ -124,11 +127,11 @@ impl<'c> Desk<'c> {
         }
     }
 
-    /// The user decides whether to open the address; nothing is opened or fetched for them.
+    /// Lets the user decide whether to open the address; nothing is opened or fetched for them.
     async fn open_url(&self, url: &str) -> Value {
         let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or(url);
         self.console.complain(&format!(
-            "It wants you to open this address of {}:",
+            "It asks you to open this address of {}:",
             self.console.err.bold(&one_line(host))
         ));
         self.console.complain(&format!("  {}", self.console.err.cyan(&one_line(url))));
@@ -148,7 +151,7 @@ impl<'c> Desk<'c> {
             };
         }
         self.console.complain(
-            &self.console.err.dim(&format!("(Enter takes what stands in brackets, {NO} declines)")),
+            &self.console.err.dim(&format!("(Enter accepts the value in brackets, {NO} declines)")),
         );
         let mut content = Map::new();
         for field in form {
@@ -161,11 +164,11 @@ impl<'c> Desk<'c> {
                     return json!({"action": "decline"});
                 }
                 match field.read(&line) {
-                    Ok(Entry::Value(value)) => {
+                    Ok(FieldInput::Value(value)) => {
                         content.insert(field.name.clone(), value);
                         break;
                     }
-                    Ok(Entry::Nothing) => break,
+                    Ok(FieldInput::Nothing) => break,
                     Err(why) => self.console.complain(&format!("  {}", self.console.err.yellow(&why))),
                 }
             }

@@ -1,7 +1,7 @@
-//! The form of a question (elicitation): its fields, how each is asked for, and what may be typed into it.
+//! The form of a question (elicitation): its fields, their prompts, and valid input.
 //!
-//! Pure: who reads the lines is not known here. Field schemas are those of MCP: strings, numbers, booleans, choices of
-//! one (`enum`, `oneOf`) and of several (`array` of them).
+//! Pure: it does not know who reads the lines. Field schemas are those of MCP: strings, numbers, booleans, choices of one
+//! (`enum`, `oneOf`) and of several (`array` of them).
 
 use serde_json::{Number, Value};
 
@@ -19,11 +19,11 @@ pub(super) struct Field {
     description: String,
     required: bool,
     default: Option<Value>,
-    kind: Kind,
+    kind: FieldType,
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum FieldType {
     Text { least: u64, most: u64 },
     Number { integer: bool, least: f64, most: f64 },
     Boolean,
@@ -37,12 +37,12 @@ struct Choice {
     title: String,
 }
 
-/// What a line means for a field.
+/// The meaning of a line for a field.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Entry {
+pub(super) enum FieldInput {
     /// Its value.
     Value(Value),
-    /// It is left out.
+    /// No value: the field is left out.
     Nothing,
 }
 
@@ -62,22 +62,22 @@ pub(super) fn fields(schema: &Value) -> Vec<Field> {
     properties.into_iter().flatten().take(MOST).map(field).collect()
 }
 
-fn kind(schema: &Value) -> Kind {
+fn kind(schema: &Value) -> FieldType {
     let number = |key: &str, otherwise| schema[key].as_f64().unwrap_or(otherwise);
     let length = |key: &str, otherwise| schema[key].as_u64().unwrap_or(otherwise);
     match schema["type"].as_str() {
-        Some("array") => Kind::Several(choices(&schema["items"])),
-        Some("boolean") => Kind::Boolean,
-        Some(name @ ("number" | "integer")) => Kind::Number {
+        Some("array") => FieldType::Several(choices(&schema["items"])),
+        Some("boolean") => FieldType::Boolean,
+        Some(name @ ("number" | "integer")) => FieldType::Number {
             integer: name == "integer",
             least: number("minimum", f64::NEG_INFINITY),
             most: number("maximum", f64::INFINITY),
         },
         _ => match choices(schema) {
             none if none.is_empty() => {
-                Kind::Text { least: length("minLength", 0), most: length("maxLength", u64::MAX) }
+                FieldType::Text { least: length("minLength", 0), most: length("maxLength", u64::MAX) }
             }
-            some => Kind::One(some),
+            some => FieldType::One(some),
         },
     }
 }
@@ -99,13 +99,13 @@ fn choices(schema: &Value) -> Vec<Choice> {
 }
 
 impl Field {
-    /// Lines to be shown above the prompt.
+    /// Lines to show above the prompt.
     pub(super) fn about(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.description.is_empty() {
             lines.push(format!("  {}", self.description));
         }
-        if let Kind::One(choices) | Kind::Several(choices) = &self.kind {
+        if let FieldType::One(choices) | FieldType::Several(choices) = &self.kind {
             lines.extend(
                 choices.iter().enumerate().map(|(index, one)| format!("    {}. {}", index + 1, one.title)),
             );
@@ -113,17 +113,17 @@ impl Field {
         lines
     }
 
-    /// What stands in front of the cursor.
+    /// The text in front of the cursor.
     pub(super) fn prompt(&self) -> String {
         let kind = match &self.kind {
-            Kind::Text { .. } => "text",
-            Kind::Number { integer: true, .. } => "whole number",
-            Kind::Number { .. } => "number",
-            Kind::Boolean => "yes or no",
-            Kind::One(_) => "a number above",
-            Kind::Several(_) => "numbers above, with commas",
+            FieldType::Text { .. } => "text",
+            FieldType::Number { integer: true, .. } => "whole number",
+            FieldType::Number { .. } => "number",
+            FieldType::Boolean => "yes or no",
+            FieldType::One(_) => "a number above",
+            FieldType::Several(_) => "numbers from above, separated by commas",
         };
-        let left_out = if self.required { "" } else { ", may be left out" };
+        let left_out = if self.required { "" } else { ", optional" };
         let default =
             self.default.as_ref().map(|value| format!(" [{}]", self.shown(value))).unwrap_or_default();
         format!("{} ({kind}{left_out}){default}: ", self.title)
@@ -133,7 +133,7 @@ impl Field {
         let title = |value: &Value| {
             let text = value.as_str().unwrap_or_default();
             match &self.kind {
-                Kind::One(all) | Kind::Several(all) => {
+                FieldType::One(all) | FieldType::Several(all) => {
                     all.iter().find(|one| one.value == text).map_or(text.to_owned(), |one| one.title.clone())
                 }
                 _ => text.to_owned(),
@@ -148,46 +148,46 @@ impl Field {
         }
     }
 
-    /// What a line means.
+    /// The meaning of a line.
     ///
     /// # Errors
-    /// Why it does not fit, to be asked again.
-    pub(super) fn read(&self, line: &str) -> Result<Entry, String> {
+    /// Returns the reason why the line is invalid, to ask again.
+    pub(super) fn read(&self, line: &str) -> Result<FieldInput, String> {
         if line.is_empty() {
             return match &self.default {
-                Some(value) => Ok(Entry::Value(value.clone())),
-                None if self.required => Err("it cannot be left out".to_owned()),
-                None => Ok(Entry::Nothing),
+                Some(value) => Ok(FieldInput::Value(value.clone())),
+                None if self.required => Err("a value is required".to_owned()),
+                None => Ok(FieldInput::Nothing),
             };
         }
         match &self.kind {
-            Kind::Text { least, most } => {
+            FieldType::Text { least, most } => {
                 let length = line.chars().count() as u64;
                 if (*least..=*most).contains(&length) {
-                    Ok(Entry::Value(line.into()))
+                    Ok(FieldInput::Value(line.into()))
                 } else if length < *least {
                     Err(format!("at least {least} characters"))
                 } else {
                     Err(format!("at most {most} characters"))
                 }
             }
-            Kind::Number { integer, least, most } => read_number(line, *integer, *least, *most),
-            Kind::Boolean => match line.to_lowercase().as_str() {
-                "y" | "yes" | "true" | "1" => Ok(Entry::Value(true.into())),
-                "n" | "no" | "false" | "0" => Ok(Entry::Value(false.into())),
+            FieldType::Number { integer, least, most } => read_number(line, *integer, *least, *most),
+            FieldType::Boolean => match line.to_lowercase().as_str() {
+                "y" | "yes" | "true" | "1" => Ok(FieldInput::Value(true.into())),
+                "n" | "no" | "false" | "0" => Ok(FieldInput::Value(false.into())),
                 _ => Err("answer yes or no".to_owned()),
             },
-            Kind::One(choices) => Ok(Entry::Value(pick(choices, line)?.into())),
-            Kind::Several(choices) => {
+            FieldType::One(choices) => Ok(FieldInput::Value(pick(choices, line)?.into())),
+            FieldType::Several(choices) => {
                 let parts = line.split(',').map(str::trim).filter(|part| !part.is_empty());
                 let picked: Result<Vec<String>, String> = parts.map(|part| pick(choices, part)).collect();
-                Ok(Entry::Value(picked?.into()))
+                Ok(FieldInput::Value(picked?.into()))
             }
         }
     }
 }
 
-fn read_number(line: &str, integer: bool, least: f64, most: f64) -> Result<Entry, String> {
+fn read_number(line: &str, integer: bool, least: f64, most: f64) -> Result<FieldInput, String> {
     let what = if integer { "a whole number" } else { "a number" };
     let number: Number = serde_json::from_str(line).map_err(|_| format!("write {what}"))?;
     let value = number.as_f64().unwrap_or(f64::NAN);
@@ -200,7 +200,7 @@ fn read_number(line: &str, integer: bool, least: f64, most: f64) -> Result<Entry
     if value > most {
         return Err(format!("not more than {most}"));
     }
-    Ok(Entry::Value(Value::Number(number)))
+    Ok(FieldInput::Value(Value::Number(number)))
 }
 
 /// A choice by its number, its title or its value.
@@ -239,11 +239,11 @@ mod tests {
             prompts,
             [
                 "name (text): ",
-                "age (whole number, may be left out): ",
-                "share (number, may be left out) [0.5]: ",
-                "sure (yes or no, may be left out) [yes]: ",
+                "age (whole number, optional): ",
+                "share (number, optional) [0.5]: ",
+                "sure (yes or no, optional) [yes]: ",
                 "colour (a number above) [Green]: ",
-                "tags (numbers above, with commas, may be left out): ",
+                "tags (numbers from above, separated by commas, optional): ",
             ]
         );
         assert_eq!(form()[0].about(), ["  Your name"]);
@@ -253,13 +253,13 @@ mod tests {
     #[test]
     fn lines_are_read_or_refused() {
         let form = form();
-        let value = |value: Value| Ok(Entry::Value(value));
+        let value = |value: Value| Ok(FieldInput::Value(value));
         for (field, line, want) in [
             (0, "Ada", value(json!("Ada"))),
             (0, "A", Err("at least 2 characters".to_owned())),
             (0, "Adalovelace", Err("at most 5 characters".to_owned())),
-            (0, "", Err("it cannot be left out".to_owned())),
-            (1, "", Ok(Entry::Nothing)),
+            (0, "", Err("a value is required".to_owned())),
+            (1, "", Ok(FieldInput::Nothing)),
             (1, "36", value(json!(36))),
             (1, "36.5", Err("write a whole number".to_owned())),
             (1, "-1", Err("not less than 0".to_owned())),

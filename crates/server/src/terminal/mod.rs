@@ -1,15 +1,16 @@
-//! The client behind `list`, `call`, `read`, `prompt` and `ping`: one connection to one server, and what is shown of it.
+//! The client behind `list`, `call`, `read`, `prompt` and `ping`: one connection to one server, and the display of its
+//! answers.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `target` | what is connected to: a URL, a command, an embedded server |
-//! | `connect` | the way into a conversation: which era a server speaks |
-//! | `connection` | requests and answers, whatever the transport |
+//! | `target` | the server: a URL, a command, an embedded server |
+//! | `connect` | the connection to a server, with detection of its era |
+//! | `connection` | requests and answers over any transport |
 //! | `rounds` | requests that are answered with questions, and cancelling |
-//! | `desk` | what a server says and asks meanwhile: progress, log messages, questions |
-//! | `form` | a question's form: fields, what may be typed into them |
-//! | `arguments` | a tool's arguments out of what was typed |
-//! | `offer` | what a server lists |
+//! | `desk` | a server's messages and questions before its answer |
+//! | `form` | a question's form: fields and valid input |
+//! | `arguments` | a tool's arguments from the command line |
+//! | `offer` | a server's lists |
 //! | `show`, `pretty`, `save` | results for people: content blocks, JSON, files |
 //!
 //! It must not know the command line; the commands in `cli` use it.
@@ -29,12 +30,12 @@ pub(crate) mod target;
 pub(crate) use connection::Connection;
 pub(crate) use desk::Desk;
 
-/// What this client says of itself.
+/// This client's introduction.
 pub(crate) const CLIENT_INFO: &str = concat!(
     r#"{"name":"dragoman-terminal","title":"Dragoman in a terminal","version":""#,
     env!("CARGO_PKG_VERSION"),
     r#""}"#
 );
 
-/// What this client can do: ask its user.
+/// This client's capabilities: it can ask its user.
 pub(crate) const CAPABILITIES: &str = r#"{"elicitation":{"form":{},"url":{}}}"#;

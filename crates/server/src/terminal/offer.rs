@@ -1,4 +1,4 @@
-//! What a server lists, all pages of it, and a tool out of that.
+//! A server's lists with all of their pages, and one tool of them.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use super::connection::Connection;
 use super::desk::Desk;
 use crate::output::failure::Failure;
 
-/// Caps on what is listed.
+/// Limits of lists.
 const LIMITS: GatherLimits = GatherLimits { pages: 1000, entries: 100_000 };
 
-/// The longest schema that is looked at, in bytes.
+/// The longest schema that is used, in bytes.
 const SCHEMA: usize = 1 << 20;
 
-/// Fetches the lists of these kinds, as far as the server has them.
+/// Fetches the lists of these kinds that the server supports.
 ///
 /// # Errors
-/// When one of them cannot be had.
+/// Fails if one of them cannot be fetched.
 pub(crate) async fn gather(
     connection: &mut Connection,
     kinds: &[ListKind],
@@ -42,7 +42,7 @@ pub(crate) async fn gather(
         let answer = connection.exchange(key, text, &Mirror::of_method(kind.method()), desk).await?;
         run.feed(&answer).map_err(|fault| match fault {
             GatherFault::Refused { code, message, .. } => {
-                Failure::Refused { code, message, data: None, mend: None }
+                Failure::Refused { code, message, data: None, help: None }
             }
             GatherFault::NoList(..) => Failure::new(format!("the server's lists cannot be read: {fault}")),
         })?;
@@ -54,7 +54,7 @@ pub(crate) async fn gather(
     Ok(offer)
 }
 
-/// The capabilities that stand for these kinds, of those that there are.
+/// The capabilities for these kinds, of those that the server has.
 fn only(capabilities: &Bytes, kinds: &[ListKind]) -> Bytes {
     let announced = Members::of_document(capabilities, MAX_DEPTH).ok();
     let mut wanted: Vec<&str> = kinds.iter().map(|kind| kind.capability()).collect();
@@ -64,7 +64,7 @@ fn only(capabilities: &Bytes, kinds: &[ListKind]) -> Bytes {
     Bytes::from(format!("{{{}}}", members.join(",")))
 }
 
-/// A tool as it is called.
+/// A tool to call.
 #[derive(Debug)]
 pub(crate) struct Tool {
     /// Its input schema.
@@ -73,7 +73,7 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// The headers that repeat arguments (JSON text), in eras that have such.
+    /// The headers that repeat arguments (JSON text), in eras that have them.
     pub(crate) fn headers(&self, arguments: &str) -> Vec<(String, String)> {
         let text = arguments.as_bytes();
         let header = |param: &MirroredParam| {
@@ -84,7 +84,7 @@ impl Tool {
     }
 }
 
-/// The tool with this name, if it is listed and can be called.
+/// The tool with this name, if it is listed and callable.
 pub(crate) fn tool(connection: &Connection, offer: Offer, name: &str) -> Option<Tool> {
     let item = offer.list(ListKind::Tools).iter().find(|item| item.key == name)?;
     let schema = item.member("inputSchema").and_then(|text| serde_json::from_slice(&text).ok());
@@ -96,6 +96,7 @@ pub(crate) fn tool(connection: &Connection, offer: Offer, name: &str) -> Option<
         schema_bytes: SCHEMA,
         guard: None,
         separate: false,
+        personal: false,
     };
     let upstream = UpstreamOffer {
         id: UpstreamId(0),

@@ -1,9 +1,9 @@
-//! JSON with line breaks and indentation, every number and string spelled as it came.
+//! JSON with line breaks and indentation; every number and string keeps its form.
 
 /// The deepest level that is indented further, so that hostile nesting does not multiply the text.
 const DEEPEST: usize = 32;
 
-/// Lays out valid JSON text.
+/// Formats valid JSON text.
 pub(crate) fn pretty(json: &[u8]) -> String {
     let mut out = Vec::with_capacity(json.len() + json.len() / 4);
     let mut depth = 0_usize;
@@ -46,7 +46,7 @@ pub(crate) fn pretty(json: &[u8]) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The offset behind the string that opens at `at`.
+/// The offset after the string that begins at `at`.
 fn string_end(json: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while let Some(&byte) = json.get(end) {

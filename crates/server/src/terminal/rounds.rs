@@ -1,22 +1,22 @@
-//! Requests that may be answered with questions (MCP 2026-07-28: multi round-trip requests), and cancelling.
+//! Requests that may be answered with questions (MCP 2026-07-28: multi round-trip requests), and cancellation.
 
 use std::time::Duration;
 
 use proto::era::is_input_required;
 use proto::json::{Members, Span, quote, unquote};
-use proto::rpc::{Frame, Kind, RpcError};
+use proto::rpc::{Frame, FrameKind, RpcError};
 
 use super::connection::{Ask, Connection};
 use super::desk::Desk;
 use crate::output::failure::Failure;
 
-/// The number of times that a server may ask back before its answer.
+/// The number of times that a server may ask before it answers.
 const MAX_ROUNDS: u32 = 10;
 
 /// The number of questions that a server may ask at once.
 const MAX_QUESTIONS: usize = 32;
 
-/// The time for which to wait before a request is repeated that was answered without a question.
+/// The pause before a request is repeated that was answered without a question.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// A request's result.
@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(crate) struct Outcome {
     /// The whole answer.
     pub(crate) frame: Frame,
-    /// Where its result stands.
+    /// The position of its result.
     pub(crate) result: Span,
 }
 
@@ -35,10 +35,10 @@ impl Outcome {
     }
 }
 
-/// Asks, answers what the server asks back, and returns its result.
+/// Sends a request, answers the server's questions, and returns its result.
 ///
 /// # Errors
-/// [`Failure::Refused`] for an error of the server; others when no answer can be had.
+/// [`Failure::Refused`] for an error of the server; other failures if there is no answer.
 pub(crate) async fn complete(
     connection: &mut Connection,
     ask: &Ask,
@@ -57,10 +57,10 @@ pub(crate) async fn complete(
     Err(Failure::new(format!("the server asked back {MAX_ROUNDS} times without an answer")))
 }
 
-/// Runs `work` until it is done or somebody presses Ctrl-C; then the open request is cancelled.
+/// Runs `work` until it is done, or until Ctrl-C, which cancels the open request.
 ///
 /// # Errors
-/// What `work` fails with.
+/// The failure of `work`.
 pub(crate) async fn interruptible<T>(
     connection: &mut Connection,
     work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
@@ -70,19 +70,19 @@ pub(crate) async fn interruptible<T>(
         pressed = tokio::signal::ctrl_c() => pressed,
     };
     if let Err(e) = interrupted {
-        return Err(Failure::new(format!("Ctrl-C cannot be listened to: {e}")));
+        return Err(Failure::new(format!("cannot handle Ctrl-C: {e}")));
     }
     connection.cancel().await;
     Err(Failure::interrupted())
 }
 
-/// An answer as a result or a refusal.
+/// An answer as a result or a failure.
 ///
 /// # Errors
 /// [`Failure::Refused`] for an error.
 pub(crate) fn outcome(frame: Frame) -> Result<Outcome, Failure> {
     match frame.payload() {
-        Some(result) if frame.kind() == Kind::Response => Ok(Outcome { frame, result }),
+        Some(result) if frame.kind() == FrameKind::Response => Ok(Outcome { frame, result }),
         payload => Err(refusal(&frame, payload)),
     }
 }
@@ -91,10 +91,10 @@ fn refusal(frame: &Frame, payload: Option<Span>) -> Failure {
     let error = payload.and_then(|span| RpcError::of_value(frame.text(), span));
     let message = error.and_then(|e| frame.string(e.message?)).unwrap_or_default().into_owned();
     let data = error.and_then(|e| Some(String::from_utf8_lossy(e.data?.of(frame.text())).into_owned()));
-    Failure::Refused { code: error.map_or(0, |e| e.code), message, data, mend: None }
+    Failure::Refused { code: error.map_or(0, |e| e.code), message, data, help: None }
 }
 
-/// The members that the repeated request carries.
+/// The params with answers for the repeated request.
 async fn answers(
     frame: &Frame,
     result: &Members,

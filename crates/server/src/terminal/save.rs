@@ -1,4 +1,4 @@
-//! Writing what a server sent to files: into one folder, under names that cannot leave it, never over another file.
+//! Writing a server's content to files: into one folder, under names that cannot leave it, never over another file.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::output::failure::Failure;
 
-/// How many files of the same name there may be.
+/// The number of files that may share a name.
 const SAME: usize = 1000;
 
 /// The longest name, without its ending.
@@ -17,20 +17,20 @@ const LONGEST: usize = 64;
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// The folder at `path`, made now if it is not there.
+    /// Opens the folder at `path`; creates it if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Fails if it cannot be created.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         fs::create_dir_all(path)
-            .map_err(|e| Failure::new(format!("the folder {} cannot be made: {e}", path.display())))?;
+            .map_err(|e| Failure::new(format!("cannot create the folder {}: {e}", path.display())))?;
         Ok(Self(path.to_path_buf()))
     }
 
-    /// Writes a file; its name is made of `name`, which may be a URI, and of the MIME type.
+    /// Writes a file; its name comes from `name`, which may be a URI, and from the MIME type.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if it cannot be written.
     pub(crate) fn save(&self, name: &str, mime: &str, bytes: &[u8]) -> Result<PathBuf, Failure> {
         let (stem, ending) = file_name(name, mime);
         for number in 1..=SAME {
@@ -46,16 +46,16 @@ impl Folder {
             }
         }
         let folder = self.0.display();
-        Err(Failure::new(format!("{folder} has {SAME} files {stem}.{ending} already"))
-            .mend("name another folder"))
+        Err(Failure::new(format!("{folder} already has {SAME} files named {stem}.{ending}"))
+            .help("choose another folder"))
     }
 }
 
 fn cannot(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("{} cannot be written: {error}", path.display()))
+    Failure::new(format!("cannot write {}: {error}", path.display()))
 }
 
-/// A harmless file name: the last part of `name`, with the ending that it has or that fits the MIME type.
+/// A harmless file name: the last part of `name`, with its own ending or one that fits the MIME type.
 fn file_name(name: &str, mime: &str) -> (String, String) {
     let path = name.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
     let last = path.rsplit(['/', '\\', ':']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Results for people: content blocks, resources, prompts; JSON where the protocol leaves the shape open.
+//! Results for people: content blocks, resources, prompts; JSON where the protocol leaves the form open.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,22 +10,22 @@ use super::save::Folder;
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
 
-/// How results are shown, and where files go.
+/// The display of results, and the folder for files.
 #[derive(Debug)]
 pub(crate) struct Show<'a> {
-    /// Where it is shown.
+    /// The console.
     pub(crate) console: &'a Console,
-    /// Where files go; none are written without it.
+    /// The folder for files; `None` if files are not saved.
     pub(crate) save: Option<Folder>,
-    /// What a file is called that has no name of its own.
+    /// The name of a file that has no name of its own.
     pub(crate) name: &'a str,
 }
 
 impl Show<'_> {
-    /// Shows the result of a tool call; tells whether the tool says that it failed.
+    /// Shows the result of a tool call; returns true if the tool reported an error.
     ///
     /// # Errors
-    /// When it cannot be printed or saved.
+    /// Fails if it cannot be printed or saved.
     pub(crate) fn tool_result(&self, result: &str) -> Result<bool, Failure> {
         let text = result.as_bytes();
         let members = members(text);
@@ -50,7 +50,7 @@ impl Show<'_> {
     /// Shows the result of `resources/read`.
     ///
     /// # Errors
-    /// When it cannot be printed or saved.
+    /// Fails if it cannot be printed or saved.
     pub(crate) fn resource(&self, result: &str) -> Result<(), Failure> {
         let text = result.as_bytes();
         let contents = members(text).and_then(|members| members.get(text, "contents"));
@@ -75,7 +75,7 @@ impl Show<'_> {
     /// Shows the result of `prompts/get`.
     ///
     /// # Errors
-    /// When it cannot be printed or saved.
+    /// Fails if it cannot be printed or saved.
     pub(crate) fn prompt(&self, result: &str) -> Result<(), Failure> {
         let text = result.as_bytes();
         let members = members(text);
@@ -123,7 +123,7 @@ impl Show<'_> {
         }
     }
 
-    /// Shows the content of a resource: a head line, then its text, or what kind of bytes it has.
+    /// Shows the content of a resource: a head line, then its text, or the type and size of its bytes.
     fn embedded(&self, resource: &Value) -> Result<(), Failure> {
         let uri = resource["uri"].as_str().unwrap_or(self.name);
         let mime = resource["mimeType"].as_str().unwrap_or_default();
@@ -141,7 +141,7 @@ impl Show<'_> {
         self.print(text)
     }
 
-    /// Shows what kind of bytes there are, and saves them where that is wanted.
+    /// Shows the type and size of bytes, and saves them if that is wanted.
     fn blob(&self, what: &str, name: &str, mime: &str, base64: &str) -> Result<(), Failure> {
         let bytes = decoded(base64)?;
         let kind = if mime.is_empty() { "unknown type".to_owned() } else { one_line(mime) };
@@ -152,7 +152,7 @@ impl Show<'_> {
         self.line(&format!("[{what}, {kind}, {}{place}]", size(bytes.len())))
     }
 
-    /// Prints a text of the server.
+    /// Prints a text from the server.
     fn print(&self, text: &str) -> Result<(), Failure> {
         self.console.print(&self.console.shown(text))
     }
@@ -163,7 +163,7 @@ impl Show<'_> {
     }
 }
 
-/// A number of bytes as people read it.
+/// A number of bytes in readable form.
 fn size(bytes: usize) -> String {
     match bytes {
         1 => "1 byte".to_owned(),
@@ -187,7 +187,7 @@ fn elements(text: &[u8], list: Option<Span>) -> Vec<Span> {
     list.and_then(|span| Elements::of_value(text, span)).map(|all| all.iter().collect()).unwrap_or_default()
 }
 
-/// Returns true if a content block is a text that says the same as `structured`.
+/// Returns true if a content block is a text with the same content as `structured`.
 fn repeats(block: &[u8], structured: &[u8]) -> bool {
     let Ok(block) = serde_json::from_slice::<Value>(block) else { return false };
     let text = block["text"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());

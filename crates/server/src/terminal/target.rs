@@ -1,4 +1,4 @@
-//! What is connected to: a URL, a command, an embedded server.
+//! The server to connect to: a URL, a command, an embedded server.
 
 use engine::config::{HttpTransport, Link, Native, Server};
 use http::{HeaderMap, Uri};
@@ -7,7 +7,7 @@ use transport::child::Spec;
 use crate::output::failure::Failure;
 use upstream::destination;
 
-/// A server, as this client reaches it.
+/// A server, in the form that this client reaches it.
 #[derive(Debug)]
 pub(crate) enum Target {
     /// Over HTTP.
@@ -16,7 +16,7 @@ pub(crate) enum Target {
         uri: Uri,
         /// Headers of every request.
         headers: HeaderMap,
-        /// How HTTP is used.
+        /// The HTTP transport to use.
         transport: HttpTransport,
     },
     /// As a child process.
@@ -29,15 +29,15 @@ impl Target {
     /// A server by its URL.
     ///
     /// # Errors
-    /// When it is no URL with a host.
+    /// Fails if it is not a URL with a host.
     pub(crate) fn of_url(url: &str, headers: HeaderMap) -> Result<Self, Failure> {
-        let mend = "write it as https://host/path or http://host:port/path";
+        let help = "write it as https://host/path or http://host:port/path";
         let uri: Uri =
-            url.parse().map_err(|e| Failure::usage(format!("{url:?} is no URL: {e}")).mend(mend))?;
+            url.parse().map_err(|e| Failure::usage(format!("{url:?} is not a URL: {e}")).help(help))?;
         if uri.authority().is_none_or(|authority| authority.as_str().contains('@')) {
-            let message = "a URL needs a host, and may not carry a user name or a password";
+            let message = "a URL needs a host, and must not contain a user name or a password";
             return Err(
-                Failure::usage(message).mend("send credentials as a header: --header 'Authorization: …'")
+                Failure::usage(message).help("send credentials as a header: --header 'Authorization: …'")
             );
         }
         Ok(Self::Http { uri, headers, transport: HttpTransport::Auto })
@@ -50,10 +50,10 @@ impl Target {
         Self::Child(Spec { program, args: args.to_vec(), inherit: vec!["*".to_owned()], ..Spec::default() })
     }
 
-    /// A server of the configuration; `extra` headers win over configured ones.
+    /// A configured server; `extra` headers override configured ones.
     ///
     /// # Errors
-    /// When this client cannot reach it.
+    /// Fails if this client cannot reach it.
     pub(crate) fn of_server(name: &str, server: &Server, extra: &HeaderMap) -> Result<Self, Failure> {
         match &server.link {
             Link::Native(native) => Ok(Self::Native(native.native)),
@@ -70,7 +70,7 @@ impl Target {
         }
     }
 
-    /// Returns true if requests carry headers.
+    /// Returns true if requests have headers.
     pub(crate) fn over_http(&self) -> bool {
         matches!(self, Self::Http { .. })
     }

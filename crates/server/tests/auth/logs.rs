@@ -297,7 +297,7 @@ async fn a_log_level_is_not_told_beside_the_call_of_another() {
     let program = quoted(testkit::fixture::program().to_str().expect("a path in UTF-8"));
     let child =
         |more: &str| format!("{{ command: {program}, args: [--stdio, --version, '{LEGACY}']{more} }}");
-    for (more, hears) in [("", true), (", affinity: shared", false)] {
+    for (more, hears) in [("", true), (", asks: never", false)] {
         let config = format!("mcpServers: {{ up: {} }}\n", child(more));
         let with = Start { config: &config, env: &[("DRAGOMAN_LOG", "info")], ..Start::default() };
         let gateway = Gateway::start_with(&with).await;
@@ -307,7 +307,7 @@ async fn a_log_level_is_not_told_beside_the_call_of_another() {
         let Turn::Reply(mut open) = b.begin("b1", 1_000_000).await else { unreachable!() };
         assert_eq!(open.message().await.expect("a log message")["params"]["data"], "b1");
         a.set_level("warning").await;
-        gateway.log().has("a log level is not passed on").await;
+        gateway.log().has("did not pass on a log level").await;
         let heard = a.call("a2", 1).await;
         assert_eq!(heard, if hears { vec!["a2"; 2] } else { Vec::new() }, "{more:?}");
         let Face::Streamable { session, .. } = &b.face else { unreachable!() };

@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod affinity;
 mod logs;
 mod owners;
 mod places;

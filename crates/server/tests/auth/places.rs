@@ -126,6 +126,7 @@ async fn who_asks_for_a_profile_that_is_not_there_is_counted() {
 async fn what_is_not_asked() {
     let gateway = gateway("{ bearer: the-one-token }").await;
     let http = gateway.http();
+    gateway.ready().await;
     for path in ["/health", "/ready"] {
         assert_eq!(http.get(path, &[]).await.status, 200, "{path}");
     }

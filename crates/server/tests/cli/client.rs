@@ -52,7 +52,9 @@ async fn every_era_over_both_transports() {
             assert!(prompt.text().starts_with("user:\n") && prompt.text().contains('x'), "{prompt:?}");
             let failed = run(&["call", "test_error_handling"]).await;
             assert_eq!(failed.code, Some(1));
-            assert!(failed.text().contains("intentionally") && failed.err.contains("says that it failed"));
+            assert!(
+                failed.text().contains("intentionally") && failed.err.contains("the tool reported an error")
+            );
         }
     }
 }
@@ -74,7 +76,7 @@ async fn the_era_is_found_out() {
     let http = server(Eras::Legacy).await;
     let refused = dragoman(&["ping", &http.url(), "--era", "2026-07-28"]).await;
     assert_eq!(refused.code, Some(1));
-    assert!(refused.err.contains("leave --era out"), "{}", refused.err);
+    assert!(refused.err.contains("omit --era"), "{}", refused.err);
 }
 
 #[tokio::test]
@@ -90,14 +92,14 @@ async fn arguments_come_in_four_ways() {
         assert_eq!((run.code, run.text()), (Some(0), "3\n"), "{args:?}: {}", run.err);
     }
     for (args, says) in [
-        (&["call", "demo", "add", "a=x", "b=2"][..], "has to be of type number"),
+        (&["call", "demo", "add", "a=x", "b=2"][..], "its type must be number"),
         (&["call", "demo", "add", "c=1"], "it takes a, b"),
         (&["call", "demo", "add", "a"], "key=value"),
-        (&["call", "demo", "add", "--args", "[1]"], "no object"),
-        (&["call", "demo", "add", "--args", "{", "-"], "give one of them"),
-        (&["call", "demo", "add", "a=1", "--args", "{}"], "in one way"),
+        (&["call", "demo", "add", "--args", "[1]"], "not an object"),
+        (&["call", "demo", "add", "--args", "{", "-"], "use one of them"),
+        (&["call", "demo", "add", "a=1", "--args", "{}"], "use one form"),
         (&["call", "demo"], "which tool?"),
-        (&["call", "demo", "add", "--args", "@none.json"], "none.json cannot be read"),
+        (&["call", "demo", "add", "--args", "@none.json"], "cannot read none.json"),
     ] {
         let run = in_folder(&folder, args, "").await;
         assert_eq!(run.code, Some(2), "{args:?}");
@@ -178,14 +180,14 @@ async fn refusals_have_words_and_json() {
         (&["list", "demo", "toys"], 2, "list tools, prompts, resources or templates"),
         (&["read", "demo"], 2, "one resource"),
         (&["prompt", "demo"], 2, "which prompt?"),
-        (&["ping", "demo", "x"], 2, "one word too many"),
+        (&["ping", "demo", "x"], 2, "unexpected argument"),
         (&["ping", "http://"], 2, "http"),
         (&["ping", "ftp://h/"], 1, "http"),
         (&["ping", "http://u:p@h/"], 2, "--header"),
         (&["ping", "http://127.0.0.1:9/mcp"], 1, "refused the connection"),
-        (&["ping", "demo", "-H", "a: b"], 2, "leave --header out"),
+        (&["ping", "demo", "-H", "a: b"], 2, "omit --header"),
         (&["ping", "--", "/nowhere/server"], 1, "/nowhere/server"),
-        (&["ping", "--", "true"], 1, "is this the command of an MCP server"),
+        (&["ping", "--", "true"], 1, "check that this command starts an MCP server"),
     ] {
         let run = dragoman(args).await;
         assert_eq!(run.code, Some(code), "{args:?}: {}", run.err);

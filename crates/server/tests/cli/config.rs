@@ -43,7 +43,7 @@ async fn every_fault_is_named_at_once() {
     assert_eq!(report["ok"], false);
     let faults = report["faults"].as_array().unwrap();
     assert_eq!(Some(faults.len() as u64), report["total"].as_u64());
-    assert!(faults.iter().all(|fault| fault["line"].is_u64() && fault["mend"].is_string()), "{report}");
+    assert!(faults.iter().all(|fault| fault["line"].is_u64() && fault["help"].is_string()), "{report}");
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn a_log_level_that_is_none() {
         let output = command.output().await.unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{said}");
-        assert_eq!(said.contains("LOG_LEVEL=\"bogus\" is no level, so info counts"), told, "{said}");
+        assert_eq!(said.contains("LOG_LEVEL=\"bogus\" is not a log level, so info applies"), told, "{said}");
     }
 }
 

@@ -81,7 +81,7 @@ async fn all_works(place: &Place, version: &str, pinned: &[&str]) {
     let failed = place.run(&[&["call", "test_error_handling"], pinned].concat()).await;
     assert_eq!(failed.code, Some(1), "{version}: {failed:?}");
     assert!(
-        failed.text().contains("intentionally") && failed.err.contains("says that it failed"),
+        failed.text().contains("intentionally") && failed.err.contains("the tool reported an error"),
         "{version}: {failed:?}"
     );
 }
@@ -169,7 +169,7 @@ async fn servers_that_cannot_be_spoken_to() {
         serve_http(ANY, Options::only(Version::Legacy(Legacy::June2025))).await.expect("a free port").1;
     let refused = dragoman(&["ping", &http.url(), "--era", "2025-11-25"]).await;
     assert_eq!(refused.code, Some(1));
-    assert!(refused.err.contains("2025-06-18") && refused.err.contains("leave --era out"), "{}", refused.err);
+    assert!(refused.err.contains("2025-06-18") && refused.err.contains("omit --era"), "{}", refused.err);
     let nowhere = http.url().replace("/mcp", "/nowhere");
     let missing = dragoman(&["ping", &nowhere]).await;
     assert_eq!(missing.code, Some(1));

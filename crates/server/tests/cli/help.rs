@@ -20,10 +20,10 @@ async fn help_of_every_command() {
 async fn a_wrong_command_line_is_a_usage_error() {
     for (args, says) in [
         (&["serv"][..], "serve"),
-        (&["list", "--era", "1999-01-01", "demo"], "known versions are"),
+        (&["list", "--era", "1999-01-01", "demo"], "supported versions are"),
         (&["serve", "--listen", "nowhere"], "a port alone"),
         (&["ping", "--timeout", "0", "demo"], "--timeout"),
-        (&["--listen", "9000", "list", "demo"], "write them behind it"),
+        (&["--listen", "9000", "list", "demo"], "write them after `serve`"),
         (&["-q", "-v", "check"], "cannot be used with"),
         (&["list", "-H", "nocolon", "demo"], "Name: value"),
     ] {

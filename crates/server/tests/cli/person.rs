@@ -97,7 +97,7 @@ async fn a_form_is_filled_in() {
             "never",
         ]);
         person.sees("The server asks: Please review these values").await;
-        person.sees("name (text, may be left out) [").await;
+        person.sees("name (text, optional) [").await;
         person.types("Ada\n");
         person.sees("age (whole number").await;
         person.types("old\n");

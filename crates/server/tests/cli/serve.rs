@@ -28,7 +28,7 @@ async fn greeted(folder: &Folder, args: &[&str], last: &str) -> (Child, String) 
 #[tokio::test]
 async fn what_the_screen_says_works() {
     let folder = Folder::new();
-    let (_serving, screen) = greeted(&folder, &["--listen", "0"], "Ctrl-C ends it").await;
+    let (_serving, screen) = greeted(&folder, &["--listen", "0"], "Press Ctrl-C to stop").await;
     let url = screen.lines().next().and_then(|line| line.split(" serves ").nth(1)).unwrap().to_owned();
     assert!(screen.contains(&format!("claude mcp add --transport http dragoman {url}\n")), "{screen}");
     assert!(screen.contains("embedded demo"), "{screen}");

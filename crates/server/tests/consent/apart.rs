@@ -136,7 +136,7 @@ async fn who_is_not_asked_who_they_are_consents_for_nobody() {
     consents(&locked, &gateway, &ann, ("ann", ANN)).await;
     let nobody = Legacy::open_at(gateway.http(), "/open", LEGACY, &json!({})).await;
     let answer = call(&nobody, "nobody").await;
-    assert!(error_message(&answer).contains("has not said who it is"), "{answer}");
+    assert!(error_message(&answer).contains("is not authenticated"), "{answer}");
     assert_eq!(told(&answer), None);
     assert!(locked.shown_by("nobody").is_empty());
 }

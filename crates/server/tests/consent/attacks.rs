@@ -44,7 +44,7 @@ async fn browsers_that_bring_what_was_not_asked_for() {
     ] {
         let (status, said) = come_back(&gateway, &format!("{path}{bad}")).await;
         assert_eq!(status, 400, "{bad}: {said}");
-        assert!(said.contains("not known here"), "{bad}: {said}");
+        assert!(said.contains("is unknown"), "{bad}: {said}");
     }
     assert_eq!(gateway.http().post(&good, &[], "").await.status, 405);
     assert_eq!(locked.token_requests().len(), 0);
@@ -88,7 +88,7 @@ async fn an_answer_from_another_authorization_server() {
         let back = locked.agree(&page(&client).await);
         let (status, said) = come_back(&gateway, &format!("{back}{bad}")).await;
         assert_eq!(status, 400, "{bad}");
-        assert!(said.contains("not from the authorization server"), "{bad}: {said}");
+        assert!(said.contains("does not come from the authorization server"), "{bad}: {said}");
     }
     assert_eq!(locked.token_requests().len(), 0);
     let back = locked.agree(&page(&client).await);
@@ -101,8 +101,8 @@ async fn metadata_that_do_not_fit() {
     let service = |value: Value| Habits { service: value, ..Habits::default() };
     for (habits, why) in [
         (resource(json!({"resource": "https://mail.example.com/mcp"})), "another resource"),
-        (resource(json!({"resource": null})), "no metadata of a resource"),
-        (resource(json!({"authorization_servers": []})), "no authorization server"),
+        (resource(json!({"resource": null})), "not the metadata of a resource"),
+        (resource(json!({"authorization_servers": []})), "do not name an authorization server"),
         (
             resource(json!({"authorization_servers": ["http://169.254.169.254/latest"]})),
             "must be an https URL",
@@ -111,7 +111,7 @@ async fn metadata_that_do_not_fit() {
         (service(json!({"code_challenge_methods_supported": null})), "PKCE"),
         (service(json!({"token_endpoint": "http://10.0.0.1/token"})), "not an https URL"),
         (service(json!({"authorization_endpoint": "javascript:alert(1)"})), "not an https URL"),
-        (service(json!({"registration_endpoint": null})), "cannot register themselves"),
+        (service(json!({"registration_endpoint": null})), "does not support client registration"),
     ] {
         let (locked, _gateway) = nobody_is_asked(habits, why).await;
         assert!(locked.shown().is_empty());
@@ -126,8 +126,8 @@ async fn addresses_that_lead_elsewhere() {
     for (said, why) in [
         (to("http://169.254.169.254/latest/meta-data"), "must be an https URL"),
         (to("ftp://127.0.0.1/x"), "must be an https URL"),
-        (to("//evil.example/x"), "to no address"),
-        (to(place), "again and again"),
+        (to("//evil.example/x"), "without a valid address"),
+        (to(place), "redirects too often"),
     ] {
         nobody_is_asked(Habits { instead: [(place, said)].into(), ..Habits::default() }, why).await;
     }

@@ -15,7 +15,7 @@ async fn a_user_consents_and_the_server_is_there() {
     let client = Legacy::open(gateway.http()).await;
     let answer = client.call("locked__ok", &json!({})).await;
     let url = told(&answer).expect("a page");
-    assert!(error_message(&answer).contains("wants the consent of its user first"), "{answer}");
+    assert!(error_message(&answer).contains("requires the user's consent"), "{answer}");
     assert!(error_message(&answer).contains(&url), "{answer}");
     let url = begin(gateway.http(), &url, "").await;
     assert_eq!(answer["error"]["data"]["server"], "locked");

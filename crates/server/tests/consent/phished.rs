@@ -19,7 +19,7 @@ async fn a_browser_that_did_not_begin_cannot_finish() {
         let mut reply = gateway.http().get(&back, &[("Cookie", cookies)]).await;
         let said = reply.text().await;
         assert_eq!(
-            (reply.status, said.contains("this browser is not the one")),
+            (reply.status, said.contains("this browser did not start the request")),
             (403, true),
             "{cookies}: {said}"
         );
@@ -76,7 +76,7 @@ async fn nobody_begins_in_the_name_of_another() {
         let mut refused = send(gateway.http(), &url, form).await;
         assert_eq!((refused.status, refused.headers.contains_key("set-cookie")), (403, false), "{form}");
         let said = refused.text().await;
-        assert!(said.contains("not what this caller shows"), "{form}: {said}");
+        assert!(said.contains("do not belong to this caller"), "{form}: {said}");
     }
     assert!(!begin(gateway.http(), &url, ANN).await.is_empty(), "it may still be begun");
     assert_eq!(send(gateway.http(), &url, "name=ann&secret=guess").await.status, 403);

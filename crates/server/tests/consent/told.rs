@@ -77,7 +77,7 @@ async fn nothing_secret_is_written_anywhere() {
     .await;
     seen.push_str(&said);
     let ended = gateway.stop().await;
-    assert!(ended.err.contains("consent to it was given"), "{}", ended.err);
+    assert!(ended.err.contains("consent was given"), "{}", ended.err);
     let state = params(page.split_once('?').expect("a query").1)["state"].clone();
     let verifier = locked.token_requests()[0]["code_verifier"].clone();
     let mut secrets = locked.secrets();

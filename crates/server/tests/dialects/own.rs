@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use engine::dialect::{Choice, Column, Dialect, Kind};
+use engine::dialect::{CellKind, Choice, Column, Dialect};
 use serde_json::Value;
 
 /// The text before the tables.
@@ -56,7 +56,7 @@ fn is_alias(name: &str, row: &Dialect) -> bool {
 fn about(column: &Column) -> String {
     let named: Vec<String> = column.placeholders().iter().map(|name| format!("`{{{name}}}`")).collect();
     // Those of trouble stand above.
-    if named.is_empty() || column.kind == Kind::Say {
+    if named.is_empty() || column.kind == CellKind::Say {
         column.about.to_owned()
     } else {
         format!("{} Placeholders: {}", column.about, named.join(", "))
@@ -73,10 +73,10 @@ fn takes(column: &Column) -> String {
         format!("{before}{}", all.join("; "))
     };
     match column.kind {
-        Kind::Word(choices) => words("", choices),
-        Kind::Words(choices) => words("a list of ", choices),
-        Kind::Order(choices) => words("a list that orders ", choices),
-        Kind::Say => "an error, see above".to_owned(),
+        CellKind::Word(choices) => words("", choices),
+        CellKind::Words(choices) => words("a list of ", choices),
+        CellKind::Order(choices) => words("a list that orders ", choices),
+        CellKind::Say => "an error, see above".to_owned(),
         _ => column.allowed(),
     }
 }
@@ -85,7 +85,7 @@ fn takes(column: &Column) -> String {
 fn shown(column: &Column, row: &Dialect) -> String {
     let value = row.get(column.name).unwrap_or_default();
     match &value {
-        Value::Object(members) if column.kind == Kind::Say => {
+        Value::Object(members) if column.kind == CellKind::Say => {
             let there = members.iter().filter(|(_, value)| **value != Value::Bool(false));
             let all: Vec<String> = there.map(|(name, value)| code(&format!("{name}: {value}"))).collect();
             all.join(" ")

@@ -2,11 +2,12 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use testkit::client::within;
 use testkit::fixture::{self, Eras};
 use testkit::site::{self, Options, Received, Site, accounts};
 
 use crate::file::SetUp;
-use crate::process::{Process, soon};
+use crate::process::Process;
 use crate::words::Names;
 
 /// What runs for one set-up.
@@ -132,7 +133,7 @@ async fn start_upstreams(wanted: &str, names: &mut Names) -> Result<Vec<fixture:
 
 /// The address that a server prints when it is ready.
 async fn listening(process: &mut Process) -> Result<SocketAddr, String> {
-    let line = soon("the first line", process.line()).await??;
+    let line = within("the first line", process.line()).await??;
     let Some(line) = line else {
         let rest = process.rest().await.unwrap_or_else(|why| why);
         return Err(format!("it does not start: {rest}"));

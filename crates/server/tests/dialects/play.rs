@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use testkit::client::{DEADLINE, Reply, within};
 use testkit::site::Received;
 
 use crate::file::{Part, Scene, Step};
 use crate::json::Json;
 use crate::place::Place;
-use crate::process::{DEADLINE, Process, soon};
-use crate::web::{self, Answer};
+use crate::process::Process;
+use crate::web;
 use crate::words::Names;
 
 /// One scene as it is played.
@@ -16,9 +17,9 @@ struct Play<'a> {
     place: &'a mut Place,
     names: Names,
     /// What came back last, while nobody has looked at it.
-    answer: Option<Answer>,
+    answer: Option<Reply>,
     /// The open event stream.
-    stream: Option<Answer>,
+    stream: Option<Reply>,
     /// What a command has printed.
     printed: Option<String>,
     within: Option<(Duration, Duration)>,
@@ -108,11 +109,12 @@ impl Play<'_> {
 
     async fn receive(&mut self, part: &Part) -> Result<(), String> {
         let mut answer = self.answer.take().ok_or("nothing was sent")?;
-        let body = if answer.is_stream() { None } else { Some(answer.body().await?) };
+        let body = if answer.is_stream() { None } else { Some(answer.try_bytes().await?) };
+        let body = body.map(String::from_utf8).transpose().map_err(|e| e.to_string())?;
         let shown = format!(
             "status {}, {:?}\n  {}",
             answer.status,
-            answer.headers,
+            answer.fields,
             body.as_deref().unwrap_or("a stream")
         );
         self.head(&part.head, &answer).map_err(|why| format!("{why}\n  in {shown}"))?;
@@ -136,12 +138,12 @@ impl Play<'_> {
         Ok(())
     }
 
-    fn head(&mut self, expected: &[String], answer: &Answer) -> Result<(), String> {
+    fn head(&mut self, expected: &[String], answer: &Reply) -> Result<(), String> {
         let (status, headers) = expected.split_first().ok_or("an answer without a status")?;
         if *status != answer.status.to_string() {
             return Err(format!("status {status} expected"));
         }
-        self.headers(headers, &answer.headers)
+        self.headers(headers, &answer.fields)
     }
 
     fn headers(&mut self, expected: &[String], found: &[(String, String)]) -> Result<(), String> {
@@ -180,14 +182,15 @@ impl Play<'_> {
         let begun = Instant::now();
         let next = async {
             loop {
-                let event = stream.event().await?.ok_or("the stream has ended")?;
+                let event = stream.try_event().await?.ok_or("the stream has ended")?;
+                let event: Vec<String> = event.lines().map(|line| line.trim_end().to_owned()).collect();
                 // Signs of life come when they come.
                 if wants_alive || !event.iter().any(alive) {
                     return Ok::<_, String>(event);
                 }
             }
         };
-        let found = soon("an event that is no sign of life", next).await??;
+        let found = within("an event that is no sign of life", next).await??;
         let passed = begun.elapsed();
         let shown = found.join("\n  ");
         if passed < from || passed > to {
@@ -268,8 +271,8 @@ impl Play<'_> {
 }
 
 /// Whether a body is a text that is no JSON.
-fn is_plain(answer: &Answer) -> bool {
-    answer.header("content-type").is_some_and(|kind| kind.starts_with("text/plain"))
+fn is_plain(answer: &Reply) -> bool {
+    answer.header("content-type").starts_with("text/plain")
 }
 
 fn cut(path: &str) -> (&str, &str) {

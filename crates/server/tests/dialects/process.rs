@@ -3,21 +3,12 @@
 use std::path::PathBuf;
 use std::process::Stdio as Pipe;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+use testkit::client::within;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
-
-/// No step takes longer on a machine that works, however busy it is.
-pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
-
-/// Awaits `step`, but not for ever.
-pub(crate) async fn soon<T>(what: &str, step: impl Future<Output = T>) -> Result<T, String> {
-    let done = tokio::time::timeout(DEADLINE, step).await;
-    done.map_err(|_| format!("{what}: not within {DEADLINE:?}"))
-}
 
 /// A started process in a folder of its own; killed, and the folder gone, when dropped.
 pub(crate) struct Process {
@@ -71,14 +62,14 @@ impl Process {
     /// Sends a line.
     pub(crate) async fn send(&mut self, line: &str) -> Result<(), String> {
         let input = self.input.as_mut().ok_or("the input is closed")?;
-        let written = soon("room in stdin", input.write_all(format!("{line}\n").as_bytes())).await?;
+        let written = within("room in stdin", input.write_all(format!("{line}\n").as_bytes())).await?;
         written.map_err(|e| format!("stdin: {e}\n{}", self.logged()))
     }
 
     /// The next line; `None` at the end.
     pub(crate) async fn line(&mut self) -> Result<Option<String>, String> {
         let mut line = String::new();
-        let count = soon("a line", self.lines.read_line(&mut line)).await?.map_err(|e| e.to_string())?;
+        let count = within("a line", self.lines.read_line(&mut line)).await?.map_err(|e| e.to_string())?;
         Ok((count > 0).then(|| line.trim_end_matches('\n').to_owned()))
     }
 
@@ -92,8 +83,10 @@ impl Process {
     pub(crate) async fn rest(&mut self) -> Result<String, String> {
         drop(self.input.take());
         let mut rest = String::new();
-        soon("the end of stdout", self.lines.read_to_string(&mut rest)).await?.map_err(|e| e.to_string())?;
-        let status = soon("its end", self.child.wait()).await?.map_err(|e| e.to_string())?;
+        within("the end of stdout", self.lines.read_to_string(&mut rest))
+            .await?
+            .map_err(|e| e.to_string())?;
+        let status = within("its end", self.child.wait()).await?.map_err(|e| e.to_string())?;
         if status.success() { Ok(rest) } else { Err(format!("{status}: {rest}{}", self.logged())) }
     }
 
@@ -113,7 +106,7 @@ impl Process {
         let mut log = self.log.clone();
         let seen = log.wait_for(|(text, ended)| *ended || text.lines().any(&mut fits));
         // Whoever writes it has gone only when it has ended.
-        soon("a line of the log", async { drop(seen.await) }).await.ok();
+        within("a line of the log", async { drop(seen.await) }).await.ok();
         self.logged().lines().any(fits)
     }
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Answer;
 use crate::section::Topics;
 use crate::stage::{Feature, Stage};
 use crate::support::error_code;
 use crate::tools::{failed, said};
 use crate::version::Version;
+use testkit::client::Answer;
 
 const ELICIT: &str = "elicitation/create";
 const SAMPLE: &str = "sampling/createMessage";
@@ -134,12 +134,13 @@ async fn form(stage: &mut Stage) {
     let told = said(stage, &answer);
     assert!(told.contains("action=accept") && told.contains("a@b.c"), "{answer}");
     let (asked, answer) = stage
+        .client
         .converse("prompts/get", &json!({"name": "up__test_input_required_result_prompt"}), willing)
         .await;
     assert_eq!(kinds(&asked), [ELICIT], "{answer}");
     assert_eq!(answer["result"]["messages"][0]["content"]["text"], "Use this context: work", "{answer}");
     let (asked, answer) =
-        stage.converse("resources/read", &json!({"uri": "test://asking-resource"}), willing).await;
+        stage.client.converse("resources/read", &json!({"uri": "test://asking-resource"}), willing).await;
     assert_eq!(kinds(&asked), [ELICIT], "{answer}");
     assert_eq!(answer["result"]["contents"][0]["text"], "Read because: because", "{answer}");
 }

@@ -40,7 +40,7 @@ fn description(answer: &Value) -> &str {
 async fn lists(stage: &mut Stage) {
     let mut news = stage.client.listen(&json!({"toolsListChanged": true})).await;
     let before = stage.client.ask("tools/list", &json!({})).await;
-    let answer = stage.client.call("test_trigger_tool_change", &json!({})).await;
+    let answer = stage.call("test_trigger_tool_change", &json!({})).await;
     assert_eq!(said(stage, &answer), "Revision 1");
     let told = stage.client.news(&mut news).await;
     assert_eq!(told["method"], "notifications/tools/list_changed", "{told}");
@@ -54,7 +54,7 @@ async fn lists(stage: &mut Stage) {
 async fn resources(stage: &mut Stage) {
     let uri = "test://watched-resource";
     let mut news = stage.client.listen(&json!({"resourceSubscriptions": [uri]})).await;
-    let answer = stage.client.call("test_touch_watched", &json!({})).await;
+    let answer = stage.call("test_touch_watched", &json!({})).await;
     assert_eq!(said(stage, &answer), "Revision 1");
     let told = stage.client.news(&mut news).await;
     assert_eq!(told["method"], "notifications/resources/updated", "{told}");

@@ -66,7 +66,7 @@ async fn logging(stage: &mut Stage) {
         stage.client.ask("logging/setLevel", &json!({"level": "loud"})).await
     };
     assert_eq!(error_code(&answer), -32602, "{answer}");
-    stage.client.forget_level();
+    stage.client.level = None;
 }
 
 /// A request that the client gives up is given up by the upstream, and nothing more is heard of it.

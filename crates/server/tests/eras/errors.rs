@@ -17,7 +17,7 @@ async fn own_errors(stage: &mut Stage) {
     for code in [-32600, -32000, -32001, -32020, -32021, -32022, -32602] {
         let error =
             json!({"code": code, "message": "session not found, _meta is odd", "data": {"own": [1.5]}});
-        let answer = stage.client.call("test_own_error", &json!({"error": error})).await;
+        let answer = stage.call("test_own_error", &json!({"error": error})).await;
         // Stateless clients would take these for a refusal, after which they may send the call again.
         let is_reserved = stage.pair.client.is_stateless()
             && !stage.pair.upstream.is_stateless()

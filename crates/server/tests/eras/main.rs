@@ -9,7 +9,6 @@
 //! | `version` | the versions, and what the test has to know of them |
 //! | `cells` | what is impossible, and why |
 //! | `stage` | one pair: client, gateway, upstream, one feature after the other |
-//! | `client`, `face` | a client of any version, and how its messages travel |
 //! | `place`, `record` | an upstream of one version, and what it writes down |
 //! | `section`, `order`, `normal`, `transcript` | what of it is kept, and in which words |
 //! | `page` | `docs/eras.md` |
@@ -21,10 +20,8 @@ mod support;
 mod asking;
 mod cells;
 mod changes;
-mod client;
 mod during;
 mod errors;
-mod face;
 mod normal;
 mod offers;
 mod opening;
@@ -41,7 +38,8 @@ mod transcript;
 mod version;
 
 use stage::{Feature, Stage};
-use version::{Pair, Version, Way};
+use support::Over;
+use version::{Pair, Version};
 
 /// All features, in the order in which they are played.
 const FEATURES: &[&[Feature]] = &[
@@ -60,7 +58,7 @@ const FEATURES: &[&[Feature]] = &[
 async fn check(client: Version, upstream: Version) {
     let pair = Pair { client, upstream };
     let (web, pipes) =
-        tokio::join!(Box::pin(Stage::play(pair, Way::Web)), Box::pin(Stage::play(pair, Way::Pipes)));
+        tokio::join!(Box::pin(Stage::play(pair, Over::Http)), Box::pin(Stage::play(pair, Over::Stdio)));
     let mut wrong: Vec<String> = web.1.into_iter().chain(pipes.1).collect();
     if wrong.is_empty() {
         wrong.extend(transcript::check(pair, &web.0, &pipes.0).err());

@@ -173,13 +173,23 @@ impl Names {
 
     fn members(&mut self, line: &Line, members: &mut Map<String, Value>) {
         self.abridge(members);
+        let is_cacheable = members.contains_key("cacheScope") && line.side == Side::Client;
         for (key, value) in members.iter_mut() {
             if TIMES.contains(&key.as_str()) && value.is_string() {
                 *value = json!("<time>");
+            } else if is_cacheable && key == "ttlMs" && *value != json!(0) {
+                // Milliseconds are gone by the time that a list is sent.
+                *value = json!("<left>");
             } else if INFO.contains(&key.as_str()) && value.is_object() {
                 if value["version"] == env!("CARGO_PKG_VERSION") {
                     value["version"] = json!("<version>");
                 }
+            } else if key == "protocolVersion" && line.side == Side::Upstream && line.to_server {
+                // Over HTTP it is the client's own; over a pipe, which all clients share, the newest.
+                *value = json!("<asked>");
+            } else if key == "elicitation" && *value == json!({}) && line.side == Side::Upstream {
+                // The same in the words of the newest version.
+                *value = json!({"form": {}});
             } else if key == "progressToken" || key == SUBSCRIPTION {
                 // A token of the gateway's is the id of its request.
                 if let Some(named) = self.known(line.side, true, value) {

@@ -6,8 +6,8 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::record::Record;
-use crate::support::{quoted, soon};
-use crate::version::{Version, Way};
+use crate::support::{Over, quoted, soon};
+use crate::version::Version;
 
 /// It stops when dropped; over pipes the gateway starts it.
 pub(crate) struct Upstream {
@@ -18,12 +18,12 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     /// Prepares one.
-    pub(crate) async fn start(version: Version, way: Way) -> Self {
+    pub(crate) async fn start(version: Version, way: Over) -> Self {
         let record = Record::new();
         let program = testkit::fixture::program();
         let path = record.path().to_str().expect("a path in UTF-8").to_owned();
         let common = ["--version", version.as_str(), "--many", "--record", path.as_str()];
-        if way == Way::Pipes {
+        if way == Over::Stdio {
             let args: Vec<String> = ["--stdio"].iter().chain(&common).map(|arg| quoted(arg)).collect();
             let program = quoted(program.to_str().expect("a path in UTF-8"));
             let config = format!("{{ command: {program}, args: [{}] }}", args.join(", "));

@@ -6,15 +6,16 @@ use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use testkit::client::Answer;
 
 use crate::cells;
-use crate::client::{Answer, Client};
 use crate::normal::Names;
 use crate::order::{one_round, questions_sorted};
 use crate::place::Upstream;
 use crate::record::{Crossed, Record};
-use crate::section::{Line, Topics, render};
-use crate::version::{Pair, Way};
+use crate::section::{Line, Side, Topics, render};
+use crate::support::{Alone, Over, Start};
+use crate::version::Pair;
 
 /// No feature takes longer on a machine that works.
 const DEADLINE: Duration = Duration::from_secs(40);
@@ -53,12 +54,14 @@ pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// Everything that a scenario works with.
 pub(crate) struct Stage {
     pub(crate) pair: Pair,
-    pub(crate) client: Client,
+    pub(crate) client: Alone,
     upstream: Upstream,
     /// How many messages had crossed when the present feature began.
     began: usize,
     notes: Vec<Line>,
     feature: &'static str,
+    /// The number of the next request of which nothing is written down.
+    quiet: u64,
 }
 
 /// A feature's lines, but for those of the upstream that are only known at the end.
@@ -72,10 +75,13 @@ struct Played {
 
 impl Stage {
     /// Plays all features of a pair; the transcript, and what went wrong.
-    pub(crate) async fn play(pair: Pair, way: Way) -> (String, Vec<String>) {
+    pub(crate) async fn play(pair: Pair, way: Over) -> (String, Vec<String>) {
         let upstream = Upstream::start(pair.upstream, way).await;
-        let client = Client::open(pair.client, way, &upstream.config()).await;
-        let mut stage = Self { pair, client, upstream, began: 0, notes: Vec::new(), feature: "" };
+        let config = upstream.config();
+        let start = Start { config: &config, env: &[("DRAGOMAN_LOG", "debug")], ..Start::default() };
+        let (version, capabilities) = (pair.client.on_the_wire(), pair.client.capabilities());
+        let client = Alone::start(way, &start, &version, &capabilities).await;
+        let mut stage = Self { pair, client, upstream, began: 0, notes: Vec::new(), feature: "", quiet: 1 };
         let mut wrong = Vec::new();
         let mut played = Vec::new();
         for feature in crate::FEATURES.iter().copied().flatten() {
@@ -97,15 +103,19 @@ impl Stage {
 
     async fn try_one(&mut self, feature: &'static Feature, played: &mut Vec<Played>) -> Result<(), String> {
         self.feature = feature.name;
-        self.client.turn_to(feature.name);
+        // Ids are counted from 1, as the feature before may have taken more or fewer rounds.
+        (self.client.topic, self.client.next) = (feature.name, 1);
         self.began = self.record().all().await.len();
         let outcome = caught((feature.run)(self)).await;
         let from = self.began;
         let to = self.record().all().await.len();
-        let client = std::mem::take(&mut self.client.lines);
+        let client = std::mem::take(&mut self.client.record).into_iter();
+        let client =
+            client.map(|line| Line { side: Side::Client, to_server: line.to_server, what: line.what });
+        let client = client.collect();
         played.push(Played { feature, client, from, to, notes: std::mem::take(&mut self.notes) });
         outcome?;
-        let mut leftovers = self.client.leftovers();
+        let mut leftovers = self.client.wire.leftovers();
         // Nobody has to listen to what becomes of a task.
         leftovers.retain(|text| !text.contains(r#""method":"notifications/tasks"#));
         if leftovers.is_empty() { Ok(()) } else { Err(format!("nobody asked for {leftovers:?}")) }
@@ -116,7 +126,7 @@ impl Stage {
         let name = format!("up__{tool}");
         let mut params = json!({});
         loop {
-            let page = self.client.ask_quietly("tools/list", &params).await;
+            let page = self.ask_quietly("tools/list", &params).await;
             let mut tools = page["result"]["tools"].as_array().into_iter().flatten();
             if let Some(tool) = tools.find(|tool| tool["name"] == name.as_str()) {
                 return tool["outputSchema"].clone();
@@ -174,7 +184,7 @@ impl Stage {
     pub(crate) async fn gave_up(&mut self, count: u32) {
         let (wanted, counter) = (json!(count.to_string()), json!({"uri": "test://cancelled-count"}));
         loop {
-            let answer = self.client.ask_quietly("resources/read", &counter).await;
+            let answer = self.ask_quietly("resources/read", &counter).await;
             if answer["result"]["contents"][0]["text"] == wanted {
                 break;
             }
@@ -186,50 +196,24 @@ impl Stage {
         self.notes.push(Line::upstream_note(what));
     }
 
-    /// Sends a request and answers what the upstream asks meanwhile, round after round; what was asked, and the answer.
-    pub(crate) async fn converse(
-        &mut self,
-        method: &str,
-        params: &Value,
-        answer: impl Fn(&str, &Value) -> Answer,
-    ) -> (Vec<(String, Value)>, Value) {
-        let mut asked = Vec::new();
-        let mut params = params.clone();
-        loop {
-            let mut turn = self.client.begin(method, &params).await;
-            let result = loop {
-                let message = self.client.next(&mut turn).await;
-                let Some(question) = message["method"].as_str() else { break message };
-                if message.get("id").is_some() {
-                    asked.push((question.to_owned(), message["params"].clone()));
-                    let answer = answer(question, &message["params"]);
-                    self.client.reply(&message["id"], &answer).await;
-                }
-            };
-            assert_eq!(result["id"], turn.id, "{result}");
-            if result["result"]["resultType"] != "input_required" {
-                return (asked, result);
-            }
-            assert!(self.pair.client.is_stateless(), "a round for a client that has none: {result}");
-            let params = params.as_object_mut().expect("an object");
-            let mut responses = json!({});
-            for (key, question) in result["result"]["inputRequests"].as_object().into_iter().flatten() {
-                let kind = question["method"].as_str().expect("a method");
-                asked.push((kind.to_owned(), question["params"].clone()));
-                responses[key] = answer(kind, &question["params"]).expect("rounds have no errors");
-            }
-            params.shift_remove("inputResponses");
-            params.shift_remove("requestState");
-            if result["result"].get("inputRequests").is_some() {
-                params.insert("inputResponses".to_owned(), responses);
-            }
-            if let Some(state) = result["result"].get("requestState") {
-                params.insert("requestState".to_owned(), state.clone());
-            }
-        }
+    /// Calls a tool of the upstream and waits for its answer.
+    pub(crate) async fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.client.call(&format!("up__{tool}"), arguments).await
     }
 
-    /// The same for a call of a tool.
+    /// Sends a request of which nothing is written down, and waits for its answer.
+    pub(crate) async fn ask_quietly(&mut self, method: &str, params: &Value) -> Value {
+        let client = &mut self.client;
+        let (lines, next, topic) = (client.record.len(), client.next, client.topic);
+        (client.next, client.topic) = (self.quiet, "quiet");
+        let answer = client.ask(method, params).await;
+        self.quiet = client.next;
+        (client.next, client.topic) = (next, topic);
+        client.record.truncate(lines);
+        answer
+    }
+
+    /// Calls a tool and answers what the upstream asks meanwhile, round after round; what was asked, and the answer.
     pub(crate) async fn converse_with(
         &mut self,
         tool: &str,
@@ -237,7 +221,7 @@ impl Stage {
         answer: impl Fn(&str, &Value) -> Answer,
     ) -> (Vec<(String, Value)>, Value) {
         let params = json!({"name": format!("up__{tool}"), "arguments": arguments});
-        self.converse("tools/call", &params, answer).await
+        self.client.converse("tools/call", &params, answer).await
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) const FEATURES: &[Feature] = &[
 
 /// The structure comes as its schema promises, or neither of them does; the text always says the same.
 async fn structured(stage: &mut Stage, tool: &str, value: Value) {
-    let answer = stage.client.call(tool, &json!({})).await;
+    let answer = stage.call(tool, &json!({})).await;
     let text: Value = serde_json::from_str(said(stage, &answer)).expect("its JSON");
     assert_eq!(text, value, "{answer}");
     let schema = stage.output_schema(tool).await;

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::client::Answer;
 use crate::section::Topics;
 use crate::stage::{Feature, Stage};
 use crate::support::error_code;
 use crate::tools::{failed, said};
 use crate::version::Version;
+use testkit::client::Answer;
 
 /// The extension of the version without a handshake.
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -47,10 +47,10 @@ async fn tasks(stage: &mut Stage) {
 
 /// Without tasks on both sides a call lasts as long as its work.
 async fn at_once(stage: &mut Stage) {
-    let answer = stage.client.call("slow_compute", &json!({"seconds": 0.1})).await;
+    let answer = stage.call("slow_compute", &json!({"seconds": 0.1})).await;
     assert_eq!(said(stage, &answer), "Computed for 0.1 s");
     // A tool that is nothing but a task is waited for.
-    let answer = stage.client.call("failing_job", &json!({})).await;
+    let answer = stage.call("failing_job", &json!({})).await;
     if stage.pair.upstream.is_stateless() {
         // Only the client can let the server make it one.
         assert!(failed(&answer) || answer.get("error").is_some(), "{answer}");
@@ -82,7 +82,7 @@ async fn experiment(stage: &mut Stage) {
     let created =
         stage.client.ask("tools/call", &begin("confirm_delete", json!({"filename": "a.txt"}))).await;
     let asking = created["result"]["task"]["taskId"].as_str().expect("a task").to_owned();
-    let (asked, result) = stage.converse("tasks/result", &json!({"taskId": asking}), agreeable).await;
+    let (asked, result) = stage.client.converse("tasks/result", &json!({"taskId": asking}), agreeable).await;
     assert_eq!(asked.len(), 1, "{asked:?}");
     assert_eq!(asked[0].1["_meta"][RELATED]["taskId"], asking.as_str(), "{asked:?}");
     assert_eq!(said(stage, &result), "Deleted a.txt");
@@ -97,7 +97,7 @@ async fn experiment(stage: &mut Stage) {
 
 /// The server decides, and shows all there is.
 async fn extension(stage: &mut Stage) {
-    let created = stage.client.call("slow_compute", &json!({"seconds": 1})).await;
+    let created = stage.call("slow_compute", &json!({"seconds": 1})).await;
     assert_eq!(created["result"]["resultType"], "task", "{created}");
     assert_eq!(created["result"]["status"], "working", "{created}");
     assert!(
@@ -110,7 +110,7 @@ async fn extension(stage: &mut Stage) {
     let ended = until(stage, &id, "completed").await;
     assert_eq!(ended["result"]["result"]["content"][0]["text"], "Computed for 1 s", "{ended}");
     // One that asks shows what, and waits.
-    let created = stage.client.call("confirm_delete", &json!({"filename": "a.txt"})).await;
+    let created = stage.call("confirm_delete", &json!({"filename": "a.txt"})).await;
     let id = created["result"]["taskId"].as_str().expect("an id").to_owned();
     let asking = until(stage, &id, "input_required").await;
     let questions = asking["result"]["inputRequests"].as_object().expect("questions");
@@ -123,7 +123,7 @@ async fn extension(stage: &mut Stage) {
     let ended = until(stage, &id, "completed").await;
     assert_eq!(ended["result"]["result"]["content"][0]["text"], "Deleted a.txt", "{ended}");
     // One that is given up, and one that nobody knows.
-    let created = stage.client.call("slow_compute", &json!({"seconds": 3600})).await;
+    let created = stage.call("slow_compute", &json!({"seconds": 3600})).await;
     let id = created["result"]["taskId"].as_str().expect("an id").to_owned();
     let taken = stage.client.ask("tasks/cancel", &json!({"taskId": id})).await;
     assert_eq!(taken["result"]["resultType"], "complete", "{taken}");
@@ -136,7 +136,7 @@ async fn extension(stage: &mut Stage) {
 async fn until(stage: &mut Stage, id: &str, status: &str) -> Value {
     let task = json!({"taskId": id});
     loop {
-        let found = stage.client.ask_quietly("tasks/get", &task).await;
+        let found = stage.ask_quietly("tasks/get", &task).await;
         if found["result"]["status"] == status {
             return stage.client.ask("tasks/get", &task).await;
         }

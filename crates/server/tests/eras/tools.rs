@@ -82,10 +82,10 @@ async fn list(stage: &mut Stage) {
 
 /// Arguments and text pass unchanged, whatever is between them.
 async fn call(stage: &mut Stage) {
-    let answer = stage.client.call("test_simple_text", &json!({})).await;
+    let answer = stage.call("test_simple_text", &json!({})).await;
     is_of(stage.pair.client, &answer);
     assert_eq!(said(stage, &answer), "This is a simple text response for testing.");
-    let answer = stage.client.call("echo", &json!({"a": [1, "é", null], "b": 1.5})).await;
+    let answer = stage.call("echo", &json!({"a": [1, "é", null], "b": 1.5})).await;
     assert_eq!(said(stage, &answer), r#"{"a":[1,"é",null],"b":1.5}"#);
     // Without any arguments at all.
     let answer = stage.client.ask("tools/call", &json!({"name": "up__test_simple_text"})).await;
@@ -100,7 +100,7 @@ async fn bare(stage: &mut Stage) {
     let value = json!({"sum": 3, "parts": [1, 2]});
     for (tool, value) in [("test_bare_text_result", json!("A bare text")), ("test_bare_value_result", value)]
     {
-        let answer = stage.client.call(tool, &json!({})).await;
+        let answer = stage.call(tool, &json!({})).await;
         if stage.pair.client < Version::November2024 {
             assert_eq!(answer["result"]["toolResult"], value, "{answer}");
         } else {
@@ -132,10 +132,10 @@ pub(crate) fn failed(answer: &Value) -> bool {
 /// Content that the client's version does not have comes as the nearest that it has.
 async fn content(stage: &mut Stage) {
     let older = stage.pair.older();
-    let answer = stage.client.call("test_image_content", &json!({})).await;
+    let answer = stage.call("test_image_content", &json!({})).await;
     let block = &blocks(stage, &answer)[0];
     assert!(block["type"] == "image" && block["mimeType"] == "image/png", "{answer}");
-    let answer = stage.client.call("test_audio_content", &json!({})).await;
+    let answer = stage.call("test_audio_content", &json!({})).await;
     let block = &blocks(stage, &answer)[0];
     if older >= Version::March2025 {
         assert!(block["type"] == "audio" && block["mimeType"] == "audio/wav", "{answer}");
@@ -145,7 +145,7 @@ async fn content(stage: &mut Stage) {
     } else {
         assert!(matches!(block["type"].as_str(), Some("text" | "resource")), "{answer}");
     }
-    let answer = stage.client.call("test_resource_link", &json!({})).await;
+    let answer = stage.call("test_resource_link", &json!({})).await;
     let block = &blocks(stage, &answer)[0];
     if older >= Version::June2025 {
         assert!(block["type"] == "resource_link" && block["uri"].is_string(), "{answer}");
@@ -154,7 +154,7 @@ async fn content(stage: &mut Stage) {
         assert!(text.contains("test://"), "{answer}");
     }
     for (tool, at) in [("test_embedded_resource", 0), ("test_multiple_content_types", 2)] {
-        let answer = stage.client.call(tool, &json!({})).await;
+        let answer = stage.call(tool, &json!({})).await;
         let block = &blocks(stage, &answer)[at];
         if older >= Version::November2024 {
             assert_eq!(block["type"], "resource", "{answer}");
@@ -169,7 +169,7 @@ async fn content(stage: &mut Stage) {
 
 /// The upstream is not troubled; the client is told in its version's way.
 async fn invalid(stage: &mut Stage) {
-    let answer = stage.client.call("slow", &json!({"ms": "soon"})).await;
+    let answer = stage.call("slow", &json!({"ms": "soon"})).await;
     let told = if stage.pair.client < Version::November2025 {
         assert_eq!(error_code(&answer), -32602, "{answer}");
         error_message(&answer)
@@ -184,14 +184,14 @@ async fn invalid(stage: &mut Stage) {
 
 /// A failure is a result that says so, in every version.
 async fn error(stage: &mut Stage) {
-    let answer = stage.client.call("test_error_handling", &json!({})).await;
+    let answer = stage.call("test_error_handling", &json!({})).await;
     assert!(failed(&answer), "{answer}");
     assert!(answer.to_string().contains("intentionally returns an error"), "{answer}");
 }
 
 /// A tool that nobody has is an error of the client's.
 async fn unknown(stage: &mut Stage) {
-    let answer = stage.client.call("no_such_tool", &json!({})).await;
+    let answer = stage.call("no_such_tool", &json!({})).await;
     assert_eq!(error_code(&answer), -32602, "{answer}");
     assert!(error_message(&answer).contains("no_such_tool"), "{answer}");
 }

@@ -106,12 +106,3 @@ impl fmt::Display for Pair {
         write!(f, "{}--{}", self.client, self.upstream)
     }
 }
-
-/// How the messages travel, on both sides of the gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Over HTTP, as each version has it.
-    Web,
-    /// Over pipes.
-    Pipes,
-}

@@ -1,8 +1,8 @@
 //! What happens while a request runs: progress, log messages, cancellation, questions.
 
 use serde_json::{Value, json};
+use testkit::client::Peer;
 
-use crate::client::Client;
 use crate::place::{Place, everything};
 use crate::support::{error_code, text};
 
@@ -90,10 +90,16 @@ fn answers(method: &str, params: &Value) -> Value {
     }
 }
 
+/// Sends a request that is answered with questions; their methods, and the answer in the end.
+async fn conversed(client: &mut Peer, method: &str, params: &Value) -> (Vec<String>, Value) {
+    let (asked, answer) = client.converse(method, params, |kind, params| Ok(answers(kind, params))).await;
+    (asked.into_iter().map(|(method, _)| method).collect(), answer)
+}
+
 /// Calls a tool that asks; what it asked and what it answered.
-async fn asked(client: &mut Client, tool: &str, arguments: Value) -> (Vec<String>, String) {
+async fn asked(client: &mut Peer, tool: &str, arguments: Value) -> (Vec<String>, String) {
     let params = json!({"name": tool, "arguments": arguments});
-    let (asked, answer) = client.converse("tools/call", &params, answers).await;
+    let (asked, answer) = conversed(client, "tools/call", &params).await;
     (asked, text(&answer).to_owned())
 }
 
@@ -113,11 +119,11 @@ pub(crate) async fn questions(place: Place) {
         let (kinds, said) = asked(client, "up__test_input_required_result_multiple_inputs", json!({})).await;
         assert_eq!((kinds.len(), &*said), (3, "Ada was greeted with \"Paris\" and has 2 roots"));
         let params = json!({"name": "up__test_input_required_result_prompt"});
-        let (kinds, answer) = client.converse("prompts/get", &params, answers).await;
+        let (kinds, answer) = conversed(client, "prompts/get", &params).await;
         assert_eq!(kinds, [elicit]);
         assert_eq!(answer["result"]["messages"][0]["content"]["text"], "Use this context: work", "{answer}");
         let (kinds, answer) =
-            client.converse("resources/read", &json!({"uri": "test://asking-resource"}), answers).await;
+            conversed(client, "resources/read", &json!({"uri": "test://asking-resource"})).await;
         assert_eq!(kinds, [elicit]);
         assert_eq!(answer["result"]["contents"][0]["text"], "Read because: because", "{answer}");
     }
@@ -130,7 +136,8 @@ pub(crate) async fn declined(place: Place) {
     let mut up = place.client(&everything()).await;
     for action in ["decline", "cancel"] {
         let params = json!({"name": "up__test_elicitation", "arguments": {"message": "?"}});
-        let (_, answer) = up.client.converse("tools/call", &params, |_, _| json!({"action": action})).await;
+        let (_, answer) =
+            up.client.converse("tools/call", &params, |_, _| Ok(json!({"action": action}))).await;
         assert!(text(&answer).contains(&format!("action={action}")), "{answer}");
     }
 }

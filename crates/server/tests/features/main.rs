@@ -5,7 +5,6 @@
 mod support;
 
 mod changes;
-mod client;
 mod during;
 mod offers;
 mod place;
@@ -14,7 +13,8 @@ mod routes;
 mod streams;
 mod wire;
 
-use place::{Over, Place};
+use place::Place;
+use support::Over;
 
 macro_rules! tests {
     ($($version:ident = $text:literal: $($group:ident::{$($test:ident),* $(,)?}),* $(,)?;)*) => {

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::place::{Place, everything};
 use crate::support::{error_code, error_message, text, tool_names};
 
@@ -122,7 +121,7 @@ pub(crate) async fn prompts(place: Place) {
 pub(crate) async fn pages(place: Place) {
     let fixture = place.fixture_with(true).await;
     let config = format!("mcpServers:\n  up: {}\n", fixture.config());
-    let mut client = Client::open(place, &config, &json!({})).await;
+    let mut client = place.client_of(&config, &json!({})).await;
     for (method, list, key, last) in [
         ("tools/list", "tools", "name", "up__many_119"),
         ("resources/list", "resources", "uri", "test://many/119"),

@@ -7,15 +7,9 @@ use tokio::io::BufReader;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::client::Client;
 use serde_json::{Value, json};
 
-/// How the upstream is reached, or the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
-    Http,
-    Stdio,
-}
+use crate::support::{Alone, MODERN, Over, Start};
 
 /// Where a test runs.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +24,7 @@ pub(crate) struct Place {
 impl Place {
     /// Whether there is no handshake.
     pub(crate) fn is_stateless(self) -> bool {
-        self.version == crate::support::MODERN
+        self.version == MODERN
     }
 
     /// The fixture, which speaks this version's era only.
@@ -48,14 +42,27 @@ impl Place {
     pub(crate) async fn client(self, capabilities: &Value) -> Behind {
         let fixture = self.fixture().await;
         let config = format!("mcpServers:\n  up: {}\n", fixture.config());
-        let client = Client::open(self, &config, capabilities).await;
+        let client = self.client_of(&config, capabilities).await;
         Behind { client, _fixture: fixture }
+    }
+
+    /// A client of a gateway with this configuration, introduced.
+    pub(crate) async fn client_of(self, config: &str, capabilities: &Value) -> Alone {
+        let env: &[_] = match self.client {
+            Over::Stdio => &[("DRAGOMAN_LOG", "debug,dragoman=trace")],
+            Over::Http => &[],
+        };
+        let start = Start { config, env, ..Start::default() };
+        let mut client = Alone::start(self.client, &start, &json!(self.version), capabilities).await;
+        let hello = client.introduce().await;
+        assert!(self.is_stateless() || hello["result"]["protocolVersion"] == self.version, "{hello}");
+        client
     }
 }
 
 /// A client of a gateway, and the fixture behind that.
 pub(crate) struct Behind {
-    pub(crate) client: Client,
+    pub(crate) client: Alone,
     _fixture: Fixture,
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::place::{Over, Place, everything};
-use crate::support::{error_code, error_message, text};
+use crate::place::{Place, everything};
+use crate::support::{Over, error_code, error_message, text};
 
 const STATE_TOOL: &str = "up__test_input_required_result_request_state";
 const OTHER_TOOL: &str = "up__test_input_required_result_tampered_state";
@@ -81,7 +81,7 @@ pub(crate) async fn same_ids(place: Place) {
             answers.iter().partition(|answer| answer.get("error").is_some());
         assert_eq!(refused.iter().map(|answer| error_code(answer)).collect::<Vec<_>>(), [-32600]);
         assert_eq!(done.iter().map(|answer| text(answer)).collect::<Vec<_>>(), ["Answered after 3000 ms"]);
-        let (http, _) = up.client.web();
+        let (http, _) = up.client.wire.web();
         let mut others = Vec::new();
         for _ in 0..20 {
             others.push(crate::support::Legacy::open_at(http, "/mcp", place.version, &json!({})).await);

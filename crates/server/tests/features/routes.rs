@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 use testkit::fixture::{Eras, Options};
 
-use crate::client::Client;
-use crate::place::{Fixture, Over, Place};
-use crate::support::{error_code, text, tool_names};
+use crate::place::{Fixture, Place};
+use crate::support::{Alone, Over, error_code, text, tool_names};
 
 /// Two servers, `a` over HTTP and `b` over a pipe and with much more, under a profile of these rules.
 struct Two {
-    client: Client,
+    client: Alone,
     _servers: [Fixture; 2],
 }
 
@@ -19,17 +18,17 @@ async fn two(place: Place, profile: &str) -> Two {
     let b = Fixture::start(Over::Stdio, Options { eras, many: true, ..Options::default() }).await;
     let servers = format!("mcpServers:\n  a: {}\n  b: {}\n", a.config(), b.config());
     let config = format!("{servers}profiles:\n  default: {profile}\n");
-    Two { client: Client::open(place, &config, &json!({})).await, _servers: [a, b] }
+    Two { client: place.client_of(&config, &json!({})).await, _servers: [a, b] }
 }
 
-async fn listed(client: &mut Client, method: &str, list: &str, key: &str) -> Vec<String> {
+async fn listed(client: &mut Alone, method: &str, list: &str, key: &str) -> Vec<String> {
     let answer = client.ask(method, &json!({})).await;
     let entries = answer["result"][list].as_array().unwrap_or_else(|| panic!("no {list} in {answer}"));
     entries.iter().map(|entry| entry[key].as_str().expect("text").to_owned()).collect()
 }
 
 /// The revision that a server's changing tool shows.
-async fn revision(client: &mut Client, name: &str) -> String {
+async fn revision(client: &mut Alone, name: &str) -> String {
     let answer = client.ask("tools/list", &json!({})).await;
     let tools = answer["result"]["tools"].as_array().expect("tools");
     let tool = tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("no {name}"));

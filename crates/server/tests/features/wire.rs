@@ -1,71 +1,34 @@
 //! What carries the messages: HTTP/2 from a client, TLS to an upstream.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http2;
-use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
-use serde_json::{Value, json};
+use serde_json::json;
+use testkit::client::Http2;
 use testkit::fixture::Eras;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 
-use crate::support::{
-    Gateway, Legacy, MODERN, Modern, Start, error_message, fixture, meta, request, soon, text,
-};
-
-type Sender = http2::SendRequest<Full<Bytes>>;
-
-/// A connection that begins with HTTP/2 at once.
-async fn connect(address: SocketAddr) -> Sender {
-    let stream = TcpStream::connect(address).await.expect("the gateway listens");
-    let handshake = http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
-    let (sender, connection) = soon("a handshake", handshake).await.expect("HTTP/2");
-    tokio::spawn(connection);
-    sender
-}
-
-async fn post(
-    mut sender: Sender,
-    address: SocketAddr,
-    headers: &[(&str, &str)],
-    body: &Value,
-) -> (http::HeaderMap, Value) {
-    let mut head = http::Request::post(format!("http://{address}/mcp"))
-        .header("Content-Type", "application/json")
-        .header("Accept", "application/json, text/event-stream");
-    for (name, value) in headers {
-        head = head.header(*name, *value);
-    }
-    let sent = head.body(Full::from(body.to_string())).expect("a request");
-    let response = soon("an answer", sender.send_request(sent)).await.expect("an answer");
-    let headers = response.headers().clone();
-    let body = soon("its body", response.into_body().collect()).await.expect("its body").to_bytes();
-    let body = std::str::from_utf8(&body).expect("UTF-8");
-    let json = body.lines().rev().find_map(|line| line.strip_prefix("data:")).unwrap_or(body);
-    (headers, serde_json::from_str(json).unwrap_or_else(|e| panic!("{e}: {body}")))
-}
+use crate::support::{Gateway, Legacy, MODERN, Modern, Start, error_message, fixture, meta, request, text};
 
 /// Many requests at once on one connection, of either era, streams included.
 #[tokio::test]
 async fn http2_from_a_client() {
     let upstream = fixture(Eras::Both).await;
     let gateway = Gateway::start(&format!("mcpServers:\n  up: {{ url: {:?} }}\n", upstream.url())).await;
-    let address = gateway.http().address;
-    let sender = connect(address).await;
+    let url = format!("http://{}/mcp", gateway.http().address);
+    let mut client = Http2::over(gateway.http().connect().await, url).await;
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-    let (headers, hello) = post(sender.clone(), address, &[], &request(0, "initialize", &params)).await;
+    let (_, headers, hello) = client.post(&[], &request(0, "initialize", &params)).await;
     assert_eq!(hello["result"]["protocolVersion"], "2025-11-25", "{hello}");
     let session = headers["mcp-session-id"].to_str().expect("ASCII").to_owned();
     let mut calls = JoinSet::new();
     for number in 0..50 {
-        let (sender, session) = (sender.clone(), session.clone());
+        let (mut client, session) = (client.clone(), session.clone());
         calls.spawn(async move {
             let (tool, arguments) = match number % 10 {
                 0 => ("up__test_tool_with_progress", json!({})),
@@ -75,12 +38,12 @@ async fn http2_from_a_client() {
                 json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": number}});
             let answer = if number % 2 == 0 {
                 let headers = [("Mcp-Session-Id", session.as_str())];
-                post(sender, address, &headers, &request(number, "tools/call", &params)).await.1
+                client.post(&headers, &request(number, "tools/call", &params)).await.2
             } else {
                 params["_meta"] = meta(&json!({}));
                 let headers =
                     [("MCP-Protocol-Version", MODERN), ("Mcp-Method", "tools/call"), ("Mcp-Name", tool)];
-                post(sender, address, &headers, &request(number, "tools/call", &params)).await.1
+                client.post(&headers, &request(number, "tools/call", &params)).await.2
             };
             assert_eq!(answer["id"], number, "{answer}");
             let wanted = match number % 10 {

@@ -23,7 +23,7 @@ async fn refused_where_somebody_is_not_asked() {
         let config = with(auth);
         let ended = run_to_end("serve", &Start { config: &config, args: BEYOND, ..Start::default() }).await;
         assert_eq!(ended.code, Some(2), "{auth}: {}", ended.err);
-        assert!(ended.err.contains("0.0.0.0:0 can be reached from other machines"), "{}", ended.err);
+        assert!(ended.err.contains("other machines can reach 0.0.0.0:0"), "{}", ended.err);
         assert!(ended.err.contains("--insecure") && ended.out.is_empty(), "{}", ended.err);
     }
 }

@@ -306,7 +306,7 @@ async fn who_comes_too_soon_is_in_the_log_but_not_once_for_each_request() {
     }
     let (_state, entries, said) = recorded(place).await;
     assert_eq!(entries.iter().filter(|one| one["outcome"] == "denied").count(), 17);
-    let lines: Vec<&str> = said.lines().filter(|line| line.contains("a request came too soon")).collect();
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("rate limit exceeded")).collect();
     assert_eq!(lines.len(), 2, "{lines:#?}");
     let principal = format!("principal=\"key:{}\"", &key[..12]);
     for (line, limit, principal) in

@@ -1,6 +1,6 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use store::audit::{Entry, Log, Outcome};
+use store::audit::{AuditEntry, CallOutcome, Log};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
 
@@ -9,15 +9,15 @@ use super::run::{DEADLINE, Home, Run, golden};
 /// 2026-11-22T06:00:00Z.
 const SOME_DAY: u64 = 1_795_327_200_000;
 
-fn entry(tool: &str, seconds: u64) -> Entry {
-    Entry {
+fn entry(tool: &str, seconds: u64) -> AuditEntry {
+    AuditEntry {
         at_ms: SOME_DAY + seconds * 1_000,
         principal: "key:dgm_abcdefgh".into(),
         profile: "default".into(),
         upstream: Some("demo".into()),
         tool: Some(tool.into()),
         method: "tools/call".into(),
-        outcome: Outcome::Ok,
+        outcome: CallOutcome::Ok,
         code: None,
         duration_us: 12_345,
         request_bytes: 100,
@@ -35,24 +35,24 @@ fn log(home: &Home) -> Log {
 /// A home with a few calls on record.
 fn recorded() -> Home {
     let home = Home::new();
-    let denied = Entry {
+    let denied = AuditEntry {
         principal: "anyone".into(),
         upstream: None,
-        outcome: Outcome::Denied,
+        outcome: CallOutcome::Denied,
         code: Some(-32001),
         duration_us: 80,
         ..entry("secret\u{1b}[2J", 2)
     };
-    let failed = Entry {
+    let failed = AuditEntry {
         profile: "editors".into(),
         upstream: Some("blog".into()),
-        outcome: Outcome::Error,
+        outcome: CallOutcome::Error,
         code: Some(-32603),
         duration_us: 1_500_000,
         arguments: Some(r#"{"title":"A  post","token":"[redacted]","n":1.0}"#.to_owned()),
         ..entry("blog__post", 3)
     };
-    let bare = Entry {
+    let bare = AuditEntry {
         tool: None,
         upstream: None,
         method: "resources/read".into(),
@@ -97,7 +97,7 @@ async fn scripts_get_a_line_of_json_for_each_call() {
         (&all[0]["tool"], &all[0]["code"], all[0].get("arguments")),
         (&Value::Null, &Value::Null, None)
     );
-    log(&home).append(&[Entry { arguments: Some("{\"cut…".to_owned()), ..entry("long", 5) }]).unwrap();
+    log(&home).append(&[AuditEntry { arguments: Some("{\"cut…".to_owned()), ..entry("long", 5) }]).unwrap();
     let last = lines(&home.run(&["audit", "--json", "--limit", "1"]).await.good());
     assert_eq!(last[0]["arguments"], "{\"cut…");
 }
@@ -145,7 +145,7 @@ async fn every_filter_filters() {
 #[tokio::test]
 async fn a_record_that_is_not_kept_is_told() {
     let home = Home::new();
-    let said = ["calls are not recorded", "audit.db", "= mend: write `audit: true`"];
+    let said = ["calls are not recorded", "audit.db", "= help: write `audit: true`"];
     home.run(&["audit"]).await.refused(1, &said);
     assert!(!home.0.join(".local").exists());
     let home =

@@ -34,7 +34,7 @@ async fn a_key_is_shown_once_and_kept_as_a_digest() {
     let run = home.run(&["key", "new", "ann"]).await.good();
     let text = key(&run);
     assert_eq!(run.out, format!("{}\n", text.expose()), "a script gets the key alone");
-    assert!(run.err.contains("\"ann\"") || run.err.contains("ann is for all profiles"), "{}", run.err);
+    assert!(run.err.contains("\"ann\"") || run.err.contains("ann opens all profiles"), "{}", run.err);
     assert!(run.err.contains("Authorization: Bearer KEY") && !run.err.contains(text.expose()), "{}", run.err);
 
     let list = home.run(&["key", "list"]).await.good();
@@ -83,14 +83,14 @@ async fn a_file_that_extends_a_preset_is_read_as_it_is_served() {
     let over = ["--config", "more.yaml", "--preset", "wordpress"];
     let with = |args: &[&'static str]| [args, &over].concat();
     let run = home.run(&with(&["key", "new", "ann"])).await.good();
-    assert!(!run.err.contains("does not take keys"), "{}", run.err);
+    assert!(!run.err.contains("does not accept keys"), "{}", run.err);
     assert!(home.0.join("kept/keys.db").exists());
     assert!(home.run(&with(&["key", "list"])).await.good().out.contains("ann"));
     home.run(&with(&["audit"])).await.good();
     let run = home.run(&["check", "more.yaml", "--preset", "wordpress"]).await.good();
-    assert!(run.out.contains("more.yaml over the preset wordpress is fine"), "{}", run.out);
+    assert!(run.out.contains("more.yaml with the preset wordpress is valid"), "{}", run.out);
     let run = home.run(&["check", "--preset", "bb"]).await.good();
-    assert!(run.out.contains("The preset bb is fine") && run.out.contains("127.0.0.1:3000"), "{}", run.out);
+    assert!(run.out.contains("The preset bb is valid") && run.out.contains("127.0.0.1:3000"), "{}", run.out);
     home.run(&["check", "more.yaml"]).await.refused(2, &["nothing says how to reach this server"]);
 }
 
@@ -100,20 +100,21 @@ async fn what_cannot_be_a_key_is_refused() {
     let own = key(&home.run(&["key", "new", "ann"]).await.good());
     home.run(&["key", "new", "ann"])
         .await
-        .refused(1, &["there is a key \"ann\" already", "= mend: ", "revoke"]);
-    home.run(&["key", "new", ""]).await.refused(2, &["cannot be the name", "= mend: "]);
-    home.run(&["key", "new", "dgm_x"]).await.refused(2, &["cannot be the name"]);
-    let run = home.run(&["key", "new", own.expose()]).await.refused(2, &["cannot be the name", own.prefix()]);
+        .refused(1, &["a key named \"ann\" already exists", "= help: ", "revoke"]);
+    home.run(&["key", "new", ""]).await.refused(2, &["is not a valid key name", "= help: "]);
+    home.run(&["key", "new", "dgm_x"]).await.refused(2, &["is not a valid key name"]);
+    let run =
+        home.run(&["key", "new", own.expose()]).await.refused(2, &["is not a valid key name", own.prefix()]);
     assert!(!run.err.contains(&own.expose()[..13]), "{}", run.err);
-    home.run(&["key", "new", "a\u{1b}[2J"]).await.refused(2, &["cannot be seen"]);
-    home.run(&["key", "new", "b", "--profile", ""]).await.refused(2, &["name of a profile"]);
+    home.run(&["key", "new", "a\u{1b}[2J"]).await.refused(2, &["invisible"]);
+    home.run(&["key", "new", "b", "--profile", ""]).await.refused(2, &["is not a valid profile name"]);
     home.run(&["key", "new", "b", "--expires", "soon"]).await.refused(2, &["30d", "YYYY-MM-DD"]);
-    home.run(&["key", "new", "b", "--expires", "2001-01-01"]).await.refused(2, &["before it begins"]);
+    home.run(&["key", "new", "b", "--expires", "2001-01-01"]).await.refused(2, &["in the past"]);
     home.run(&["key", "new"]).await.refused(2, &["NAME"]);
     home.run(&["key"]).await.refused(2, &["revoke"]);
     let run = home.run(&["key", "new", "ann", "--json"]).await;
     assert_eq!(run.code, Some(1));
-    assert!(run.json()["error"]["mend"].as_str().unwrap().contains("revoke"), "{run:?}");
+    assert!(run.json()["error"]["help"].as_str().unwrap().contains("revoke"), "{run:?}");
     assert_eq!(listed(&home).await.len(), 1);
 }
 
@@ -144,12 +145,12 @@ async fn keys_are_revoked_by_name_by_beginning_and_by_text() {
 #[tokio::test]
 async fn what_is_not_there_cannot_be_revoked() {
     let home = Home::new();
-    home.run(&["key", "revoke", "nobody"]).await.refused(1, &["nobody", "= mend: `dragoman key list`"]);
+    home.run(&["key", "revoke", "nobody"]).await.refused(1, &["nobody", "= help: `dragoman key list`"]);
     let text = key(&home.run(&["key", "new", "ann"]).await.good());
     let mut typo = text.expose().to_owned();
     let last = typo.pop().unwrap();
     typo.push(if last == 'a' { 'b' } else { 'a' });
-    let run = home.run(&["key", "revoke", &typo]).await.refused(1, &["begins like this"]);
+    let run = home.run(&["key", "revoke", &typo]).await.refused(1, &["has this prefix"]);
     assert!(!run.err.contains(&typo[4..20]), "what may be a key is not repeated: {}", run.err);
     assert_eq!(listed(&home).await[0]["state"], "active");
 }

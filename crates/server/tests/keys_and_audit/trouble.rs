@@ -17,7 +17,7 @@ async fn a_file_of_a_newer_version_is_left_alone() {
     drop(open);
     let before = fs::read(&file).unwrap();
     for command in [&["key", "list"][..], &["key", "new", "bob"], &["key", "revoke", "ann"]] {
-        home.run(command).await.refused(1, &["keys.db was written by a newer version", "99", "= mend: "]);
+        home.run(command).await.refused(1, &["keys.db was written by a newer version", "99", "= help: "]);
     }
     assert_eq!(fs::read(&file).unwrap(), before);
 }
@@ -28,11 +28,13 @@ async fn a_damaged_file_is_told() {
     for (name, command) in [("keys.db", &["key", "list"][..]), ("audit.db", &["audit"])] {
         fs::create_dir_all(home.state()).unwrap();
         fs::write(home.state().join(name), "no database at all, only a text\n".repeat(200)).unwrap();
-        home.run(command).await.refused(1, &[name, "is damaged", "= mend: put a backup in its place"]);
+        home.run(command).await.refused(1, &[name, "is damaged", "= help: restore a backup"]);
     }
     drop(fs::remove_file(home.state().join("keys.db")));
     drop(Log::open(&home.state().join("keys.db")).unwrap());
-    home.run(&["key", "list"]).await.refused(1, &["keys.db is a database of something else", "= mend: "]);
+    home.run(&["key", "list"])
+        .await
+        .refused(1, &["keys.db is a database of another program, or for another purpose", "= help: "]);
 }
 
 #[tokio::test]
@@ -40,10 +42,10 @@ async fn a_folder_that_cannot_be_used_is_told() {
     let home = Home::new().with("file", "x");
     home.run(&["key", "new", "a", "--state", "file"])
         .await
-        .refused(1, &["file", "= mend: let this user write there"]);
+        .refused(1, &["file", "= help: give this user write access"]);
     home.run(&["key", "new", "a", "--state", "/proc/x"]).await.refused(1, &["/proc/x", "stateFolder"]);
     fs::create_dir_all(home.state().join("keys.db")).unwrap();
-    home.run(&["key", "list"]).await.refused(1, &["keys.db", "no file"]);
+    home.run(&["key", "list"]).await.refused(1, &["keys.db", "not a file"]);
 }
 
 #[tokio::test]

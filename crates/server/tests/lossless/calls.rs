@@ -1,9 +1,9 @@
 //! Requests of clients, and their answers.
 
-use crate::client::result_member;
+use crate::corpus::result_member;
 use crate::corpus::{Section, Template, members};
 use crate::rig::{Place, Rig};
-use crate::upstream::Over;
+use crate::support::Over;
 
 /// Every request reaches the upstream as it was sent, and its answer comes back under the id as it was written.
 pub(crate) async fn requests(place: Place) {
@@ -124,7 +124,7 @@ pub(crate) async fn answered_here(place: Place) {
         }
         let id = rig.next_id();
         let text = Template::new(&section).fill(&[("id", &id), ("token", "\"t\"")]);
-        let mut turn = rig.client.send(&text, &section.note, None).await;
+        let mut turn = rig.client.request(&text, &section.note, None).await;
         let answer = rig.client.next(&mut turn).await;
         if section.note == "subscriptions/listen" {
             let params = members(&answer).remove("params").expect("an acknowledgement");
@@ -134,7 +134,7 @@ pub(crate) async fn answered_here(place: Place) {
                 r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
             );
             if rig.client.is_pipe() {
-                rig.client.notify(&end).await;
+                rig.client.tell(&end).await;
             }
             continue;
         }
@@ -144,10 +144,17 @@ pub(crate) async fn answered_here(place: Place) {
     }
 }
 
-/// The upstream is shown the client's own introduction, and the client the upstream's capabilities.
+/// The upstream is shown the client's own introduction, and the client the upstream's capabilities. A child is asked for the
+/// newest version with a handshake, whichever the client speaks, and told of forms in that version's words.
 pub(crate) async fn introductions(place: Place) {
     let rig = Rig::start(place).await;
-    let params = crate::rig::hello_params(place.version, &rig.capabilities);
+    let mut params = crate::rig::hello_params(place.version, &rig.capabilities);
+    if matches!(place.upstream, Over::Stdio) {
+        params = params.replacen(place.version, "2025-11-25", 1);
+        if place.version == "2025-06-18" {
+            params = params.replacen(r#""elicitation":{"#, r#""elicitation":{"form":{},"#, 1);
+        }
+    }
     let hellos = rig.upstream.hellos(1).await;
     let shown = hellos.iter().any(|hello| members(hello)["params"] == params.replace('\n', " "));
     assert!(shown, "wanted {params}\ncame   {hellos:#?}");

@@ -152,3 +152,9 @@ pub(crate) fn members(text: &str) -> std::collections::HashMap<String, String> {
         serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
     members.into_iter().map(|(key, value)| (key, value.get().to_owned())).collect()
 }
+
+/// A member of a message's result, as written.
+pub(crate) fn result_member(answer: &str, name: &str) -> String {
+    let result = members(answer).remove("result").unwrap_or_else(|| panic!("no result: {answer}"));
+    members(&result).remove(name).unwrap_or_else(|| panic!("no {name}: {answer}"))
+}

@@ -1,6 +1,6 @@
 //! What upstreams list.
 
-use crate::client::result_member;
+use crate::corpus::result_member;
 use crate::corpus::{Section, Template, sections};
 use crate::rig::{Place, Rig, offer_marks};
 
@@ -19,7 +19,7 @@ pub(crate) async fn entries(place: Place) {
         let meta = format!(r#"{{{}"a":1}}"#, rig.envelope());
         let text =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"_meta":{meta}}}}}"#);
-        let mut turn = rig.client.send(&text, method, None).await;
+        let mut turn = rig.client.request(&text, method, None).await;
         let answer = rig.client.next(&mut turn).await;
         let entries: Vec<String> = elements(&result_member(&answer, list));
         let own: Vec<(usize, &Section)> =

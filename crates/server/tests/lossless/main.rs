@@ -9,7 +9,6 @@
 mod support;
 
 mod calls;
-mod client;
 mod corpus;
 mod lists;
 mod notices;
@@ -18,7 +17,7 @@ mod rig;
 mod upstream;
 
 use rig::Place;
-use upstream::Over;
+use support::Over;
 
 macro_rules! tests {
     ($version:ident, $text:literal: $($name:ident = $test:path),* $(,)?) => {

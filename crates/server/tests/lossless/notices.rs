@@ -2,7 +2,7 @@
 
 use crate::corpus::{Section, Template};
 use crate::rig::{Place, Rig, URI};
-use crate::upstream::Over;
+use crate::support::Over;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":«id»,"method":"tools/call","params":{"name":«name»,"_meta":{«envelope»«level»"progressToken":«token»}}}"#;
 
@@ -83,7 +83,7 @@ pub(crate) async fn of_the_client(place: Place) {
         if of_a_request || section.note == "notifications/message" {
             continue;
         }
-        rig.client.notify(&section.text).await;
+        rig.client.tell(&section.text).await;
         let heard = rig.upstream.heard().await;
         rig.carried(&section).read(&heard.text);
     }
@@ -107,7 +107,7 @@ pub(crate) async fn cancelled_in_words(place: Place) {
     let mut rig = Rig::start(place).await;
     let asked = rig.ask(&call(&rig)).await;
     let words = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":«request»}}"#;
-    rig.client.notify(&Template::of("words", words).fill(&[("request", &asked.id)])).await;
+    rig.client.tell(&Template::of("words", words).fill(&[("request", &asked.id)])).await;
     cancelled(&mut rig, asked.heard, &asked.key).await;
 }
 
@@ -128,7 +128,7 @@ pub(crate) async fn cancelled_by_the_client(place: Place) {
             continue;
         }
         let asked = rig.ask(&call(&rig)).await;
-        rig.client.notify(&Template::new(&section).fill(&[("request", &asked.id)])).await;
+        rig.client.tell(&Template::new(&section).fill(&[("request", &asked.id)])).await;
         let heard = rig.upstream.heard().await;
         let spans = rig.carried(&section).read(&heard.text);
         assert_eq!(spans.get("request"), asked.key, "{}", section.title);

@@ -1,6 +1,5 @@
 //! Requests of an upstream to its client, and the client's answers.
 
-use crate::client::Turn;
 use crate::corpus::{Section, Template};
 use crate::notices::{answer, call};
 use crate::rig::{Place, Rig};
@@ -34,7 +33,7 @@ fn fill(rig: &mut Rig, section: &Section) -> (String, (String, String)) {
 
 /// The client answers with a section; the upstream gets it under its own id.
 async fn give(rig: &mut Rig, section: &Section, put: &Put) {
-    rig.client.notify(&Template::new(section).fill(&[("id", &put.key)])).await;
+    rig.client.tell(&Template::new(section).fill(&[("id", &put.key)])).await;
     let heard = rig.upstream.heard().await;
     let spans = rig.carried(section).read(&heard.text);
     assert_eq!(spans.get("id"), put.id, "{}", section.title);
@@ -56,7 +55,7 @@ pub(crate) async fn during_a_call(place: Place) {
         let mut asked = rig.ask(&call(&rig)).await;
         let (text, ids) = fill(&mut rig, &question);
         asked.heard.say(&text).await;
-        let mut turn: Turn = asked.turn;
+        let mut turn = asked.turn;
         let came = rig.client.next(&mut turn).await;
         let put = read(&mut rig, &question, ids, &came);
         give(&mut rig, &reply, &put).await;
@@ -94,7 +93,7 @@ pub(crate) async fn progress(place: Place) {
         if section.note != "notifications/progress" {
             continue;
         }
-        rig.client.notify(&Template::new(&section).fill(&[("token", &put.key)])).await;
+        rig.client.tell(&Template::new(&section).fill(&[("token", &put.key)])).await;
         let heard = rig.upstream.heard().await;
         let spans = rig.carried(&section).read(&heard.text);
         assert_eq!(spans.get("token"), put.token, "{}", section.title);

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::client::{Client, Turn};
-use crate::corpus::{Section, Spans, Template, sections};
-use crate::upstream::{Heard, Over, Script, Upstream};
+use testkit::client::{Stream, Wire};
+
+use crate::corpus::{Section, Spans, Template, result_member, sections};
+use crate::support::{Over, Start, Started, connect};
+use crate::upstream::{Heard, Script, Upstream};
 
 /// Where a test runs.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +21,8 @@ pub(crate) struct Place {
 /// All that a test needs.
 pub(crate) struct Rig {
     pub(crate) place: Place,
-    pub(crate) client: Client,
+    pub(crate) client: Wire,
+    _gateway: Started,
     pub(crate) upstream: Upstream,
     /// The answer to the client's `initialize`.
     pub(crate) hello: String,
@@ -39,7 +42,7 @@ pub(crate) const URI: &str = "corpus://things/1";
 
 /// A request that the upstream has been sent.
 pub(crate) struct Asked {
-    pub(crate) turn: Turn,
+    pub(crate) turn: Stream,
     pub(crate) heard: Heard,
     /// The client's id, as written.
     pub(crate) id: String,
@@ -65,14 +68,15 @@ impl Rig {
         };
         let upstream = Upstream::start(place.upstream, script).await;
         let config = format!("mcpServers:\n  up: {}\n", upstream.config());
-        let mut client = Client::start(place.client, &config, place.version, stateless).await;
+        let start = Start { config: &config, ..Start::default() };
+        let (gateway, mut client) = connect(place.client, &start, place.version).await;
         let capabilities = capability("client");
         let hello = if stateless {
             String::new()
         } else {
-            client.introduce(&hello_params(place.version, &capabilities)).await
+            introduce(&mut client, &hello_params(place.version, &capabilities)).await
         };
-        Self { place, client, upstream, hello, capabilities, count: 0 }
+        Self { place, client, _gateway: gateway, upstream, hello, capabilities, count: 0 }
     }
 
     /// Whether there is no handshake.
@@ -129,7 +133,7 @@ impl Rig {
             let Asked { mut turn, heard, .. } = first;
             heard.answer(&asks).await;
             let answer = self.client.next(&mut turn).await;
-            let sealed = crate::client::result_member(&answer, "requestState");
+            let sealed = result_member(&answer, "requestState");
             return self
                 .exchange(section, &text.replace("«retry»", "\"requestState\":«state»,"), Some(&sealed))
                 .await;
@@ -153,7 +157,7 @@ impl Rig {
             "resources/read" => Some(URI),
             _ => None,
         };
-        let turn = self.client.send(&sent, &section.note, name).await;
+        let turn = self.client.request(&sent, &section.note, name).await;
         let heard = self.upstream.heard().await;
         let section = Section { title: section.title.clone(), note: String::new(), text: text.to_owned() };
         let spans = self.carried(&section).read(&heard.text);
@@ -161,6 +165,15 @@ impl Rig {
         check_spans(&section.title, &spans, &key);
         Asked { turn, heard, id, token, key }
     }
+}
+
+/// Sends `initialize` with these params and then says that it is done; the answer.
+async fn introduce(client: &mut Wire, params: &str) -> String {
+    let text = format!(r#"{{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{params}}}"#);
+    let mut turn = client.request(&text, "initialize", None).await;
+    let answer = client.next(&mut turn).await;
+    client.tell(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    answer
 }
 
 /// Checks what the upstream has in the places of the spans.

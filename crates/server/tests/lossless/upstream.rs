@@ -13,14 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Mutex, mpsc, watch};
 
 use crate::corpus::members;
-use crate::support::soon;
-
-/// How the upstream is reached, or the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
-    Http,
-    Stdio,
-}
+use crate::support::{Over, soon};
 
 /// What the upstream says of itself.
 pub(crate) struct Script {

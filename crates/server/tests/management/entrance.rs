@@ -145,6 +145,7 @@ async fn a_hundred_a_minute_when_nobody_says_otherwise() {
 async fn health_is_told_to_everybody() {
     let auth = format!("management: true\nauth: {{ bearer: '{TOKEN}' }}\n");
     let place = Place::with(&auth).await;
+    place.gateway.ready().await;
     for path in ["/health", "/health/ready", "/ready"] {
         assert_eq!(place.gateway.http().get(path, &[]).await.status, 200, "{path}");
     }

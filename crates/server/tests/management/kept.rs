@@ -62,7 +62,7 @@ async fn the_file_changes_beneath_what_was_changed() {
     let reload = async |config: &str, times: usize| {
         place.gateway.write(config);
         place.gateway.signal(Signal::HUP);
-        place.gateway.log().has_times("was read again and is in force", times).await;
+        place.gateway.log().has_times("reloaded the configuration", times).await;
     };
     let folder = quoted(place.state.path().to_str().expect("UTF-8"));
     reload(&format!("stateFolder: {folder}\n{MANAGED}mcpServers: {{ other: {{ native: plain }} }}\n"), 1)
@@ -86,7 +86,7 @@ async fn an_endpoint_of_a_profile_that_was_removed_is_told_of() {
     place.gateway.signal(Signal::HUP);
     let told = "nothing is served at /desk: its profile \"office\" was removed";
     place.gateway.log().has(told).await;
-    place.gateway.log().has("was read again and is in force").await;
+    place.gateway.log().has("reloaded the configuration").await;
     assert_eq!(place.ask("POST", "/desk", &json!({})).await.status, 404);
     let place = place.again(&served).await;
     place.gateway.log().has(told).await;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `place` | the gateway with its own folder of state, and who asks |
 //! | `servers` | adding, changing, removing servers; secrets; how they do |
+//! | `health` | the state of servers: in the status, in the log, at `/ready` |
 //! | `profiles` | profiles, their servers, these servers' tools |
 //! | `refusals` | what is refused, each by its name |
 //! | `entrance` | who may manage, and how often |
@@ -15,6 +16,7 @@ mod support;
 
 mod deeds;
 mod entrance;
+mod health;
 mod kept;
 mod place;
 mod profiles;

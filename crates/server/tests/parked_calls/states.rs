@@ -47,8 +47,8 @@ async fn a_state_is_good_for_its_own_request_alone() {
         (with("requestState", json!("")), "altered"),
         (with("requestState", json!(state[1..])), "altered"),
         (with("requestState", json!(7)), "must be a string"),
-        (with("arguments", json!({"n": 2, "o": {"a": 1, "b": 2}})), "not given for this request"),
-        (with("name", json!("up__other")), "not given for this request"),
+        (with("arguments", json!({"n": 2, "o": {"a": 1, "b": 2}})), "issued for another request"),
+        (with("name", json!("up__other")), "issued for another request"),
         (with("inputResponses", json!("yes")), "params.inputResponses must be an object"),
     ] {
         refused(&client.ask("tools/call", &wrong).await, words);
@@ -78,8 +78,8 @@ async fn a_state_is_good_once() {
         });
     let (good, bad) = if one.get("result").is_some() { (one, two) } else { (two, one) };
     assert_eq!(text(&good), "done");
-    refused(&bad, "waits no more");
-    refused(&client.ask("tools/call", &again).await, "waits no more");
+    refused(&bad, "no longer waiting");
+    refused(&client.ask("tools/call", &again).await, "no longer waiting");
     assert_eq!((actor.count("tools/call"), actor.count("POST")), (1, 1), "it was answered once");
 }
 
@@ -95,7 +95,7 @@ async fn an_older_rounds_state_answers_no_newer_question() {
         actor.response("q1").await;
         line.ask("next", "elicitation/create", &form());
     });
-    refused(&client.ask("tools/call", &old).await, "waits no more");
+    refused(&client.ask("tools/call", &old).await, "no longer waiting");
     let again = retry(&params, &second, &accepted("Bob"));
     let (third, ()) = tokio::join!(client.ask("tools/call", &again), async {
         assert_eq!(actor.response("next").await["result"], accepted("Bob"));
@@ -125,7 +125,7 @@ async fn a_client_that_never_comes_back_is_answered_for_and_its_place_is_free() 
     }
     actor.heard_of("notifications/cancelled", &line).await;
     line.gone().await;
-    refused(&client.ask("tools/call", &retry(&params, &first, &accepted("Ada"))).await, "too old");
+    refused(&client.ask("tools/call", &retry(&params, &first, &accepted("Ada"))).await, "has expired");
     let (first, line) = asking(&client, &actor, &params).await;
     let again = retry(&params, &first, &accepted("Ada"));
     let (second, ()) = tokio::join!(client.ask("tools/call", &again), async {
@@ -144,7 +144,7 @@ async fn more_calls_than_may_wait_are_refused_and_their_servers_told() {
     let (first, line) = asking(&client, &actor, &params).await;
     let (second, refused_line) = asking(&client, &actor, &params).await;
     assert_eq!(error_code(&second), -32603);
-    assert!(error_message(&second).contains("too many calls wait"), "{second}");
+    assert!(error_message(&second).contains("too many calls are waiting"), "{second}");
     assert_eq!(actor.response("q2").await["result"], json!({"action": "cancel"}));
     actor.heard_of("notifications/cancelled", &refused_line).await;
     refused_line.gone().await;
@@ -157,7 +157,7 @@ async fn more_calls_than_may_wait_are_refused_and_their_servers_told() {
 }
 
 #[tokio::test]
-async fn a_state_from_before_a_restart_says_so() {
+async fn a_state_of_a_gateway_with_another_state_folder_says_so() {
     let actor = Actor::start(Speaks::Handshake).await;
     let params = call("up__ok", &json!({}));
     let before = gateway(&actor.config(), "").await;
@@ -165,5 +165,5 @@ async fn a_state_from_before_a_restart_says_so() {
     before.stop().await;
     let after = gateway(&actor.config(), "").await;
     let again = retry(&params, &first, &accepted("Ada"));
-    refused(&askable(&after).ask("tools/call", &again).await, "from before the gateway was started again");
+    refused(&askable(&after).ask("tools/call", &again).await, "sealed under a key that is no longer kept");
 }

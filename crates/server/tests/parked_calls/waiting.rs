@@ -226,7 +226,7 @@ async fn pages_that_have_to_be_visited_first_are_asked_for_and_the_call_is_made_
     let params_shown = &first["result"]["inputRequests"][&keys[0]]["params"];
     assert_eq!(*params_shown, json!({"mode": "url", "message": "Go", "url": "https://a.example/"}));
     let refused = client.ask("tools/call", &retry(&params, &first, &json!({"action": "decline"}))).await;
-    assert!(error_message(&refused).contains("did not agree"), "{refused}");
+    assert!(error_message(&refused).contains("the user declined"), "{refused}");
     assert_eq!(actor.count("tools/call"), 1, "nobody is sent there again");
     let again = retry(&params, &first, &json!({"action": "accept"}));
     let (second, ()) = tokio::join!(client.ask("tools/call", &again), async {

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc, watch};
 
 use super::puppet::{Puppet, Received, Said};
-use super::session::{LEGACY, MODERN};
-use super::soon;
+use super::{LEGACY, MODERN, soon};
 
 /// In which way it is spoken to.
 #[derive(Clone, Copy, PartialEq, Eq)]

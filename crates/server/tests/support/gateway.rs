@@ -11,9 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
-use super::http::Http;
 use super::process::kill;
-use super::soon;
+use super::{Http, soon};
 
 /// What a process has written so far, and a way to wait for more.
 #[derive(Clone)]
@@ -94,6 +93,10 @@ pub(crate) struct Start<'a> {
     pub(crate) env: &'a [(&'a str, &'a str)],
     /// Further files beside the configuration: name and text.
     pub(crate) files: &'a [(&'a str, &'a str)],
+    /// True to listen where the configuration says, else at a free port of this machine.
+    pub(crate) own_listen: bool,
+    /// A program that executes the one behind its arguments, and these.
+    pub(crate) under: &'a [&'a str],
 }
 
 /// How a process ended.
@@ -146,6 +149,9 @@ fn patient(config: &str) -> String {
     patient[1..].to_owned()
 }
 
+/// The program under test.
+const DRAGOMAN: &str = env!("CARGO_BIN_EXE_dragoman");
+
 /// Starts `dragoman COMMAND --config FILE ARGS` in a folder of its own, with all three pipes.
 pub(crate) fn start(command: &str, start: &Start<'_>) -> Started {
     let folder = Folder::new();
@@ -155,7 +161,10 @@ pub(crate) fn start(command: &str, start: &Start<'_>) -> Started {
         std::fs::write(folder.0.join(name), text).expect("a file in the own folder");
     }
     #[expect(clippy::disallowed_methods, reason = "the process under test has no supervisor above it")]
-    let mut process = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    let mut process = Command::new(start.under.first().unwrap_or(&DRAGOMAN));
+    if let Some(args) = start.under.get(1..) {
+        process.args(args).arg(DRAGOMAN);
+    }
     process.arg(command).arg("--config").arg(&file).args(start.args);
     process.env_remove("DRAGOMAN_LOG").env("HOME", &folder.0).env_remove("XDG_CONFIG_HOME");
     process.envs(start.env.iter().copied()).current_dir(&folder.0);
@@ -190,8 +199,9 @@ impl Gateway {
 
     /// The same with arguments and environment variables.
     pub(crate) async fn start_with(with: &Start<'_>) -> Self {
-        let args: Vec<&str> =
-            ["--json", "--listen", "127.0.0.1:0"].iter().chain(with.args).copied().collect();
+        let ours: &[&str] =
+            if with.own_listen { &["--json"] } else { &["--json", "--listen", "127.0.0.1:0"] };
+        let args: Vec<&str> = ours.iter().chain(with.args).copied().collect();
         let mut process = start("serve", &Start { args: &args, ..with.clone() });
         let out = Output::of(process.out.take().expect("a pipe"));
         out.has("\n").await;
@@ -203,14 +213,25 @@ impl Gateway {
         let gateway = Self { process, out, http: Http::new(address.parse().expect("an address")) };
         // Tests of TLS have clients of their own.
         if scheme == "http" {
-            assert_eq!(gateway.http.get("/ready", &[]).await.status, 200);
+            assert_eq!(gateway.http.get("/health", &[]).await.status, 200);
         }
         gateway
+    }
+
+    /// Waits until `/ready` says so.
+    pub(crate) async fn ready(&self) {
+        let look = async { while self.http.get("/ready", &[]).await.status != 200 {} };
+        soon("ready", look).await;
     }
 
     /// A client of it.
     pub(crate) fn http(&self) -> Http {
         self.http
+    }
+
+    /// Its process, which has to be kept, and a client.
+    pub(crate) fn parts(self) -> (Started, Http) {
+        (self.process, self.http)
     }
 
     /// Its process id.

@@ -40,31 +40,70 @@ fn state(pid: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-/// The processes that this one has started and that still run.
+/// Returns true for the processes between the gateway and its servers.
+pub(crate) fn is_guard(pid: u32) -> bool {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    matches!(name.trim_end(), GUARDIAN | HOLDER)
+}
+
+/// The name of the process that starts holders.
+pub(crate) const GUARDIAN: &str = "child-guardian";
+
+/// The name of a server's parent.
+pub(crate) const HOLDER: &str = "child-holder";
+
+/// The descendants of this process that have one of these names.
+pub(crate) fn named(pid: u32, name: &str) -> Vec<u32> {
+    let is = |pid: &u32| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|own| own.trim_end() == name)
+    };
+    family_of(pid).into_iter().filter(is).collect()
+}
+
+/// The servers that this process has started and that still run.
 pub(crate) fn children_of(pid: u32) -> Vec<u32> {
-    parents()
-        .into_iter()
-        .filter(|(child, parent)| *parent == pid && is_running(*child))
-        .map(|(child, _)| child)
-        .collect()
+    let all = running();
+    let mut found = children_among(&all, pid);
+    let mut at = 0;
+    while at < found.len() {
+        if is_guard(found[at]) {
+            found.extend(children_among(&all, found[at]));
+        }
+        at += 1;
+    }
+    found.retain(|pid| !is_guard(*pid));
+    found
 }
 
 /// Those, and the ones that they have started.
 pub(crate) fn descendants_of(pid: u32) -> Vec<u32> {
-    let mut found = children_of(pid);
+    let mut found = family_of(pid);
+    found.retain(|pid| !is_guard(*pid));
+    found
+}
+
+/// All running processes that descend from this one, at one look.
+pub(crate) fn family_of(pid: u32) -> Vec<u32> {
+    let all = running();
+    let mut found = children_among(&all, pid);
     let mut at = 0;
     while at < found.len() {
-        found.extend(children_of(found[at]));
+        found.extend(children_among(&all, found[at]));
         at += 1;
     }
     found
 }
 
-fn parents() -> HashMap<u32, u32> {
+fn children_among(all: &HashMap<u32, u32>, pid: u32) -> Vec<u32> {
+    all.iter().filter(|(_, parent)| **parent == pid).map(|(child, _)| *child).collect()
+}
+
+/// All running processes with their parents.
+fn running() -> HashMap<u32, u32> {
     let entries = std::fs::read_dir("/proc").expect("Linux");
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter_map(|pid| Some((pid, state(pid)?.1)))
+        .filter_map(|pid| Some((pid, state(pid).filter(|(state, _)| *state != 'Z')?.1)))
         .collect()
 }
 

@@ -10,9 +10,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::session::LEGACY;
-use super::soon;
 use super::upstreams::quoted;
+use super::{LEGACY, soon};
 
 /// A request that the puppet was sent.
 #[derive(Clone, Debug)]

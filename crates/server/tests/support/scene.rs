@@ -1,12 +1,14 @@
 //! A gateway in front of a well-behaved upstream, and of whatever a test puts beside it.
 
-use serde_json::json;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
 use testkit::fixture::{Eras, Running};
+use tokio::task::JoinSet;
 
 use super::gateway::{Gateway, Start};
-use super::http::Http;
-use super::session::{Legacy, Modern, text};
 use super::upstreams::{fixture, quoted};
+use super::{Http, Legacy, Modern, error_message, request, soon, text};
 
 /// The gateway, the server `good` behind it, and a client that had its session before anything happened.
 pub(crate) struct Scene {
@@ -66,4 +68,18 @@ impl Scene {
             assert_eq!(text(&answer), arguments.to_string());
         }
     }
+}
+
+/// A call that is certainly under way; its answer is the only one that is still to come.
+pub(crate) async fn under_way(session: &Arc<Legacy>, tool: &str, arguments: &Value) -> JoinSet<Value> {
+    let call = request("one", "tools/call", &json!({"name": tool, "arguments": arguments})).to_string();
+    let mut calls = JoinSet::new();
+    for _ in 0..2 {
+        let (session, call) = (session.clone(), call.clone());
+        calls.spawn(async move { session.post(&[], &call).await.response().await });
+    }
+    // Of two with the same id one is refused at once: then the other one has begun.
+    let refusal = soon("a refusal", calls.join_next()).await.expect("two calls").expect("no panic");
+    assert!(error_message(&refusal).contains("id is open"), "{refusal}");
+    calls
 }

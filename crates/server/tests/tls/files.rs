@@ -14,7 +14,7 @@ fn put(gateway: &Gateway, name: &str, text: &str) {
     std::fs::rename(new, gateway.folder().join(name)).expect("a file");
 }
 
-const READ: &str = "the TLS certificate was read again and is in use";
+const READ: &str = "reloaded the TLS certificate";
 const KEPT: &str = "the old certificate stays in use";
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn new_files_count_and_bad_ones_do_not() {
     let (cert, key) = second.server(&["localhost"]);
     put(&gateway, "cert.pem", &cert);
     gateway.log().has(KEPT).await;
-    assert!(gateway.log().text().contains("it is not the key of the certificate; name the key"));
+    assert!(gateway.log().text().contains("it does not match the certificate; name the key"));
     assert!(is_served(&gateway, &old).await && !is_served(&gateway, &new).await);
     put(&gateway, "key.pem", &key);
     gateway.log().has(READ).await;
@@ -85,7 +85,7 @@ async fn other_files_count_from_a_restart_on() {
     let gateway = gateway(&authority, "").await;
     assert!(is_served(&gateway, &Client::trusting(&authority)).await);
     gateway.write("mcpServers: { demo: { native: demo } }\n");
-    gateway.log().has("what changed in tls counts only after a restart").await;
+    gateway.log().has("changes of tls take effect after a restart").await;
     assert!(is_served(&gateway, &Client::trusting(&authority)).await);
 }
 
@@ -105,13 +105,13 @@ async fn check_notes_what_is_wrong_with_the_files() {
     let ca = authority.pem();
     for (cert, key, client_ca, says) in [
         (&cert, &key, &ca, ""),
-        (&cert, &other, &ca, "tls.key: ./key.pem: it is not the key of the certificate"),
+        (&cert, &other, &ca, "tls.key: ./key.pem: it does not match the certificate"),
         (&key, &key, &ca, "tls.cert: ./cert.pem: there is no certificate in it"),
         (&cert, &cert, &ca, "tls.key: ./key.pem: there is no private key in it"),
         (&cert, &locked, &ca, "the key has a passphrase; remove it (`openssl pkey"),
         (&cert, &key, &key, "tls.clientCa: ./clients.pem: there is no certificate in it"),
         (&old, &old_key, &ca, "expired at 2021-02-03 00:00 UTC, so clients refuse it"),
-        (&early, &early_key, &ca, "is valid only from 3021-02-03 00:00 UTC"),
+        (&early, &early_key, &ca, "is not valid before 3021-02-03 00:00 UTC"),
     ] {
         let config = "tls: { cert: cert.pem, key: key.pem, clientCa: clients.pem }\nlisten: 0.0.0.0:0\nauth: { keys: true }\n\
                       mcpServers: { a: { native: demo } }\n";
@@ -129,7 +129,7 @@ async fn check_notes_what_is_wrong_with_the_files() {
         );
         // An address that others reach is no longer in the clear.
         assert!(!err.contains("unencrypted"), "{err}");
-        let has_bad_time = says.contains("expired") || says.contains("valid only from");
+        let has_bad_time = says.contains("expired") || says.contains("not valid before");
         if !says.is_empty() && !has_bad_time {
             assert!(err.contains("`dragoman serve` would not start"), "{err}");
             let ended = run_to_end("serve", &with).await;
@@ -145,7 +145,7 @@ async fn check_notes_what_is_wrong_with_the_files() {
 
 /// The folder of the configuration that `check` names.
 fn folder_of(summary: &str) -> String {
-    let file = summary.split(" is fine").next().unwrap_or_default();
+    let file = summary.split(" is valid").next().unwrap_or_default();
     file.trim_end_matches("/dragoman.yaml").to_owned()
 }
 

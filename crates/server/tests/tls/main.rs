@@ -90,7 +90,7 @@ async fn the_terminal_reaches_it() {
 
 /// What is served once over a new connection.
 async fn is_served(gateway: &Gateway, client: &Client) -> bool {
-    get(gateway, client, "/ready").await.is_some_and(|answer| answer.starts_with("HTTP/1.1 200"))
+    get(gateway, client, "/health").await.is_some_and(|answer| answer.starts_with("HTTP/1.1 200"))
 }
 
 /// `dragoman serve` as people start it, and what it prints.

@@ -3,15 +3,11 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http2;
-use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
-use serde_json::Value;
+use testkit::client::Http2;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
@@ -123,39 +119,7 @@ impl Client {
     pub(crate) async fn http2(&self, address: SocketAddr) -> Http2 {
         let stream = self.offering(&["h2", "http/1.1"]).connect(address).await.expect("TLS");
         assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
-        let (sender, connection) =
-            http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.expect("HTTP/2");
-        tokio::spawn(connection);
-        Http2 { sender, port: address.port() }
-    }
-}
-
-/// A connection with HTTP/2.
-pub(crate) struct Http2 {
-    sender: http2::SendRequest<Full<Bytes>>,
-    port: u16,
-}
-
-impl Http2 {
-    pub(crate) async fn post(
-        &mut self,
-        headers: &[(&str, &str)],
-        body: &Value,
-    ) -> (u16, http::HeaderMap, Value) {
-        let mut head = http::Request::post(format!("https://localhost:{}/mcp", self.port))
-            .header("Content-Type", "application/json")
-            .header("Accept", "application/json, text/event-stream");
-        for (name, value) in headers {
-            head = head.header(*name, *value);
-        }
-        let sent = head.body(Full::from(body.to_string())).expect("a request");
-        let response = soon("an answer", self.sender.send_request(sent)).await.expect("an answer");
-        let (parts, body) = response.into_parts();
-        let body = soon("its body", body.collect()).await.expect("its body").to_bytes();
-        let body = std::str::from_utf8(&body).expect("UTF-8");
-        let json = body.lines().rev().find_map(|line| line.strip_prefix("data:")).unwrap_or(body);
-        let json = serde_json::from_str(json).unwrap_or_else(|e| panic!("{e}: {body}"));
-        (parts.status.as_u16(), parts.headers, json)
+        Http2::over(stream, format!("https://localhost:{}/mcp", address.port())).await
     }
 }
 

@@ -1,58 +1,58 @@
-//! What is recorded of a call.
+//! The recorded data of a call.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// One call. Texts are kept as they are: who records them sees that they are short and hold no secret.
+/// One call. Texts are stored as they are: the caller keeps them short and free of secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The time when it came in, milliseconds since 1970.
+pub struct AuditEntry {
+    /// The time of its arrival, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Who called.
+    /// The principal that made the call.
     pub principal: Arc<str>,
-    /// The profile that was called.
+    /// The profile that it was made to.
     pub profile: Arc<str>,
-    /// The server that it went to, if it went to one.
+    /// The server that it was forwarded to, if any.
     pub upstream: Option<Arc<str>>,
-    /// The name that was called, as the client has it.
+    /// The called name, as the client sees it.
     pub tool: Option<Arc<str>>,
     /// The method.
     pub method: Cow<'static, str>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// The error's code, if it ended with one.
+    /// The outcome.
+    pub outcome: CallOutcome,
+    /// The error code, if it failed with one.
     pub code: Option<i64>,
-    /// From its arrival to its answer, in microseconds.
+    /// The time from its arrival to its answer, in microseconds.
     pub duration_us: u64,
     /// The request's size in bytes.
     pub request_bytes: u64,
     /// The answer's size in bytes.
     pub response_bytes: u64,
-    /// The arguments, JSON text in which secrets are covered.
+    /// The arguments as JSON text, with secrets redacted.
     pub arguments: Option<String>,
-    /// The client's address, where it has one.
+    /// The client's address, if it has one.
     pub address: Option<Arc<str>>,
-    /// The client's name and version, as it gives them.
+    /// The client's name and version, as the client states them.
     pub client: Option<Arc<str>>,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// With a result.
+pub enum CallOutcome {
+    /// It returned a result.
     Ok,
-    /// With an error, or with a result that says that the tool failed.
+    /// It returned an error, or a result that reports a failed tool.
     Error,
-    /// It was not let through: by missing or bad credentials, by a rule, by a rate limit.
+    /// It was rejected: missing or invalid credentials, an access rule, or a rate limit.
     Denied,
-    /// What it names is nowhere, for nobody.
+    /// The requested name does not exist for any client.
     Unknown,
 }
 
-impl Outcome {
-    /// Its name, as it is kept and asked for.
+impl CallOutcome {
+    /// The name under which it is stored and queried.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -63,28 +63,28 @@ impl Outcome {
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CallOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl FromStr for Outcome {
+impl FromStr for CallOutcome {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         [Self::Ok, Self::Error, Self::Denied, Self::Unknown]
             .into_iter()
             .find(|outcome| outcome.as_str() == text)
-            .ok_or_else(|| format!("{text:?} is no outcome; there are ok, error, denied and unknown"))
+            .ok_or_else(|| format!("{text:?} is not an outcome; use ok, error, denied or unknown"))
     }
 }
 
-/// An entry as it is in the file.
+/// An entry as stored in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// Its number: greater than that of all that were recorded before it.
+    /// Its number, greater than those of all earlier entries.
     pub id: i64,
     /// The entry.
-    pub entry: Entry,
+    pub entry: AuditEntry,
 }

@@ -1,4 +1,4 @@
-//! The file of the record.
+//! The file of the audit log.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row, Statement, ToSql, params_from_iter};
 
-use super::{Entry, Query, Recorded};
+use super::{AuditEntry, Query, Recorded};
 use crate::Error;
 use crate::database::{Database, Purpose, counted, kept};
 
@@ -29,17 +29,17 @@ const FIRST: &str = "
     CREATE INDEX calls_by_time ON calls (at_ms);
 ";
 
-/// Entries lie in the order in which they were recorded, which is nearly that of their times; a second order cost each call
-/// a third of its row.
+/// Entries are stored in the order of recording, which is nearly the order of their times; an index by time added a
+/// third to the cost of each call's row.
 const NO_ORDER_BY_TIME: &str = "DROP INDEX calls_by_time;";
 
-/// Who called from where, and with which program. Entries from before have neither.
+/// The client's address and program. Older entries have neither.
 const CLIENTS: &str = "
     ALTER TABLE calls ADD COLUMN address TEXT;
     ALTER TABLE calls ADD COLUMN client TEXT;
 ";
 
-/// Losing the last moments in a power cut is the price for not waiting for the disk with each batch.
+/// Not durable: losing the last moments in a power cut is the price for not waiting for the disk with each batch.
 const PURPOSE: Purpose = Purpose {
     mark: 0x6467_6D61,
     steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS],
@@ -53,40 +53,40 @@ pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
                        request_bytes, response_bytes, arguments";
 
-/// Without a journal for each statement: one that fails ends its transaction, and that takes all of it back.
+/// Without a journal for each statement: a failed statement ends its transaction, which rolls all of it back.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
-/// The number of columns these that are.
+/// The number of columns of an entry.
 const WIDTH: usize = 14;
 
-/// How many of them are texts that many entries have in common; they stand behind the first one.
+/// The number of columns with texts that many entries share; they follow the first column.
 const TEXTS: usize = 8;
 
-/// The number of entries that go into one statement, since starting and ending one costs more than an entry.
+/// The number of entries in one statement, because starting and ending a statement costs more than an entry.
 const ROWS: usize = 64;
 
-/// The statements that append: one entry, as many as go into one, as many whose texts are the same.
+/// The statements that append entries: one entry, [`ROWS`] entries, or [`ROWS`] entries with the same texts.
 static SINGLE: LazyLock<String> = LazyLock::new(|| insert(1));
 static MIXED: LazyLock<String> = LazyLock::new(|| insert(ROWS));
 static ALIKE: LazyLock<String> = LazyLock::new(insert_alike);
 
-/// The number of entries that are pruned in one go, so that nobody waits long for its turn.
+/// The number of entries pruned in one transaction, so that other writers do not wait long.
 const CHUNK: u32 = 2000;
 
-/// The open file. Several processes may have it open.
+/// The open file. Several processes may open it at once.
 #[derive(Debug)]
 pub struct Log(Database);
 
 impl Log {
-    /// Opens the file, which is made with its folders where it is not there.
+    /// Opens the file, and creates it and its folders if they are missing.
     ///
     /// # Errors
-    /// Whatever may be wrong with the folder or the file.
+    /// Any fault of the folder or the file.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Database::open(path, &PURPOSE).map(Self)
     }
 
-    /// Opens the file, if it is there.
+    /// Opens the file, if it exists.
     ///
     /// # Errors
     /// As [`Log::open`].
@@ -94,11 +94,19 @@ impl Log {
         Ok(Database::open_existing(path, &PURPOSE)?.map(Self))
     }
 
+    /// Begins a new file if somebody has moved or deleted this one. Returns true if so.
+    ///
+    /// # Errors
+    /// As [`Log::open`]; nothing can be appended until it works.
+    pub fn replace_if_gone(&mut self) -> Result<bool, Error> {
+        self.0.replace_if_gone(&PURPOSE)
+    }
+
     /// Appends entries, all or none of them.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
-    pub fn append(&mut self, entries: &[Entry]) -> Result<(), Error> {
+    /// Any fault of the file.
+    pub fn append(&mut self, entries: &[AuditEntry]) -> Result<(), Error> {
         self.0.write(|file| {
             let (whole, rest) = entries.as_chunks::<ROWS>();
             if !whole.is_empty() {
@@ -118,10 +126,10 @@ impl Log {
         })
     }
 
-    /// The entries that a query is about: the newest first, unless it asks for those after a certain one.
+    /// The entries that match a query: the newest first, unless it asks for entries after a certain one.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
+    /// Any fault of the file.
     pub fn query(&self, query: &Query) -> Result<Vec<Recorded>, Error> {
         let (clause, values) = query.clause();
         self.0.read(|file| {
@@ -130,28 +138,28 @@ impl Log {
         })
     }
 
-    /// The number of the newest entry; 0 when there is none.
+    /// The number of the newest entry; 0 if there is none.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
+    /// Any fault of the file.
     pub fn newest(&self) -> Result<i64, Error> {
         self.0.number("SELECT ifnull(max(id), 0) FROM calls")
     }
 
-    /// The number of bytes that the entries take, with all that belongs to them.
+    /// The number of bytes that the entries use, overhead included.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
+    /// Any fault of the file.
     pub fn bytes(&self) -> Result<u64, Error> {
         let pages = self.0.number("PRAGMA page_count")? - self.0.number("PRAGMA freelist_count")?;
         Ok(counted(pages) * counted(self.0.number("PRAGMA page_size")?))
     }
 
-    /// Deletes what came in in front of a time, where one is said, which takes a look at all entries; then the oldest entries
-    /// as long as the rest takes more than `most` bytes. Room goes back to the disk. Returns how many entries were deleted.
+    /// Deletes entries from before `before_ms`, if given (this reads all entries), then the oldest entries until the
+    /// rest takes at most `most` bytes. Returns freed space to the disk. Returns the number of deleted entries.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file. What was deleted until then stays deleted.
+    /// Any fault of the file. Entries that were deleted until then stay deleted.
     pub fn prune(&mut self, before_ms: Option<u64>, most: u64) -> Result<u64, Error> {
         let mut deleted = 0;
         // Asked for without a turn to write: to find that none is left takes a look at all entries.
@@ -184,13 +192,13 @@ impl Log {
         Ok(deleted)
     }
 
-    /// Checks whether any entry came in in front of a time.
+    /// Returns true if any entry arrived before a time.
     fn has_older(&self, before_ms: u64) -> Result<bool, Error> {
         let select = "SELECT EXISTS (SELECT 1 FROM calls WHERE at_ms < ?1)";
         self.0.read(|file| file.prepare_cached(select)?.query_row([kept(before_ms)], |row| row.get(0)))
     }
 
-    /// Deletes the first few entries of those that a condition names.
+    /// Deletes the first few entries that match a condition.
     fn delete(&mut self, which: &str, value: u64) -> Result<u64, Error> {
         let statement = format!(
             "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE {which} ORDER BY id LIMIT {CHUNK})"
@@ -199,20 +207,20 @@ impl Log {
         Ok(gone as u64)
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 }
 
-/// The statement that appends so many entries.
+/// The statement that appends this many entries.
 fn insert(rows: usize) -> String {
     let row = format!("({})", ["?"; WIDTH].join(", "));
     format!("{APPEND} ({COLUMNS}) VALUES {}", vec![row; rows].join(", "))
 }
 
 /// Appends as many entries as the statement is for.
-fn run(statement: &mut Statement<'_>, entries: &[Entry]) -> rusqlite::Result<()> {
+fn run(statement: &mut Statement<'_>, entries: &[AuditEntry]) -> rusqlite::Result<()> {
     // Parameters count from 1.
     let mut parameter = 1;
     for entry in entries {
@@ -224,7 +232,7 @@ fn run(statement: &mut Statement<'_>, entries: &[Entry]) -> rusqlite::Result<()>
     statement.raw_execute().map(drop)
 }
 
-/// Binds values from a parameter on; which one comes next.
+/// Binds values from a parameter on; returns the number of the next parameter.
 fn bind(
     statement: &mut Statement<'_>,
     first: usize,
@@ -238,8 +246,8 @@ fn bind(
     Ok(parameter)
 }
 
-/// The values that each entry has for itself: the time, which comes before the texts, and what comes behind them.
-fn own(entry: &Entry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]> {
+/// The values that each entry has for itself: the time, which precedes the texts, and the columns behind them.
+fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]> {
     Ok([
         kept(entry.at_ms).into(),
         entry.code.to_sql()?,
@@ -250,8 +258,8 @@ fn own(entry: &Entry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]> {
     ])
 }
 
-/// The texts of an entry that those of the same caller, who calls the same tool, have in common.
-fn texts(entry: &Entry) -> [Option<&str>; TEXTS] {
+/// The texts of an entry, which it shares with other calls of the same caller to the same tool.
+fn texts(entry: &AuditEntry) -> [Option<&str>; TEXTS] {
     [
         Some(&*entry.principal),
         Some(&*entry.profile),
@@ -264,8 +272,8 @@ fn texts(entry: &Entry) -> [Option<&str>; TEXTS] {
     ]
 }
 
-/// The statement that appends as many entries as one is for, whose texts are the same: these are its first parameters, so
-/// that each is copied once.
+/// The statement that appends [`ROWS`] entries with the same texts. The texts are its first parameters, so each is
+/// copied once.
 fn insert_alike() -> String {
     let same: Vec<String> = (1..=TEXTS).map(|number| format!("?{number}")).collect();
     let row = |number: usize| {
@@ -277,8 +285,8 @@ fn insert_alike() -> String {
     format!("{APPEND} ({COLUMNS}) VALUES {}", rows.join(", "))
 }
 
-/// Appends entries whose texts are the same.
-fn run_alike(statement: &mut Statement<'_>, entries: &[Entry; ROWS]) -> rusqlite::Result<()> {
+/// Appends entries with the same texts.
+fn run_alike(statement: &mut Statement<'_>, entries: &[AuditEntry; ROWS]) -> rusqlite::Result<()> {
     // Parameters count from 1.
     let mut parameter = bind(statement, 1, texts(&entries[0]))?;
     for entry in entries {
@@ -295,7 +303,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
     let number = |column| row.get::<_, i64>(column).map(counted);
     Ok(Recorded {
         id: row.get(0)?,
-        entry: Entry {
+        entry: AuditEntry {
             at_ms: number(1)?,
             principal: row.get(2)?,
             profile: row.get(3)?,

@@ -1,9 +1,9 @@
-//! The record of calls: one row a call in a file of its own, appended in batches, never changed, pruned by age and size.
+//! The audit log of calls: one row per call in a file of its own, appended in batches, never changed, pruned by age and size.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `entry` | what is recorded of a call |
-//! | `query` | what is asked for |
+//! | `entry` | the recorded data of a call |
+//! | `query` | queries |
 //! | `log` | the file |
 //!
 //! It must not know what a column means beyond its name.
@@ -15,6 +15,6 @@ mod query;
 #[cfg(test)]
 mod tests;
 
-pub use entry::{Entry, Outcome, Recorded};
+pub use entry::{AuditEntry, CallOutcome, Recorded};
 pub use log::Log;
 pub use query::{MAX_LIMIT, Query};

@@ -1,33 +1,33 @@
-//! What is asked for of the record.
+//! Queries of the audit log.
 
 use rusqlite::types::Value;
 
-use super::Outcome;
+use super::CallOutcome;
 use crate::database::kept;
 
-/// The most entries that one query gives.
+/// The maximum number of entries that one query returns.
 pub const MAX_LIMIT: u32 = 100_000;
 
-/// Which entries. In patterns `*` stands for any characters and `?` for one.
+/// A selection of entries. In patterns, `*` matches any characters and `?` matches one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    /// That came in at this time or behind it.
+    /// Only entries that arrived at this time or later.
     pub since_ms: Option<u64>,
-    /// That came in in front of this time.
+    /// Only entries that arrived before this time.
     pub until_ms: Option<u64>,
-    /// Of callers whose name has this pattern.
+    /// Only callers with a matching name.
     pub principal: Option<String>,
-    /// Of profiles whose name has this pattern.
+    /// Only profiles with a matching name.
     pub profile: Option<String>,
-    /// That went to servers whose name has this pattern.
+    /// Only calls that went to a server with a matching name.
     pub upstream: Option<String>,
-    /// Of tools whose name has this pattern.
+    /// Only tools with a matching name.
     pub tool: Option<String>,
-    /// That ended so.
-    pub outcome: Option<Outcome>,
-    /// That were recorded after the one with this number. Then the oldest come first, else the newest.
+    /// Only calls with this outcome.
+    pub outcome: Option<CallOutcome>,
+    /// Only entries recorded after the one with this number, oldest first. Without it, the newest come first.
     pub after: Option<i64>,
-    /// At most so many, and at most [`MAX_LIMIT`].
+    /// The maximum number of entries; capped at [`MAX_LIMIT`].
     pub limit: u32,
 }
 
@@ -54,7 +54,7 @@ impl Query {
     }
 }
 
-/// A pattern as the database has it, where `[` opens a set of characters.
+/// Translates a pattern into SQLite's form, where `[` opens a set of characters.
 fn sql_pattern(pattern: &str) -> String {
     pattern.replace('[', "[[]")
 }

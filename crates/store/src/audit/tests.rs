@@ -2,15 +2,15 @@ use super::*;
 use crate::Error;
 use crate::database::tests::Folder;
 
-fn entry(number: u64) -> Entry {
-    Entry {
+fn entry(number: u64) -> AuditEntry {
+    AuditEntry {
         at_ms: number * 1_000,
         principal: "key:dgm_12345678".into(),
         profile: "default".into(),
         upstream: Some("files".into()),
         tool: Some(format!("files__read_{number}").into()),
         method: "tools/call".into(),
-        outcome: Outcome::Ok,
+        outcome: CallOutcome::Ok,
         code: None,
         duration_us: 1_500,
         request_bytes: 200,
@@ -37,24 +37,24 @@ fn tools(log: &Log, query: &Query) -> Vec<String> {
 fn what_is_appended_is_found_again() {
     let folder = Folder::new();
     let mut log = log(&folder);
-    let full = Entry {
+    let full = AuditEntry {
         arguments: Some("{\"a\":1}".to_owned()),
         code: Some(-32602),
-        outcome: Outcome::Error,
+        outcome: CallOutcome::Error,
         ..entry(1)
     };
-    let bare = Entry {
+    let bare = AuditEntry {
         upstream: None,
         tool: None,
         address: None,
         client: None,
-        outcome: Outcome::Denied,
+        outcome: CallOutcome::Denied,
         ..entry(2)
     };
     log.append(&[full.clone(), bare.clone()]).unwrap();
     let found = log.query(&ten()).unwrap();
-    assert_eq!(found[0].entry, Entry { response_bytes: i64::MAX as u64, ..bare });
-    assert_eq!(found[1].entry, Entry { response_bytes: i64::MAX as u64, ..full });
+    assert_eq!(found[0].entry, AuditEntry { response_bytes: i64::MAX as u64, ..bare });
+    assert_eq!(found[1].entry, AuditEntry { response_bytes: i64::MAX as u64, ..full });
     assert!(found[0].id > found[1].id);
     assert_eq!(log.newest().unwrap(), found[0].id);
 }
@@ -71,9 +71,9 @@ fn batches_of_any_length_are_whole_and_in_order() {
             let caller = format!("user:{}", number % callers * u64::from(number % 130 > 60));
             let tool = (!number.is_multiple_of(7) || callers == 1).then(|| "add".into());
             let code = number.is_multiple_of(5).then_some(-1);
-            Entry { principal: caller.into(), tool, code, response_bytes: number, ..entry(number) }
+            AuditEntry { principal: caller.into(), tool, code, response_bytes: number, ..entry(number) }
         };
-        let batch: Vec<Entry> = (first..first + length).map(of).collect();
+        let batch: Vec<AuditEntry> = (first..first + length).map(of).collect();
         log.append(&batch).unwrap();
         wanted.extend(batch);
     }
@@ -89,7 +89,7 @@ fn every_filter_filters() {
     let folder = Folder::new();
     let mut log = log(&folder);
     assert_eq!(log.newest().unwrap(), 0);
-    let some = |change: fn(&mut Entry)| {
+    let some = |change: fn(&mut AuditEntry)| {
         let mut one = entry(5);
         change(&mut one);
         one
@@ -100,7 +100,7 @@ fn every_filter_filters() {
         some(|e| e.profile = "editors".into()),
         some(|e| e.upstream = Some("blog".into())),
         some(|e| e.tool = Some("odd[1]*".into())),
-        some(|e| e.outcome = Outcome::Denied),
+        some(|e| e.outcome = CallOutcome::Denied),
         some(|e| e.tool = None),
     ])
     .unwrap();
@@ -118,8 +118,8 @@ fn every_filter_filters() {
     assert_eq!(count(Query { tool: pattern("files__read_*"), ..ten() }), 5);
     assert_eq!(count(Query { tool: pattern("odd[1]*"), ..ten() }), 1);
     assert_eq!(count(Query { tool: pattern("odd[2]*"), ..ten() }), 0);
-    assert_eq!(count(Query { outcome: Some(Outcome::Denied), ..ten() }), 1);
-    let both = Query { outcome: Some(Outcome::Ok), tool: pattern("files*"), ..ten() };
+    assert_eq!(count(Query { outcome: Some(CallOutcome::Denied), ..ten() }), 1);
+    let both = Query { outcome: Some(CallOutcome::Ok), tool: pattern("files*"), ..ten() };
     assert_eq!(count(both), 4);
     assert_eq!(count(Query { tool: pattern("' OR 1=1 --"), ..ten() }), 0);
 }
@@ -147,7 +147,7 @@ fn the_newest_come_first_and_followers_go_on_from_where_they_are() {
 fn old_entries_are_pruned() {
     let folder = Folder::new();
     let mut log = log(&folder);
-    let entries: Vec<Entry> = (0..5_000).map(entry).collect();
+    let entries: Vec<AuditEntry> = (0..5_000).map(entry).collect();
     log.append(&entries).unwrap();
     assert_eq!(log.prune(Some(4_990_000), u64::MAX).unwrap(), 4_990);
     assert_eq!(log.prune(Some(4_990_000), u64::MAX).unwrap(), 0);
@@ -160,8 +160,8 @@ fn old_entries_are_pruned() {
 fn a_file_that_is_too_large_loses_its_oldest_entries() {
     let folder = Folder::new();
     let mut log = log(&folder);
-    let entries: Vec<Entry> = (0..20_000)
-        .map(|n| Entry { arguments: Some(format!("{{\"text\":\"{}\"}}", "x".repeat(100))), ..entry(n) })
+    let entries: Vec<AuditEntry> = (0..20_000)
+        .map(|n| AuditEntry { arguments: Some(format!("{{\"text\":\"{}\"}}", "x".repeat(100))), ..entry(n) })
         .collect();
     log.append(&entries).unwrap();
     let before = log.bytes().unwrap();
@@ -183,8 +183,11 @@ fn a_file_that_is_too_large_loses_its_oldest_entries() {
 fn what_was_pruned_is_nowhere_in_the_file() {
     let folder = Folder::new();
     let mut log = log(&folder);
-    log.append(&[Entry { arguments: Some("{\"note\":\"forget-me\"}".to_owned()), ..entry(1) }, entry(2)])
-        .unwrap();
+    log.append(&[
+        AuditEntry { arguments: Some("{\"note\":\"forget-me\"}".to_owned()), ..entry(1) },
+        entry(2),
+    ])
+    .unwrap();
     log.prune(Some(2_000), u64::MAX).unwrap();
     drop(log);
     for (name, bytes) in folder.files() {
@@ -202,7 +205,7 @@ fn a_batch_of_which_one_entry_cannot_be_kept_leaves_nothing() {
     )
     .unwrap();
     for count in [71, 100, 200] {
-        let batch: Vec<Entry> = (0..count).map(|at_ms| Entry { at_ms, ..entry(1) }).collect();
+        let batch: Vec<AuditEntry> = (0..count).map(|at_ms| AuditEntry { at_ms, ..entry(1) }).collect();
         log.append(&batch).expect_err("the entry that cannot be kept");
         assert_eq!(log.newest().unwrap(), 0, "of {count}");
     }
@@ -231,11 +234,47 @@ fn a_batch_is_all_or_nothing_and_outcomes_are_known() {
     let folder = Folder::new();
     let mut log = log(&folder);
     log.append(&[]).unwrap();
-    assert_eq!("denied".parse(), Ok(Outcome::Denied));
-    assert_eq!("unknown".parse(), Ok(Outcome::Unknown));
-    assert!("maybe".parse::<Outcome>().unwrap_err().contains("ok, error, denied and unknown"));
+    assert_eq!("denied".parse(), Ok(CallOutcome::Denied));
+    assert_eq!("unknown".parse(), Ok(CallOutcome::Unknown));
+    assert!("maybe".parse::<CallOutcome>().unwrap_err().contains("ok, error, denied or unknown"));
     assert!(Log::open_existing(&folder.path().join("none.db")).unwrap().is_none());
     assert!(Log::open_existing(log.path()).unwrap().is_some());
     let keys = crate::keys::Keys::open(folder.path()).unwrap();
     assert!(matches!(Log::open(keys.path()), Err(Error::Foreign { .. })));
+}
+
+#[test]
+fn a_file_that_is_moved_or_deleted_is_begun_anew() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    log.append(&[entry(1)]).unwrap();
+    assert!(!log.replace_if_gone().unwrap());
+    let (path, old) = (folder.path().join("audit.db"), folder.path().join("old.db"));
+    // With what is not in the file yet.
+    std::fs::rename(&path, &old).unwrap();
+    std::fs::rename(folder.path().join("audit.db-wal"), folder.path().join("old.db-wal")).unwrap();
+    assert!(log.replace_if_gone().unwrap() && !log.replace_if_gone().unwrap());
+    log.append(&[entry(2)]).unwrap();
+    assert_eq!(tools(&log, &ten()), ["files__read_2"]);
+    assert_eq!(tools(&Log::open(&old).unwrap(), &ten()), ["files__read_1"]);
+    for file in ["audit.db", "audit.db-wal", "audit.db-shm"] {
+        drop(std::fs::remove_file(folder.path().join(file)));
+    }
+    assert!(log.replace_if_gone().unwrap());
+    log.append(&[entry(3)]).unwrap();
+    assert_eq!(tools(&log, &ten()), ["files__read_3"]);
+}
+
+#[test]
+fn nothing_is_appended_while_no_file_can_be_begun() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    let path = folder.path().join("audit.db");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    assert!(log.replace_if_gone().is_err() && log.append(&[entry(1)]).is_err());
+    std::fs::remove_dir(&path).unwrap();
+    assert!(log.replace_if_gone().unwrap());
+    log.append(&[entry(2)]).unwrap();
+    assert_eq!(tools(&log, &ten()), ["files__read_2"]);
 }

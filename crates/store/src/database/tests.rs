@@ -119,7 +119,7 @@ fn a_newer_file_is_refused_and_left_as_it_is() {
     let refused = Database::open(&path, &OLD).unwrap_err();
     assert!(matches!(refused, Error::Newer { found: 2, known: 1, .. }), "{refused}");
     assert!(refused.to_string().contains("notes.db was written by a newer version"), "{refused}");
-    assert!(refused.mend().contains("newer version"));
+    assert!(refused.help().contains("newer version"));
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
@@ -143,7 +143,7 @@ fn damaged_files_are_told_apart_from_sound_ones() {
     let path = folder.path().join("notes.db");
     fs::write(&path, "this is a text, and no database whatever its name says".repeat(40)).unwrap();
     let refused = Database::open(&path, &OLD).unwrap_err();
-    assert!(matches!(refused, Error::Corrupt { .. }) && refused.mend().contains(".recover"), "{refused}");
+    assert!(matches!(refused, Error::Corrupt { .. }) && refused.help().contains(".recover"), "{refused}");
 
     let path = folder.path().join("broken.db");
     let mut notes = Database::open(&path, &OLD).unwrap();
@@ -177,7 +177,7 @@ fn places_that_cannot_be_used_are_named() {
     fs::write(folder.path().join("file"), "x").unwrap();
     let refused = Database::open(&folder.path().join("file/notes.db"), &OLD).unwrap_err();
     assert!(matches!(refused, Error::Folder { .. }) && refused.to_string().contains("file"), "{refused}");
-    assert!(refused.mend().contains("choose another folder"));
+    assert!(refused.help().contains("choose another folder"));
     // What cannot be looked at is named as what it is.
     let refused = Database::open_existing(&folder.path().join("file/notes.db"), &OLD).unwrap_err();
     assert!(matches!(refused, Error::Unwritable { .. }), "{refused}");
@@ -239,6 +239,6 @@ fn errors_of_the_database_have_a_meaning() {
         [ffi::SQLITE_FULL, ffi::SQLITE_BUSY, ffi::SQLITE_READONLY, ffi::SQLITE_IOERR, ffi::SQLITE_NOTADB]
     {
         let error = of(code);
-        assert!(error.to_string().contains("/x/notes.db") && !error.mend().is_empty(), "{error}");
+        assert!(error.to_string().contains("/x/notes.db") && !error.help().is_empty(), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The file that knows the digests of keys.
+//! The file with the digests of keys.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::database::{Database, Purpose, counted, kept};
 
 /// The longest name of a key, in characters.
 pub const MAX_NAME: usize = 64;
-/// The most profiles that a key can be for.
+/// The maximum number of profiles that a key can be limited to.
 pub const MAX_PROFILES: usize = 256;
 
 /// The file's name in its folder.
@@ -38,40 +38,40 @@ const PURPOSE: Purpose = Purpose { mark: 0x6467_6D6B, steps: &[FIRST], durable: 
 
 const COLUMNS: &str = "id, name, prefix, profiles, created_ms, expires_ms, last_used_ms, revoked_ms";
 
-/// What is known of a key. All times are milliseconds since 1970.
+/// The stored data of a key. All times are milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
-    /// Its number in this file, never used twice.
+pub struct ApiKey {
+    /// Its number in this file, never reused.
     pub id: i64,
-    /// Its name; no other key that is not revoked has it.
+    /// Its name; unique among keys that are not revoked.
     pub name: String,
-    /// How its text begins; no other key has it.
+    /// The first characters of its text; unique among all keys.
     pub prefix: String,
-    /// The profiles that it is for; `None` means all, also those to come.
+    /// The profiles that it is limited to; `None` means all, including future ones.
     pub profiles: Option<Vec<String>>,
-    /// The time when it was made.
+    /// The time of its creation.
     pub created_ms: u64,
-    /// From when on it is refused.
+    /// The time from which it is rejected.
     pub expires_ms: Option<u64>,
-    /// The time when it was last used, as far as that has been written.
+    /// The time of its last use, as far as written to the file.
     pub last_used_ms: Option<u64>,
-    /// The time when it was revoked.
+    /// The time of its revocation.
     pub revoked_ms: Option<u64>,
 }
 
-/// Says whether a key is good for anything.
+/// The state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// It is.
+    /// It is valid.
     Active,
-    /// Its time is over.
+    /// It has expired.
     Expired,
     /// It was revoked.
     Revoked,
 }
 
-impl Key {
-    /// Checks whether it is good for anything at `now_ms`.
+impl ApiKey {
+    /// The state at `now_ms`.
     pub fn state(&self, now_ms: u64) -> KeyState {
         match self {
             Self { revoked_ms: Some(_), .. } => KeyState::Revoked,
@@ -81,42 +81,42 @@ impl Key {
     }
 }
 
-/// What a new key is to be.
+/// The properties of a new key.
 #[derive(Debug, Clone, Default)]
 pub struct NewKey {
     /// Its name.
     pub name: String,
-    /// The profiles that it is for; all when there are none.
+    /// The profiles that it is limited to; if empty, all.
     pub profiles: Vec<String>,
-    /// From when on it is refused; never when `None`.
+    /// The time from which it is rejected; `None` for never.
     pub expires_ms: Option<u64>,
 }
 
-/// What [`Keys::revoke`] did.
+/// The result of [`Keys::revoke`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revocation {
-    /// The key is revoked from now on.
-    Done(Key),
-    /// It was revoked before.
-    Already(Key),
+    /// The key is now revoked.
+    Done(ApiKey),
+    /// It was already revoked.
+    Already(ApiKey),
     /// There is no such key.
     Unknown,
 }
 
-/// The open file. Several processes may have it open; each sees at once what another did.
+/// The open file. Several processes may open it at once; each sees the changes of the others immediately.
 #[derive(Debug)]
 pub struct Keys(Database);
 
 impl Keys {
-    /// Opens the file of a folder; both are made where they are not there.
+    /// Opens the file of a folder, and creates both if they are missing.
     ///
     /// # Errors
-    /// Whatever may be wrong with the folder or the file.
+    /// Any fault of the folder or the file.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         Database::open(&folder.join(FILE), &PURPOSE).map(Self)
     }
 
-    /// Opens the file of a folder, if there is one.
+    /// Opens the file of a folder, if it exists.
     ///
     /// # Errors
     /// As [`Keys::open`].
@@ -124,11 +124,11 @@ impl Keys {
         Ok(Database::open_existing(&folder.join(FILE), &PURPOSE)?.map(Self))
     }
 
-    /// Keeps a new key, of which `text` is what its owner gets.
+    /// Stores a new key; `text` is the key that its owner receives.
     ///
     /// # Errors
-    /// When the name is no good or taken; whatever may be wrong with the file.
-    pub fn add(&mut self, new: &NewKey, text: &KeyText, now_ms: u64) -> Result<Key, Error> {
+    /// If the name is invalid or taken; any fault of the file.
+    pub fn add(&mut self, new: &NewKey, text: &KeyText, now_ms: u64) -> Result<ApiKey, Error> {
         let profiles = checked(new)?;
         let (expires, digest) = (new.expires_ms.map(kept), text.digest());
         self.0.write(|file| {
@@ -148,11 +148,11 @@ impl Keys {
         })?
     }
 
-    /// All keys, the revoked ones too, in the order in which they were made.
+    /// All keys, including revoked ones, in the order of their creation.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
-    pub fn list(&self) -> Result<Vec<Key>, Error> {
+    /// Any fault of the file.
+    pub fn list(&self) -> Result<Vec<ApiKey>, Error> {
         self.0.read(|file| {
             let mut query = file.prepare(&format!("SELECT {COLUMNS} FROM keys ORDER BY id"))?;
             query.query_map([], read)?.collect()
@@ -162,18 +162,18 @@ impl Keys {
     /// The key with this digest, whatever its state.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
-    pub fn find(&self, digest: &Digest) -> Result<Option<Key>, Error> {
+    /// Any fault of the file.
+    pub fn find(&self, digest: &Digest) -> Result<Option<ApiKey>, Error> {
         self.0.read(|file| {
             let mut query = file.prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE digest = ?1"))?;
             query.query_row([digest.as_bytes()], read).optional()
         })
     }
 
-    /// Revokes the key with this name, or that begins so, or whose whole text this is.
+    /// Revokes the key with this name, prefix or text.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
+    /// Any fault of the file.
     pub fn revoke(&mut self, which: &str, now_ms: u64) -> Result<Revocation, Error> {
         let prefix = KeyText::parse(which).map_or_else(|_| which.to_owned(), |text| text.prefix().to_owned());
         self.0.write(|file| {
@@ -193,10 +193,10 @@ impl Keys {
         })
     }
 
-    /// Writes when keys were last used, as [`super::LastUses::take`] gives it.
+    /// Writes the times of last use, as returned by [`super::LastUses::take`].
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
+    /// Any fault of the file.
     pub fn touch(&mut self, uses: &[(i64, u64)]) -> Result<(), Error> {
         if uses.is_empty() {
             return Ok(());
@@ -212,30 +212,30 @@ impl Keys {
         })
     }
 
-    /// A number that is another one after any other connection, of this process or another, has changed the file; one's
-    /// own changes leave it. What was found before may then be out of date.
+    /// A number that changes after any other connection, in this process or another, has changed the file. Changes of
+    /// this connection do not count. When it changes, earlier results may be out of date.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
+    /// Any fault of the file.
     pub fn changes(&self) -> Result<i64, Error> {
         self.0.number("PRAGMA data_version")
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 }
 
-/// The first key of which `condition` is true.
-fn one(file: &Connection, condition: &str, value: &str) -> rusqlite::Result<Option<Key>> {
+/// The first key that matches `condition`.
+fn one(file: &Connection, condition: &str, value: &str) -> rusqlite::Result<Option<ApiKey>> {
     file.query_row(&format!("SELECT {COLUMNS} FROM keys WHERE {condition}"), [value], read).optional()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Key> {
+fn read(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
     let time = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(counted));
     let profiles: Option<String> = row.get(3)?;
-    Ok(Key {
+    Ok(ApiKey {
         id: row.get(0)?,
         name: row.get(1)?,
         prefix: row.get(2)?,
@@ -247,14 +247,14 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Key> {
     })
 }
 
-/// The profiles as they are kept, if all is well with what a new key is to be.
+/// Checks the properties of a new key, and returns its profiles in stored form.
 fn checked(new: &NewKey) -> Result<Option<String>, Error> {
     let name = &new.name;
     // What was typed may be a key, of which no more is repeated than may be shown.
     let shown = if KeyText::is_meant(name) { PREFIX_LEN } else { MAX_NAME };
     let bad = |why| Err(Error::Name { name: name.chars().take(shown).collect(), why });
     if name.is_empty() || name.trim() != name {
-        return bad("it is empty, or has white space around it");
+        return bad("it is empty or surrounded by white space");
     }
     if name.chars().count() > MAX_NAME {
         return bad("it has more than 64 characters");
@@ -265,11 +265,11 @@ fn checked(new: &NewKey) -> Result<Option<String>, Error> {
                 '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
                 | '\u{e0000}'..='\u{e007f}')
     }) {
-        return bad("it has characters that cannot be seen");
+        return bad("it has invisible characters");
     }
     // Else it might stand for another key.
     if name.starts_with(MARK) {
-        return bad("keys themselves begin so");
+        return bad("keys themselves start that way");
     }
     let is_odd = |profile: &&String| {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');

@@ -1,10 +1,10 @@
-//! What makes a mistyped key tell itself: CRC-32, and numbers in base 62.
+//! A checksum that exposes mistyped keys: CRC-32, and numbers in base 62.
 
 /// The digits of base 62.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The CRC-32 of ISO 3309, as in gzip and Ethernet. It finds every change that lies within 32 bits, so any mistyped
-/// character and any two neighbours exchanged.
+/// The CRC-32 of ISO 3309, as in gzip and Ethernet. It detects every change within 32 bits, so any mistyped character
+/// and any two swapped neighbors.
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {
@@ -20,7 +20,7 @@ pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !crc
 }
 
-/// A number of any size, most significant byte first, in `N` digits of base 62; what does not fit is cut off in front.
+/// A number of any size, most significant byte first, in `N` digits of base 62; excess leading digits are cut off.
 pub(super) fn base62<const N: usize>(number: &[u8]) -> [u8; N] {
     let mut rest = number.to_vec();
     let mut digits = [b'0'; N];

@@ -155,7 +155,7 @@ fn odd_names_are_refused() {
         ["", " ci", "ci\n", "a\u{202e}b", "a\u{200b}b", "a\u{e0041}", "dgm_abc", &"n".repeat(MAX_NAME + 1)]
     {
         let refused = keys.add(&new(name), &text(1), 1).unwrap_err();
-        assert!(matches!(refused, Error::Name { .. }) && !refused.mend().is_empty(), "{name:?}: {refused}");
+        assert!(matches!(refused, Error::Name { .. }) && !refused.help().is_empty(), "{name:?}: {refused}");
     }
     for profile in ["", "a\nb", "Not A Slug", "é", &"p".repeat(257)] {
         let mut odd = new("ci");

@@ -1,7 +1,7 @@
-//! A key as its owner holds it: `dgm_`, 43 characters of 256 random bits, 6 of a checksum. Pure.
+//! A key as its owner holds it: `dgm_`, 43 characters for 256 random bits, 6 for a checksum. Pure.
 //!
-//! The mark lets scanners find keys where they should not be; the checksum tells a mistyped key from an unknown one
-//! without looking anything up.
+//! The prefix lets secret scanners find leaked keys; the checksum distinguishes a mistyped key from an unknown one
+//! without a lookup.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::checksum::{base62, crc32};
 
-/// How every key begins.
+/// The prefix of every key.
 pub const MARK: &str = "dgm_";
 /// The length of a key, in bytes (it is ASCII).
 pub const KEY_LEN: usize = MARK.len() + BODY + CHECK;
-/// The length of the part of a key that may be shown, mark included, in bytes. It tells keys apart, and leaves 208 bits
-/// to guess.
+/// The length of the part of a key that may be shown, prefix included, in bytes. It identifies a key and leaves 208
+/// bits to guess.
 pub const PREFIX_LEN: usize = MARK.len() + 8;
 
 /// 256 bits in base 62.
@@ -23,39 +23,39 @@ const BODY: usize = 43;
 /// 32 bits in base 62.
 const CHECK: usize = 6;
 
-/// A well-formed key. It does not print itself.
+/// A well-formed key. It never prints itself.
 #[derive(Clone)]
 pub struct KeyText(SecretString);
 
-/// The reason why a text is no key. Nothing of the text is in it.
+/// The reason why a text is not a key. It contains nothing of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyTextError {
-    /// It begins with something else.
-    #[error("it does not begin with {MARK}")]
+    /// It has another prefix.
+    #[error("it does not start with {MARK}")]
     Mark,
     /// It is too long or too short.
-    #[error("it has not {KEY_LEN} characters")]
+    #[error("it does not have {KEY_LEN} characters")]
     Length,
-    /// There is a character that no key has.
+    /// It contains a character that no key has.
     #[error("it has characters other than letters and digits")]
     Character,
     /// It was mistyped.
-    #[error("its checksum is wrong, so it was mistyped or cut")]
+    #[error("its checksum is wrong, so it was mistyped or truncated")]
     Checksum,
 }
 
 impl KeyText {
-    /// The key of 256 random bits.
+    /// Creates the key of 256 random bits.
     pub fn generate(random: [u8; 32]) -> Self {
         let body = base62::<BODY>(&random);
         let text: String = MARK.bytes().chain(body).chain(checked(&body)).map(char::from).collect();
         Self(text.into())
     }
 
-    /// Reads a key; white space around it is not part of it.
+    /// Reads a key; surrounding white space is ignored.
     ///
     /// # Errors
-    /// Says what is wrong without quoting any of it.
+    /// The fault, without any part of the text.
     pub fn parse(text: &str) -> Result<Self, KeyTextError> {
         let text = text.trim();
         let rest = text.strip_prefix(MARK).ok_or(KeyTextError::Mark)?;
@@ -72,7 +72,7 @@ impl KeyText {
         Ok(Self(text.into()))
     }
 
-    /// Returns true if a credential is meant as a key, well-formed or not.
+    /// Returns true if a credential is meant to be a key, well-formed or not.
     pub fn is_meant(text: &str) -> bool {
         text.trim_start().starts_with(MARK)
     }
@@ -87,7 +87,7 @@ impl KeyText {
         &self.expose()[..PREFIX_LEN]
     }
 
-    /// What is kept of the key.
+    /// The stored digest of the key.
     pub fn digest(&self) -> Digest {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, self.expose().as_bytes()).as_ref());
@@ -101,8 +101,8 @@ impl fmt::Debug for KeyText {
     }
 }
 
-/// The SHA-256 of a key's whole text. To look it up by comparison gives nothing away through time: who does not know
-/// the key cannot choose its digest.
+/// The SHA-256 of a key's whole text. A lookup by comparison leaks nothing through timing: without the key, nobody
+/// can choose its digest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 

@@ -1,5 +1,5 @@
-//! The key under which a folder's secrets are sealed. Whoever has the file of secrets alone, as in a backup without this
-//! one, has nothing. It must not know what is sealed.
+//! The key that seals a folder's secrets. The file of secrets alone, as in a backup without this key, reveals
+//! nothing. It must not know what is sealed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -7,19 +7,23 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::hmac;
 
 use crate::Error;
 
 /// The file's name in its folder.
 const FILE: &str = "vault.key";
-/// Bytes of a key of AES-256.
+/// The length of an AES-256 key, in bytes.
 const LENGTH: usize = 32;
 
-/// A key for AES-256-GCM.
-pub(crate) struct Key(LessSafeKey);
+/// A key for AES-256-GCM, and one derived from it for digests.
+pub(crate) struct VaultKey {
+    seals: LessSafeKey,
+    digests: hmac::Key,
+}
 
-impl Key {
-    /// The key of a folder; `fresh` becomes it where there is none.
+impl VaultKey {
+    /// The key of a folder; `fresh` becomes the key if there is none.
     pub(crate) fn of(folder: &Path, fresh: &[u8; LENGTH]) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let failed = |source: io::Error| Error::Unwritable { path: path.clone(), why: source.to_string() };
@@ -31,36 +35,49 @@ impl Key {
         if bytes.len() != LENGTH {
             return Err(odd());
         }
-        Ok(Self(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| odd())?)))
+        let seals = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| odd())?);
+        let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &bytes), b"digests");
+        Ok(Self { seals, digests: hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()) })
     }
 
-    /// Seals `plain` for whoever names the same `name`; no two texts may have the same nonce.
+    /// A digest that nobody can check a guess against without the key. `purpose` tells digests of other things apart.
+    pub(crate) fn digest(&self, purpose: &str, text: &[u8]) -> [u8; 32] {
+        let mut context = hmac::Context::with_key(&self.digests);
+        context.update(purpose.as_bytes());
+        context.update(b"\0");
+        context.update(text);
+        let mut digest = [0; 32];
+        digest.copy_from_slice(context.sign().as_ref());
+        digest
+    }
+
+    /// Seals `plain` under `name`, which is needed to open it. Each text needs a nonce of its own.
     pub(crate) fn seal(&self, name: &str, plain: &[u8], nonce: [u8; NONCE_LEN]) -> Option<Vec<u8>> {
         let mut text = plain.to_vec();
         let unique = Nonce::assume_unique_for_key(nonce);
-        self.0.seal_in_place_append_tag(unique, Aad::from(name.as_bytes()), &mut text).ok()?;
+        self.seals.seal_in_place_append_tag(unique, Aad::from(name.as_bytes()), &mut text).ok()?;
         let mut sealed = nonce.to_vec();
         sealed.append(&mut text);
         Some(sealed)
     }
 
-    /// Opens what was sealed under the same name; `None` for anything else.
+    /// Opens a text that was sealed under the same name; `None` for anything else.
     pub(crate) fn open(&self, name: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, text) = sealed.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
         let mut text = text.to_vec();
-        let plain = self.0.open_in_place(nonce, Aad::from(name.as_bytes()), &mut text).ok()?;
+        let plain = self.seals.open_in_place(nonce, Aad::from(name.as_bytes()), &mut text).ok()?;
         Some(plain.to_vec())
     }
 }
 
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for VaultKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Key")
+        f.write_str("VaultKey")
     }
 }
 
-/// What the file holds; nobody but its owner may from now on. `None` where there is no file.
+/// Reads the file and restricts it to its owner. `None` if it does not exist.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -76,7 +93,7 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Makes the file, whole or not at all; leaves it where another process was quicker.
+/// Creates the file, completely or not at all; keeps it if another process was faster.
 fn make(path: &Path, fresh: &[u8; LENGTH]) -> io::Result<()> {
     let beside = beside(path);
     let written =
@@ -92,7 +109,7 @@ fn make(path: &Path, fresh: &[u8; LENGTH]) -> io::Result<()> {
     linked
 }
 
-/// A name that no other thread of any process uses now.
+/// A file name that no other thread of any process uses at the moment.
 fn beside(path: &Path) -> PathBuf {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -1,17 +1,17 @@
-//! The file of sealed texts. A text is sealed together with its name, so that one cannot be put in another's place.
+//! The file of sealed texts. A text is sealed together with its name, so it cannot be moved to another name.
 
 use std::path::Path;
 
 use rusqlite::{OptionalExtension as _, params};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::key::Key;
+use super::key::VaultKey;
 use crate::Error;
 use crate::database::{Database, Purpose};
 
 /// The file's name in its folder.
 const FILE: &str = "vault.db";
-/// The longest text, in bytes.
+/// The maximum length of a text, in bytes.
 const LONGEST: usize = 256 * 1024;
 
 const FIRST: &str = "
@@ -20,37 +20,37 @@ const FIRST: &str = "
 
 const PURPOSE: Purpose = Purpose { mark: 0x6467_6D76, steps: &[FIRST], durable: true, examined: true };
 
-/// Secrets by name. Several processes may have the file open; each sees at once what another did.
+/// Secrets by name. Several processes may open the file at once; each sees the changes of the others immediately.
 #[derive(Debug)]
 pub struct Vault {
     file: Database,
-    key: Key,
+    key: VaultKey,
 }
 
 impl Vault {
-    /// Opens the file of a folder; both are made where they are not there. `fresh` are random bytes, which become the key
-    /// where there is none.
+    /// Opens the file of a folder, and creates both if they are missing. `fresh` is random and becomes the key if
+    /// there is none.
     ///
     /// # Errors
-    /// Whatever may be wrong with the folder or the files.
+    /// Any fault of the folder or the files.
     pub fn open(folder: &Path, fresh: &[u8; 32]) -> Result<Self, Error> {
         let file = Database::open(&folder.join(FILE), &PURPOSE)?;
-        Ok(Self { file, key: Key::of(folder, fresh)? })
+        Ok(Self { file, key: VaultKey::of(folder, fresh)? })
     }
 
-    /// Opens the file of a folder, if there is one.
+    /// Opens the file of a folder, if it exists.
     ///
     /// # Errors
     /// As [`Vault::open`].
     pub fn open_existing(folder: &Path, fresh: &[u8; 32]) -> Result<Option<Self>, Error> {
         let Some(file) = Database::open_existing(&folder.join(FILE), &PURPOSE)? else { return Ok(None) };
-        Ok(Some(Self { file, key: Key::of(folder, fresh)? }))
+        Ok(Some(Self { file, key: VaultKey::of(folder, fresh)? }))
     }
 
-    /// The secret of this name; `None` where there is none, or one that was sealed under another key.
+    /// The secret with this name; `None` if there is none, or if it was sealed under another key.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
+    /// Any fault of the file.
     pub fn get(&self, name: &str) -> Result<Option<SecretString>, Error> {
         let sealed: Option<Vec<u8>> = self.file.read(|file| {
             file.query_row("SELECT sealed FROM secrets WHERE name = ?1", [name], |row| row.get(0)).optional()
@@ -59,16 +59,16 @@ impl Vault {
         Ok(plain.and_then(|plain| String::from_utf8(plain).ok()).map(SecretString::from))
     }
 
-    /// Keeps a secret under this name, in the place of what was kept there. `random` are random bytes, new for each call.
+    /// Stores a secret under this name and replaces the previous one. `random` is random, new for each call.
     ///
     /// # Errors
-    /// When it is too long or cannot be sealed; whatever may be wrong with the file.
+    /// If it is too long or cannot be sealed; any fault of the file.
     pub fn put(&mut self, name: &str, secret: &SecretString, random: [u8; 12]) -> Result<(), Error> {
         let plain = secret.expose_secret().as_bytes();
         let refused =
             |why: &str| Error::Database { path: self.file.path().to_path_buf(), why: why.to_owned() };
         if plain.len() > LONGEST {
-            return Err(refused("a secret is longer than can be kept"));
+            return Err(refused("a secret is too long to be stored"));
         }
         let sealed =
             self.key.seal(name, plain, random).ok_or_else(|| refused("a secret cannot be sealed"))?;
@@ -81,10 +81,10 @@ impl Vault {
         Ok(())
     }
 
-    /// Forgets the secret of this name; `false` when there was none.
+    /// Deletes the secret with this name; returns `false` if there was none.
     ///
     /// # Errors
-    /// Whatever may be wrong with the file.
+    /// Any fault of the file.
     pub fn remove(&mut self, name: &str) -> Result<bool, Error> {
         self.file.write(|file| file.execute("DELETE FROM secrets WHERE name = ?1", [name])).map(|n| n > 0)
     }

@@ -49,6 +49,7 @@ pub(super) struct Verbatim<'a> {
 }
 
 /// The arguments of all other tools; each has a default that makes the tool misbehave.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of one tool")]
 #[derive(Deserialize)]
 #[serde(default)]
 pub(super) struct Arguments {
@@ -60,6 +61,7 @@ pub(super) struct Arguments {
     pub(super) later: Option<u64>,
     pub(super) balanced: bool,
     pub(super) then_answer: bool,
+    pub(super) process: bool,
 }
 
 impl Default for Arguments {
@@ -73,6 +75,7 @@ impl Default for Arguments {
             later: None,
             balanced: false,
             then_answer: false,
+            process: false,
         }
     }
 }

@@ -11,6 +11,7 @@
 //! Over HTTP it prints `listening URL` first.
 
 mod act;
+pub mod fickle;
 mod http;
 mod message;
 mod request;

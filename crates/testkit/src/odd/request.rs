@@ -12,6 +12,15 @@ pub(super) struct Request {
     /// The connection is to be closed after the answer.
     pub(super) close: bool,
     pub(super) body: Vec<u8>,
+    /// Names in lower case.
+    headers: Vec<(String, String)>,
+}
+
+impl Request {
+    /// The value of a header, whose name is given in lower case.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(its, _)| its == name).map(|(_, value)| value.as_str())
+    }
 }
 
 /// The next request; `None` when the connection was closed between two. `proceed` is called when the client waits for
@@ -37,7 +46,9 @@ pub(super) fn read(
         }
         let Some((name, value)) = line.split_once(':') else { break };
         let value = value.trim();
-        match name.to_ascii_lowercase().as_str() {
+        let name = name.to_ascii_lowercase();
+        request.headers.push((name.clone(), value.to_owned()));
+        match name.as_str() {
             "content-length" => {
                 length = value.parse().map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
             }

@@ -39,7 +39,8 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "late",
-        description: "Answers after {ms} (1000) milliseconds; others are answered meanwhile.",
+        description: "Answers after {ms} (1000) milliseconds; others are answered meanwhile. With {process} it logs that it \
+        began, and returns the number of its process.",
     },
     Tool {
         name: "deep",
@@ -96,6 +97,12 @@ pub(super) fn call(name: &str, call: &Call<'_>) -> Option<Vec<Act>> {
             vec![Act::Send(foreign.into()), proper()]
         }
         "huge_line" => huge(call, &arguments),
+        "late" if arguments.process => {
+            let params = r#"{"level":"info","data":"begun"}"#;
+            let log = format!(r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{params}}}"#);
+            let number = std::process::id().to_string();
+            vec![Act::Send(log), Act::Wait(time), call.answer(&number)]
+        }
         "late" => vec![Act::Wait(time), proper()],
         "deep" => vec![Act::Send(result(id, &deep(&arguments)))],
         "bad_jsonrpc" => {

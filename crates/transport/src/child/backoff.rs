@@ -1,4 +1,4 @@
-//! When a child that keeps ending may be started again. A pure state machine: the time is an argument.
+//! The delay before a child that keeps ending is started again. A pure state machine: the time is an argument.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,14 @@ const FIRST: Duration = Duration::from_millis(500);
 /// The longest wait.
 const LONGEST: Duration = Duration::from_secs(30);
 
+/// The longest wait after a run that answered calls: it starts, so whoever calls next should find it again soon.
+const LONGEST_AFTER_CALLS: Duration = Duration::from_secs(4);
+
 /// A child that ran this long was well: its end counts as a first one.
 const HEALTHY: Duration = Duration::from_mins(1);
 
-/// Counts the ends of one upstream's child: 0.5 s, 1 s, 2 s … 30 s between an end and the next start.
+/// Counts the ends of one upstream's child: 0.5 s, 1 s, 2 s … 30 s between an end and the next start, at most 4 s if it
+/// answered calls.
 ///
 /// ```
 /// # use std::time::{Duration, Instant};
@@ -28,6 +32,8 @@ pub struct Backoff {
     started: Option<Instant>,
     /// Ends in a row without a healthy run between them.
     ends: u32,
+    /// True if calls went to it in the current run.
+    served: bool,
     /// The time when the next start is allowed, and why the last run ended.
     waiting: Option<(Instant, String)>,
 }
@@ -41,6 +47,12 @@ impl Backoff {
     /// The child was started.
     pub fn started(&mut self, now: Instant) {
         self.started = Some(now);
+        self.served = false;
+    }
+
+    /// Calls went to the child in this run. One that a call ends is not one that does not start, so the next waits are shorter.
+    pub fn served(&mut self) {
+        self.served = true;
     }
 
     /// The child ended on its own account or could not be started; `why` is a sentence to show. An end that was asked
@@ -49,8 +61,10 @@ impl Backoff {
         let ran =
             self.started.take().map_or(Duration::ZERO, |started| now.saturating_duration_since(started));
         self.ends = if ran >= HEALTHY { 1 } else { self.ends.saturating_add(1) };
-        let doublings = (self.ends - 1).min(16);
-        let wait = FIRST.saturating_mul(1 << doublings).min(LONGEST);
+        let (every, longest) =
+            if std::mem::take(&mut self.served) { (2, LONGEST_AFTER_CALLS) } else { (1, LONGEST) };
+        let doublings = ((self.ends - 1) / every).min(16);
+        let wait = FIRST.saturating_mul(1 << doublings).min(longest);
         self.waiting = Some((now + wait, why.into()));
     }
 
@@ -79,19 +93,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_the_longest() {
-        let mut now = Instant::now();
-        let mut backoff = Backoff::new();
-        let mut waits = Vec::new();
-        for _ in 0..9 {
-            assert_eq!(backoff.next_start(now), None);
-            backoff.started(now);
-            backoff.ended(now, "x");
-            let at = backoff.next_start(now).unwrap();
-            waits.push((at - now).as_millis());
-            now = at;
-        }
-        assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]);
+    fn waits_after_calls_grow_slowly_and_stay_short() {
+        let waits = |serves: bool| {
+            let mut now = Instant::now();
+            let mut backoff = Backoff::new();
+            let wait = |_| {
+                backoff.started(now);
+                if serves {
+                    backoff.served();
+                }
+                backoff.ended(now, "x");
+                let at = backoff.next_start(now).unwrap();
+                let wait = (at - now).as_millis();
+                now = at;
+                wait
+            };
+            (0..9).map(wait).collect::<Vec<_>>()
+        };
+        assert_eq!(waits(true), [500, 500, 1000, 1000, 2000, 2000, 4000, 4000, 4000]);
+        assert_eq!(waits(false), [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a child is told before its program begins: its life is tied to this process's, where the system can (Linux), and it
+//! Preparations in a child before its program begins: its life is tied to this process's, where the system can (Linux), and it
 //! may have as many files open as this process was started with.
 
 #[cfg(target_os = "linux")]

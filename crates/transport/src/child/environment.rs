@@ -1,4 +1,4 @@
-//! Which variables a child inherits. Pure: the parent's variables are an argument.
+//! The variables that a child inherits. Pure: the parent's variables are an argument.
 //!
 //! A child is somebody else's program, and this process's environment holds the credentials of all the others. So
 //! nothing is inherited but what a program needs to run as this user on this machine. Registry addresses with tokens in

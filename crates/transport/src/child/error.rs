@@ -1,8 +1,11 @@
-//! How a running child can fail its users, in words that a person can act on.
+//! Failures of a running child, in words that a person can act on.
 
 use std::{fmt, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use proto::codec::line::LineError;
+
+use crate::budget::OutOfMemory;
 
 /// The reason why a line could not be written or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +17,18 @@ pub enum ChildError {
         program: Arc<str>,
         /// The limit in bytes.
         limit: usize,
+        /// The first bytes of the line.
+        beginning: Bytes,
+    },
+    /// There was no memory for a line in time, and it was skipped. The child goes on.
+    #[error("{program} sent a large message, which was skipped: {why}")]
+    OutOfMemory {
+        /// The program's name.
+        program: Arc<str>,
+        /// The reason.
+        why: OutOfMemory,
+        /// The first bytes of the line.
+        beginning: Bytes,
     },
     /// The child does not read its stdin: there was no room for this line in time. The child goes on.
     #[error(
@@ -54,18 +69,50 @@ impl ChildError {
         matches!(self, Self::Closed { .. } | Self::Stopping { .. } | Self::Exited(_))
     }
 
+    /// The way in which the child failed, in the gateway's own words alone.
+    pub fn in_brief(&self) -> String {
+        match self {
+            Self::LineTooLong { .. } => "it sent too long a line".to_owned(),
+            Self::OutOfMemory { .. } => "no memory was left for its message".to_owned(),
+            Self::Stalled { .. } => "it does not read its stdin".to_owned(),
+            Self::Closed { stream, .. } => format!("it closed its {stream}"),
+            Self::Stopping { .. } => "it is being stopped".to_owned(),
+            Self::Exited(exit) => exit.in_brief(),
+        }
+    }
+
+    /// The last line that the child wrote to stderr before it ended.
+    pub fn last_line(&self) -> Option<&str> {
+        match self {
+            Self::Closed { stderr, .. } | Self::Exited(Exit { stderr, .. }) => {
+                stderr.lines().map(str::trim).rfind(|line| !line.is_empty())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns true if the child ended although nobody told it to.
+    pub fn is_own_end(&self) -> bool {
+        match self {
+            Self::Closed { .. } => true,
+            Self::Exited(exit) => !exit.asked,
+            _ => false,
+        }
+    }
+
     pub(super) fn line(program: &Arc<str>, error: LineError) -> Self {
-        let LineError::TooLong { limit } = error;
-        Self::LineTooLong { program: program.clone(), limit }
+        let LineError::TooLong { limit, beginning } = error;
+        Self::LineTooLong { program: program.clone(), limit, beginning }
     }
 }
 
-/// How a child ended. Reads as a sentence with its last words on stderr.
+/// The end of a child. Reads as a sentence with its last words on stderr.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// The program's name.
     pub program: Arc<str>,
-    /// What the system reported; `None` if it never did (the process could not be ended or was reaped by others).
+    /// The status that the system reported; `None` if it never did (the process could not be ended or was reaped by
+    /// others).
     pub status: Option<ExitStatus>,
     /// True if it ended because it was told to.
     pub asked: bool,
@@ -74,6 +121,16 @@ pub struct Exit {
 }
 
 impl std::error::Error for Exit {}
+
+impl Exit {
+    fn in_brief(&self) -> String {
+        match self.status.map(|status| (status.code(), status.signal())) {
+            Some((Some(code), _)) => format!("code {code}"),
+            Some((None, Some(signal))) => format!("signal {signal}{}", signal_name(signal)),
+            Some((None, None)) | None => "in an unknown way".to_owned(),
+        }
+    }
+}
 
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,6 +190,13 @@ mod tests {
         assert_eq!(exit(3 << 8, false, ""), "npx exited with code 3");
         assert_eq!(exit(9, false, "\n"), "npx was ended by signal 9 (SIGKILL)");
         assert_eq!(exit(15, true, ""), "npx was stopped: it was ended by signal 15 (SIGTERM)");
+        let ended = |asked, stderr: &str| {
+            let status = Some(ExitStatus::from_raw(3 << 8));
+            ChildError::Exited(Exit { program: "npx".into(), status, asked, stderr: stderr.into() })
+        };
+        let own = ended(false, "first\n  last \n \n");
+        assert_eq!((own.in_brief().as_str(), own.last_line()), ("code 3", Some("last")));
+        assert!(own.is_own_end() && !ended(true, "").is_own_end() && ended(true, "").last_line().is_none());
         let six = "1\n2\n\n3\n4\n5\n6";
         assert_eq!(
             exit(0, false, six),

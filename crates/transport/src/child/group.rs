@@ -37,18 +37,9 @@ impl Group {
     /// is not always prompt, or never does it.
     #[cfg(target_os = "linux")]
     fn is_dead(self) -> bool {
-        let Ok(processes) = std::fs::read_dir("/proc") else { return false };
-        let group = self.0.as_raw_nonzero().to_string();
-        processes.flatten().filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit()).all(
-            |entry| {
-                // "pid (name) state parent group …"; the name may hold anything. Who has vanished meanwhile is dead.
-                let Ok(stat) = std::fs::read(entry.path().join("stat")) else { return true };
-                let stat = String::from_utf8_lossy(&stat);
-                let mut fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();
-                let (state, member_of) = (fields.next(), fields.nth(1));
-                member_of != Some(&*group) || matches!(state, Some("Z" | "X"))
-            },
-        )
+        let group = self.0.as_raw_nonzero().get();
+        super::stat::ProcessStat::all()
+            .is_ok_and(|mut all| all.all(|process| process.group != group || process.has_ended()))
     }
 
     #[cfg(not(target_os = "linux"))]

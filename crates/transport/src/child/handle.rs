@@ -14,7 +14,7 @@ use super::{
     limits::Limits,
     lines::Lines,
     state::{Shared, Stage},
-    writer::Room,
+    writer::{QueuedLine, Room},
 };
 
 /// The time for which a failed write waits for the exit that explains it.
@@ -34,7 +34,7 @@ pub struct Child {
 impl Child {
     /// See [`Handle::send`].
     pub async fn send(&self, line: Bytes) -> Result<(), ChildError> {
-        self.handle.send(line).await
+        self.handle.send(line).await.map(drop)
     }
 
     /// See [`Lines::recv`].
@@ -94,8 +94,9 @@ impl Handle {
     ///
     /// # Errors
     /// [`ChildError::Stalled`] when the queue has no room within [`Limits::send`] (at once, if a sender has already
-    /// waited that long since the child last read); a final error when the child is gone or is being stopped.
-    pub async fn send(&self, line: Bytes) -> Result<(), ChildError> {
+    /// waited that long since the child last read); a final error when the child is gone or is being stopped. The child has not
+    /// seen a line that was refused.
+    pub async fn send(&self, line: Bytes) -> Result<QueuedLine, ChildError> {
         let inner = &*self.0;
         if !self.is_running() {
             return Err(self.ended().await);
@@ -107,9 +108,9 @@ impl Handle {
             Err(TryAcquireError::NoPermits) => self.wait_for_room(cost).await?,
             Err(TryAcquireError::Closed) => return Err(self.ended().await),
         }
-        match inner.queue.send(line) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(self.ended().await),
+        match inner.room.enqueue(|| inner.queue.send(line).is_ok()) {
+            Some(queued) => Ok(queued),
+            None => Err(self.ended().await),
         }
     }
 

@@ -1,25 +1,24 @@
-//! One child from its start to the end of its process group. Runs on the supervisor's thread.
+//! One child from its start until nothing of it is left. Runs on the supervisor's thread.
 
 use std::{
     os::fd::OwnedFd,
-    process::{ExitStatus, Stdio},
+    process::ExitStatus,
     sync::{Arc, PoisonError},
     time::Duration,
 };
 
-use rustix::process::Signal;
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
-    process::{Child, Command},
+    net::unix::pipe,
     sync::watch,
     time::{sleep, timeout},
 };
 
 use super::{
-    death, environment,
     error::Exit,
-    group::Group,
     limits::Limits,
+    pipes::Pipes,
+    process::ServerProcess,
     spec::Spec,
     start_error::{self, SpawnError},
     state::{Shared, Stage, stopping},
@@ -29,8 +28,7 @@ use super::{
 /// The time that a process may take to vanish after SIGKILL. One that is stuck in the kernel takes longer; it is left.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 
-/// The time that the end of stderr may come after the exit. A descendant outside the group may hold it open for
-/// ever.
+/// The time that the end of stderr may come after the exit. A descendant may hold it open for longer, or for ever.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// A child that runs, for its owner to make pipes of. Dropped unused, it stops the child.
@@ -57,51 +55,29 @@ impl Drop for Alive {
     }
 }
 
-/// Starts the child and the task that sees it through.
-pub(super) fn launch(
+/// Waits for a child's start, and starts the task that sees it through.
+pub(super) async fn launch(
     spec: &Spec,
+    (mut process, pipes): (ServerProcess, Pipes),
     limits: Limits,
     slot: Slot,
     phase: watch::Receiver<Phase>,
 ) -> Result<Launched, SpawnError> {
-    start_error::check(spec)?;
-    let mut process = command(spec).spawn().map_err(|error| start_error::explain(spec, error))?;
-    let broken = || start_error::explain(spec, std::io::ErrorKind::BrokenPipe.into());
-    let pid = process.id().ok_or_else(broken)?;
-    let group = Group::of(pid).ok_or_else(broken)?;
+    let explain = |error| start_error::explain(spec, error);
+    let pid = process.started().await.map_err(explain)?;
     let shared = Arc::new(Shared::new(start_error::name(&spec.program).into(), pid, limits.stderr_bytes));
-    let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
     let alive = Alive(Some(shared.clone()));
-    let life = Life { process, group, limits, shared: shared.clone(), phase, slot: Some(slot) };
-    let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-        tokio::spawn(life.run(None));
-        return Err(broken());
+    let words = pipe::Receiver::from_owned_fd(pipes.stderr);
+    let life = Life { process, limits, shared: shared.clone(), phase, slot: Some(slot) };
+    let words = match words {
+        Ok(stderr) => tokio::spawn(drain(stderr, shared)),
+        Err(error) => {
+            tokio::spawn(life.run(None));
+            return Err(explain(error));
+        }
     };
-    let words = tokio::spawn(drain(stderr, shared));
     tokio::spawn(life.run(Some(words)));
-    let owned = |error| start_error::explain(spec, error);
-    let stdin = stdin.into_owned_fd().map_err(owned)?;
-    let stdout = stdout.into_owned_fd().map_err(owned)?;
-    Ok(Launched { stdin, stdout, alive })
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is the place that they are kept for")]
-fn command(spec: &Spec) -> Command {
-    let mut command = Command::new(&spec.program);
-    command
-        .args(&spec.args)
-        .env_clear()
-        .envs(environment::inherited(std::env::vars_os(), &spec.inherit))
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    if let Some(cwd) = &spec.cwd {
-        command.current_dir(cwd);
-    }
-    death::with_parent(&mut command);
-    command
+    Ok(Launched { stdin: pipes.stdin, stdout: pipes.stdout, alive })
 }
 
 /// Reads stderr to its end so that the child never waits for us, and keeps the last of it.
@@ -113,8 +89,7 @@ async fn drain(mut stderr: impl AsyncRead + Unpin, shared: Arc<Shared>) {
 }
 
 struct Life {
-    process: Child,
-    group: Group,
+    process: ServerProcess,
     limits: Limits,
     shared: Arc<Shared>,
     phase: watch::Receiver<Phase>,
@@ -125,7 +100,7 @@ impl Life {
     async fn run(mut self, words: Option<tokio::task::JoinHandle<()>>) {
         let mut stage = self.shared.stage.subscribe();
         let exited = tokio::select! {
-            status = self.process.wait() => Some(status.ok()),
+            status = self.process.wait() => Some(status),
             () = stopping(&mut stage) => None,
             _ = self.phase.wait_for(|phase| *phase != Phase::Running) => None,
         };
@@ -145,7 +120,7 @@ impl Life {
         // Its last words are for whoever may see them: they may hold what it was given in confidence.
         tracing::debug!(pid = self.shared.pid, status = ?exit.status, "{} has ended", exit.program);
         self.shared.stage.send_replace(Stage::Exited(exit.clone()));
-        self.end_group().await;
+        self.end_rest().await;
         // Whoever waits for the end finds the place free.
         self.slot.take();
         self.shared.stage.send_replace(Stage::Gone(exit));
@@ -158,11 +133,11 @@ impl Life {
         if let Some(status) = self.exits_within(self.limits.stdin_grace, true).await {
             return Some(status);
         }
-        self.group.signal(Signal::TERM);
+        self.process.terminate();
         if let Some(status) = self.exits_within(self.limits.term_grace, true).await {
             return Some(status);
         }
-        self.group.signal(Signal::KILL);
+        self.process.kill();
         self.exits_within(AFTER_KILL, false).await
     }
 
@@ -170,29 +145,32 @@ impl Life {
     async fn exits_within(&mut self, patience: Duration, hurry: bool) -> Option<ExitStatus> {
         tokio::select! {
             biased;
-            status = self.process.wait() => status.ok(),
+            status = self.process.wait() => status,
             _ = self.phase.wait_for(|phase| *phase == Phase::Killing), if hurry => None,
             () = sleep(patience) => None,
         }
     }
 
-    /// Ends what the child left behind in its group.
-    async fn end_group(&mut self) {
-        if !self.group.lives() {
+    /// Ends what the child left behind.
+    async fn end_rest(&mut self) {
+        if self.process.is_gone() {
             return;
         }
-        self.group.signal(Signal::TERM);
+        self.process.terminate();
         let vanished = tokio::select! {
             biased;
-            vanished = self.group.vanishes(self.limits.term_grace) => vanished,
+            vanished = self.process.vanishes(self.limits.term_grace) => vanished,
             _ = self.phase.wait_for(|phase| *phase == Phase::Killing) => false,
         };
         if vanished {
             return;
         }
-        self.group.signal(Signal::KILL);
-        if !self.group.vanishes(AFTER_KILL).await {
-            tracing::warn!(group = self.shared.pid, "members of a killed process group are still there");
+        self.process.kill();
+        if !self.process.vanishes(AFTER_KILL).await {
+            tracing::warn!(
+                pid = self.shared.pid,
+                "processes that a child left were killed and are still there"
+            );
         }
     }
 }
@@ -204,7 +182,7 @@ impl Drop for Life {
             if matches!(stage, Stage::Gone(_)) {
                 return false;
             }
-            self.group.signal(Signal::KILL);
+            self.process.kill();
             let program = self.shared.program.clone();
             let lost = Exit { program, status: None, asked: true, stderr: self.shared.stderr_text() };
             *stage = Stage::Gone(stage.exit().cloned().unwrap_or(lost));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How much memory and patience one child gets.
+/// The memory and the time that one child gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The longest line that is read, in bytes. A longer one is reported and skipped without being kept.
@@ -11,7 +11,7 @@ pub struct Limits {
     pub queue_bytes: u32,
     /// The time for which a sender waits for room in that queue when the child does not read.
     pub send: Duration,
-    /// How many of the last bytes of stderr are kept.
+    /// The number of bytes that are kept of the end of stderr.
     pub stderr_bytes: usize,
     /// The time that the child may take to exit once its stdin is closed, before SIGTERM.
     pub stdin_grace: Duration,

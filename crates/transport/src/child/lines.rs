@@ -4,7 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use proto::codec::line::{LineDecoder, LineError};
-use tokio::{io::AsyncReadExt, net::unix::pipe, sync::watch};
+use tokio::{io::AsyncReadExt, net::unix::pipe, sync::watch, time::Instant};
+
+use crate::budget::{self, Part, Reservation};
 
 use super::{
     error::ChildError,
@@ -25,6 +27,13 @@ const AFTER_EXIT: usize = 1 << 20;
 /// The time for which the end of stdout waits for the exit that explains it.
 const EXPLANATION: Duration = Duration::from_secs(1);
 
+/// The time for which reading stops where there is no memory for a line: behind it are everybody's answers.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+fn new_reservation() -> Reservation {
+    budget::of_process().reservation(Part::Answers)
+}
+
 /// The lines that a child writes. Dropping it stops the child in the background.
 #[derive(Debug)]
 pub struct Lines {
@@ -33,6 +42,8 @@ pub struct Lines {
     buffer: BytesMut,
     stage: watch::Receiver<Stage>,
     shared: Arc<Shared>,
+    /// The memory for a large line.
+    reservation: Reservation,
     /// Nothing more will be read.
     at_end: bool,
 }
@@ -47,7 +58,8 @@ impl Lines {
     pub(super) fn new(pipe: pipe::Receiver, shared: Arc<Shared>, limits: &Limits) -> Self {
         let decoder = LineDecoder::new(limits.line_bytes);
         let stage = shared.stage.subscribe();
-        Self { pipe, decoder, buffer: BytesMut::new(), stage, shared, at_end: false }
+        let reservation = new_reservation();
+        Self { pipe, decoder, buffer: BytesMut::new(), stage, shared, reservation, at_end: false }
     }
 
     /// The next line, without its line ending, as the child wrote it: neither UTF-8 nor JSON is checked. Empty lines
@@ -55,12 +67,22 @@ impl Lines {
     /// waiting. Safe to drop and call again.
     ///
     /// # Errors
-    /// [`ChildError::LineTooLong`] once for each such line; the next call goes on behind it. Otherwise the child has
-    /// ended: every further call says so again.
+    /// [`ChildError::LineTooLong`] and [`ChildError::OutOfMemory`] once for each such line; the next call goes on behind it.
+    /// Otherwise the child has ended: every further call says so again.
     pub async fn recv(&mut self) -> Result<Bytes, ChildError> {
         loop {
             if let Some(line) = self.next_buffered() {
+                let reservation = std::mem::replace(&mut self.reservation, new_reservation());
+                let line = line.map(|line| reservation.keep(line));
                 return line.map_err(|error| ChildError::line(&self.shared.program, error));
+            }
+            let buffered = self.decoder.buffered();
+            if !self.reservation.covers(buffered)
+                && let Err(why) = self.reservation.grow(buffered, Instant::now() + PATIENCE).await
+            {
+                self.reservation = new_reservation();
+                let (program, beginning) = (self.shared.program.clone(), self.decoder.skip());
+                return Err(ChildError::OutOfMemory { program, why, beginning });
             }
             if self.at_end {
                 return Err(self.shared.ended("stdout", EXPLANATION).await);

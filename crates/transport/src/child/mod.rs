@@ -7,9 +7,20 @@
 //! ```text
 //!  runtime of the caller                      thread of the supervisor
 //!  Handle::send ─► queue ─► writer task ─► stdin ┐
-//!  Lines::recv ◄─ decoder ◄─────────────── stdout┤ process group   (start, wait, signals, reaping)
+//!  Lines::recv ◄─ decoder ◄─────────────── stdout┤ child           (start, end, reaping)
 //!                                          stderr┘ ─► ring of last bytes
 //! ```
+//!
+//! | file | is for |
+//! |---|---|
+//! | `supervisor`, `life`, `state` | children counted and ended; one child from its start to its end |
+//! | `starter`, `process`, `pipes` | the two ways to start one, and what both have |
+//! | `guarded/`, [`guardian`] | under a holder of its own, which ends its whole tree: the gateway's side, and the other processes |
+//! | `grouped`, `group`, `death` | as a child of this process, in a process group: everywhere but on Linux |
+//! | `spec`, `environment`, `program`, `limits` | what is started, and within which bounds |
+//! | `handle`, `writer`, `lines`, `stderr` | its pipes |
+//! | `error`, `start_error`, `backoff` | what goes wrong |
+//! | `stat` | what Linux says of a process |
 //!
 //! Messages never pass the supervisor's thread, so a call costs no thread hop. The thread exists because Linux ties
 //! the parent-death signal to the *thread* that started a process, and because a process must be ended and reaped even
@@ -20,12 +31,23 @@ mod death;
 mod environment;
 mod error;
 mod group;
+mod grouped;
+#[cfg(target_os = "linux")]
+mod guarded;
+#[cfg(target_os = "linux")]
+pub mod guardian;
 mod handle;
 mod life;
 mod limits;
 mod lines;
+mod pipes;
+mod process;
+mod program;
 mod spec;
 mod start_error;
+mod starter;
+#[cfg(target_os = "linux")]
+mod stat;
 mod state;
 mod stderr;
 mod supervisor;
@@ -38,6 +60,7 @@ pub use lines::Lines;
 pub use spec::Spec;
 pub use start_error::SpawnError;
 pub use supervisor::Supervisor;
+pub use writer::QueuedLine;
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! What to start. Plain data: nothing is looked up or started here.
+//! The description of a program to start. Plain data: nothing is looked up or started here.
 
 use std::{fmt, path::PathBuf};
 

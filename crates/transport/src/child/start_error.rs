@@ -1,4 +1,4 @@
-//! Why a program could not be started, and what to do about it. Looks at files and `PATH` only to explain a failure.
+//! Explanations of failed starts of programs, with what to do about them. Looks at files and `PATH` only to explain a failure.
 
 use std::{
     io,
@@ -12,21 +12,21 @@ use super::spec::Spec;
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// There is no such program.
-    #[error("{program} was not found in {place}; {mend}")]
+    #[error("{program} was not found in {place}; {help}")]
     NotFound {
         /// The program as it was asked for.
         program: String,
-        /// Where it was looked for.
+        /// The place where it was looked for.
         place: String,
-        /// What to do.
-        mend: String,
+        /// The suggested fix.
+        help: String,
     },
     /// The program exists but the system refuses to run it.
     #[error("{program} cannot be run: {reason}")]
     NotRunnable {
         /// The program as it was asked for.
         program: String,
-        /// What is wrong and what to do.
+        /// The problem and its fix.
         reason: String,
     },
     /// The working directory is not there.
@@ -36,7 +36,7 @@ pub enum SpawnError {
         program: String,
         /// The directory as it was asked for.
         directory: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         reason: &'static str,
     },
     /// The program, an argument or a variable holds what no process can be given.
@@ -44,7 +44,7 @@ pub enum SpawnError {
     Invalid {
         /// The program as it was asked for.
         program: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
     /// As many children are running as are allowed.
@@ -61,9 +61,16 @@ pub enum SpawnError {
     Other {
         /// The program as it was asked for.
         program: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
+}
+
+impl SpawnError {
+    /// Returns true if the same start may succeed in a moment, without anybody changing anything.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::TooMany { .. } | Self::Other { .. })
+    }
 }
 
 /// The short name of a program for messages: the last part of its path.
@@ -97,7 +104,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), SpawnError> {
     Ok(())
 }
 
-/// What `error` means for `spec`.
+/// Explains `error` for `spec`.
 pub(super) fn explain(spec: &Spec, error: io::Error) -> SpawnError {
     let program = printable(&spec.program);
     if let Some(directory) = &spec.cwd
@@ -145,11 +152,11 @@ fn not_found(spec: &Spec, program: String) -> SpawnError {
             None => "the system's own directories (PATH is not set)".into(),
         }
     };
-    SpawnError::NotFound { mend: mend(&spec.program), program, place }
+    SpawnError::NotFound { help: help(&spec.program), program, place }
 }
 
-/// What to do when `program` is missing.
-fn mend(program: &str) -> String {
+/// The suggested fix if `program` is missing.
+fn help(program: &str) -> String {
     let package = match name(program) {
         "npx" | "npm" | "node" => "install Node.js (https://nodejs.org)",
         "uvx" | "uv" => "install uv (https://docs.astral.sh/uv)",

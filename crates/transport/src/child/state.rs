@@ -1,4 +1,4 @@
-//! What the parts of one child share: its stage of life and its last words.
+//! The state that the parts of one child share: its stage of life and its last words.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

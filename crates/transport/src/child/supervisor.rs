@@ -2,7 +2,10 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -19,11 +22,15 @@ use super::{
     lines::Lines,
     spec::Spec,
     start_error::{self, SpawnError},
+    starter::{self, Starter},
     writer::{self, Room},
 };
 
 /// The time that killed children may take to be reaped.
 const REAPING: Duration = Duration::from_secs(3);
+
+/// The time that the guardian may take to end once it has nothing to guard.
+const CLOSING: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -61,7 +68,9 @@ struct Core {
     launches: Mutex<Option<mpsc::UnboundedSender<Launch>>>,
     phase: watch::Sender<Phase>,
     count: watch::Sender<usize>,
-    max: usize,
+    max: AtomicUsize,
+    /// Children have a guardian, if this program can be one.
+    guarded: bool,
 }
 
 impl Drop for Core {
@@ -77,29 +86,63 @@ impl Drop for Core {
 }
 
 impl Supervisor {
-    /// A supervisor of at most `max` children at a time, those included that are still ending.
+    /// A supervisor of at most `max` children at a time, those included that are still ending. In a program that calls
+    /// [`guardian::enter`](super::guardian::enter), on Linux, children end with all of their descendants, even if this process is
+    /// killed; elsewhere with their process groups.
     pub fn new(max: usize) -> Self {
+        let supervisor = Self::with(max, true);
+        // Its thread reaps everybody's orphans, also if there is never a child.
+        if starter::is_first()
+            && let Err(error) = supervisor.thread()
+        {
+            tracing::warn!(%error, "processes that are orphaned in this container are not reaped");
+        }
+        supervisor
+    }
+
+    /// A supervisor of children that are ended by their process groups.
+    #[cfg(test)]
+    pub(super) fn with_groups(max: usize) -> Self {
+        Self::with(max, false)
+    }
+
+    fn with(max: usize, guarded: bool) -> Self {
         let (phase, count) = (watch::Sender::new(Phase::Running), watch::Sender::new(0));
-        Self(Arc::new(Core { launches: Mutex::new(None), phase, count, max }))
+        Self(Arc::new(Core { launches: Mutex::new(None), phase, count, max: AtomicUsize::new(max), guarded }))
     }
 
     /// Starts a program and makes its pipes part of the calling runtime.
     ///
     /// # Errors
-    /// A [`SpawnError`] that says what is wrong and how to mend it.
+    /// A [`SpawnError`] that says what is wrong and how to fix it.
     pub async fn spawn(&self, spec: &Spec, limits: Limits) -> Result<Child, SpawnError> {
         let slot = self.slot()?;
         let (reply, launched) = oneshot::channel();
-        self.thread(spec)?
+        self.thread()
+            .map_err(|error| start_error::explain(spec, error))?
             .send(Launch { spec: spec.clone(), limits, slot, reply })
             .map_err(|_| SpawnError::ShuttingDown)?;
         let launched = launched.await.map_err(|_| SpawnError::ShuttingDown)??;
         adopt(launched, &limits).map_err(|error| start_error::explain(spec, error))
     }
 
+    /// Changes how many children there may be. Those that run stay.
+    pub fn set_max(&self, max: usize) {
+        self.0.max.store(max, Relaxed);
+        // Whoever waits for room looks again.
+        self.0.count.send_modify(|_| ());
+    }
+
     /// The number of children that there are, those included that are being started or are still ending.
     pub fn count(&self) -> usize {
         *self.0.count.borrow()
+    }
+
+    /// Waits until another child may be started; returns `false` if none may be at the deadline.
+    pub async fn room(&self, deadline: Duration) -> bool {
+        let mut count = self.0.count.subscribe();
+        let has_room = |count: &usize| *count < self.0.max.load(Relaxed);
+        timeout(deadline, count.wait_for(has_room)).await.is_ok()
     }
 
     /// Stops all children and waits. Those that are left at `deadline` are killed without further grace. Starts none
@@ -125,23 +168,24 @@ impl Supervisor {
         if *self.0.phase.borrow() != Phase::Running {
             return Err(SpawnError::ShuttingDown);
         }
+        let max = self.0.max.load(Relaxed);
         let free = self.0.count.send_if_modified(|count| {
-            let free = *count < self.0.max;
+            let free = *count < max;
             *count += usize::from(free);
             free
         });
-        if free { Ok(Slot(self.0.count.clone())) } else { Err(SpawnError::TooMany { max: self.0.max }) }
+        if free { Ok(Slot(self.0.count.clone())) } else { Err(SpawnError::TooMany { max }) }
     }
 
     /// The way to the thread; starts it when it is needed for the first time.
-    fn thread(&self, spec: &Spec) -> Result<mpsc::UnboundedSender<Launch>, SpawnError> {
+    fn thread(&self) -> io::Result<mpsc::UnboundedSender<Launch>> {
         let mut launches = self.0.launches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = &*launches {
             return Ok(sender.clone());
         }
         let (sender, receiver) = mpsc::unbounded_channel();
         let (phase, count) = (self.0.phase.clone(), self.0.count.subscribe());
-        start_thread(receiver, phase, count).map_err(|error| start_error::explain(spec, error))?;
+        start_thread(receiver, phase, count, self.0.guarded)?;
         Ok(launches.insert(sender).clone())
     }
 }
@@ -150,9 +194,10 @@ fn start_thread(
     launches: mpsc::UnboundedReceiver<Launch>,
     phase: watch::Sender<Phase>,
     count: watch::Receiver<usize>,
+    guarded: bool,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let body = move || runtime.block_on(run(launches, phase, count));
+    let body = move || runtime.block_on(run(launches, phase, count, guarded));
     std::thread::Builder::new().name("children".into()).stack_size(256 << 10).spawn(body)?;
     Ok(())
 }
@@ -162,13 +207,41 @@ async fn run(
     mut launches: mpsc::UnboundedReceiver<Launch>,
     phase: watch::Sender<Phase>,
     mut count: watch::Receiver<usize>,
+    guarded: bool,
 ) {
-    while let Some(Launch { spec, limits, slot, reply }) = launches.recv().await {
-        // If the caller has gone meanwhile, dropping the answer stops the child.
-        let _ = reply.send(life::launch(&spec, limits, slot, phase.subscribe()));
+    let mut starter = Starter::new(guarded);
+    loop {
+        let launch = tokio::select! {
+            biased;
+            launch = launches.recv() => launch,
+            () = starter.reap() => None,
+        };
+        let Some(launch) = launch else { break };
+        begin(launch, &mut starter, phase.subscribe()).await;
     }
-    // An error means that nothing is counted any more: then nothing is left either.
-    let _ = count.wait_for(|count| *count == 0).await;
+    tokio::select! {
+        // An error means that nothing is counted any more: then nothing is left either.
+        _ = count.wait_for(|count| *count == 0) => {}
+        () = starter.reap() => {}
+    }
+    starter.close(CLOSING).await;
+}
+
+/// Begins to start a child. Its program is waited for elsewhere, so that the next one need not wait for a slow file system.
+async fn begin(launch: Launch, starter: &mut Starter, phase: watch::Receiver<Phase>) {
+    let Launch { spec, limits, slot, reply } = launch;
+    let server = starter.start(&spec, &limits).await;
+    tokio::spawn(async move {
+        let outcome = match server {
+            Ok(server) => life::launch(&spec, server, limits, slot, phase).await,
+            Err(error) => {
+                drop(slot);
+                Err(error)
+            }
+        };
+        // If the caller has gone meanwhile, dropping the answer stops the child.
+        let _ = reply.send(outcome);
+    });
 }
 
 /// Makes a started child the calling runtime's own.

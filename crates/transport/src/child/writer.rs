@@ -5,13 +5,12 @@ use std::{
     io::{self, IoSlice},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
 use bytes::Bytes;
 use tokio::{
-    io::AsyncWriteExt,
     net::unix::pipe,
     sync::{Semaphore, mpsc, watch},
 };
@@ -21,7 +20,7 @@ use super::state::{Stage, exited, stopping};
 /// Lines per system call.
 const BATCH: usize = 64;
 
-/// What a waiting line costs besides its bytes, so that many empty ones cannot fill the memory.
+/// The cost of a waiting line besides its bytes, so that many empty lines cannot fill the memory.
 const LINE_COST: usize = 64;
 
 /// The bounded way from the senders to the writer.
@@ -31,18 +30,54 @@ pub(super) struct Room {
     pub(super) permits: Semaphore,
     /// A sender waited in vain since the child last took a byte: the next ones need not wait as long.
     pub(super) stalled: AtomicBool,
+    /// The number of lines that are in the queue or have left it. Counted after a line was put there.
+    queued: AtomicU64,
+    /// The number of lines that the child may have read whole.
+    offered: AtomicU64,
     cap: u32,
+}
+
+/// A line in the queue.
+#[derive(Debug)]
+pub struct QueuedLine {
+    room: Arc<Room>,
+    /// The number of lines that are certainly before it.
+    before: u64,
+}
+
+impl QueuedLine {
+    /// Returns true if the child has certainly not read all of the line, once nothing more is written to it.
+    pub fn is_unread(&self) -> bool {
+        self.room.offered.load(Ordering::SeqCst) <= self.before
+    }
 }
 
 impl Room {
     pub(super) fn new(cap: u32) -> Self {
         let cap = cap.max(1);
-        Self { permits: Semaphore::new(cap as usize), stalled: AtomicBool::new(false), cap }
+        Self {
+            permits: Semaphore::new(cap as usize),
+            stalled: AtomicBool::new(false),
+            queued: AtomicU64::new(0),
+            offered: AtomicU64::new(0),
+            cap,
+        }
     }
 
-    /// What a line of `bytes` bytes costs. A line above the cap costs all of it: it is taken alone.
+    /// The cost of a line of `bytes` bytes. A line above the cap costs all of it: it is taken alone.
     pub(super) fn cost(&self, bytes: usize) -> u32 {
         u32::try_from(bytes + LINE_COST).map_or(self.cap, |cost| cost.min(self.cap))
+    }
+
+    /// Puts a line in the queue by `put`, which returns false if there is none any more.
+    pub(super) fn enqueue(self: &Arc<Self>, put: impl FnOnce() -> bool) -> Option<QueuedLine> {
+        // Others may come in between, so that there may be more before it, never fewer.
+        let before = self.queued.load(Ordering::SeqCst);
+        if !put() {
+            return None;
+        }
+        self.queued.fetch_add(1, Ordering::SeqCst);
+        Some(QueuedLine { room: Arc::clone(self), before })
     }
 
     pub(super) fn queued(&self) -> usize {
@@ -62,7 +97,7 @@ impl Drop for Closing {
 /// Writes until the child is told to stop (what waits is still written), is gone, or closes its stdin. Returning closes
 /// the pipe: that is how a child over stdio learns that it should exit.
 pub(super) async fn run(
-    mut stdin: pipe::Sender,
+    stdin: pipe::Sender,
     mut lines: mpsc::UnboundedReceiver<Bytes>,
     room: Arc<Room>,
     mut stage: watch::Receiver<Stage>,
@@ -70,6 +105,7 @@ pub(super) async fn run(
     let closing = Closing(room);
     let mut taken = Vec::with_capacity(BATCH);
     let mut running = true;
+    let mut gone = 0;
     loop {
         tokio::select! {
             biased;
@@ -82,16 +118,17 @@ pub(super) async fn run(
             count = lines.recv_many(&mut taken, BATCH) => if count == 0 { return },
         }
         let costs: usize = taken.iter().map(|line| closing.0.cost(line.len()) as usize).sum();
-        let mut batch = Batch::new(taken.drain(..));
+        let mut batch = Batch::new(taken.drain(..), gone);
         let written = tokio::select! {
             biased;
-            written = batch.write(&mut stdin, &closing.0.stalled) => written,
+            written = batch.write(&stdin, &closing.0) => written,
             // Somebody outside the process group may hold the other end and never read.
             () = exited(&mut stage) => return,
         };
         if written.is_err() {
             return;
         }
+        gone = batch.gone;
         closing.0.permits.add_permits(costs);
     }
 }
@@ -99,29 +136,45 @@ pub(super) async fn run(
 /// Lines on their way, with their newlines.
 struct Batch {
     lines: VecDeque<Bytes>,
-    /// How much of the first line and its newline is written.
+    /// The number of bytes written of the first line and its newline.
     offset: usize,
+    /// The number of lines that were written before the first line.
+    gone: u64,
 }
 
 impl Batch {
-    fn new(lines: impl Iterator<Item = Bytes>) -> Self {
-        Self { lines: lines.collect(), offset: 0 }
+    fn new(lines: impl Iterator<Item = Bytes>, gone: u64) -> Self {
+        Self { lines: lines.collect(), offset: 0, gone }
     }
 
-    async fn write(&mut self, stdin: &mut pipe::Sender, stalled: &AtomicBool) -> io::Result<()> {
+    async fn write(&mut self, stdin: &pipe::Sender, room: &Room) -> io::Result<()> {
         while !self.lines.is_empty() {
-            let written = {
+            // The child may read a line, and end, before this thread goes on.
+            room.offered.store(self.gone + self.lines.len() as u64, Ordering::SeqCst);
+            let tried = {
                 let mut slices = [IoSlice::new(&[]); 2 * BATCH];
                 let count = self.slices(&mut slices);
-                stdin.write_vectored(&slices[..count]).await?
+                stdin.try_write_vectored(&slices[..count])
             };
-            if written == 0 {
-                return Err(io::ErrorKind::WriteZero.into());
+            if let Ok(written) = tried {
+                self.advance(written);
             }
-            stalled.store(false, Ordering::Relaxed);
-            self.advance(written);
+            // A write that failed has written nothing.
+            room.offered.store(self.whole(), Ordering::SeqCst);
+            match tried {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(_) => room.stalled.store(false, Ordering::Relaxed),
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => stdin.writable().await?,
+                Err(e) => return Err(e),
+            }
         }
         Ok(())
+    }
+
+    /// The number of lines that were written but for their newlines: at the end of its input a child may take one of these.
+    fn whole(&self) -> u64 {
+        let has_more = self.lines.front().is_some_and(|first| self.offset >= first.len() && self.offset > 0);
+        self.gone + u64::from(has_more)
     }
 
     /// Fills `slices` with what is left; how many were used.
@@ -147,6 +200,7 @@ impl Batch {
         {
             self.offset -= first.len() + 1;
             self.lines.pop_front();
+            self.gone += 1;
         }
     }
 }
@@ -157,7 +211,7 @@ mod tests {
 
     /// Writes `lines` in steps of `step` bytes, as a pipe that is nearly full would take them.
     fn written(lines: &[&'static str], step: usize) -> String {
-        let mut batch = Batch::new(lines.iter().map(|line| Bytes::from(*line)));
+        let mut batch = Batch::new(lines.iter().map(|line| Bytes::from(*line)), 0);
         let mut out = Vec::new();
         while !batch.lines.is_empty() {
             let mut slices = [IoSlice::new(&[]); 2 * BATCH];

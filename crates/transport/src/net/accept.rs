@@ -1,19 +1,19 @@
-//! The accept loop: takes connections from a listener until told to stop, then lets them finish. It must not know
-//! what is served.
+//! The accept loop: takes connections from a listener until it is told to stop, then lets them finish. It must not
+//! know what is served.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpStream;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 use super::goodbye::end;
 use super::roster::{Order, Patience, Roster};
 use super::serve::{Handler, Protocols, connection};
-use super::server_limits::ServerLimits;
+use super::server_limits::{ServerLimits, SharedServerLimits};
 use super::stop::Stop;
 
 /// The number of connections that may be open at once, counted over all listeners that hold a clone.
@@ -23,16 +23,21 @@ pub struct ConnectionCap(Arc<Counter>);
 #[derive(Debug)]
 struct Counter {
     open: AtomicUsize,
-    cap: usize,
+    cap: AtomicUsize,
 }
 
 impl ConnectionCap {
-    /// A cap of `cap` connections, at least one.
+    /// Creates a cap of `cap` connections, at least one.
     pub fn new(cap: usize) -> Self {
-        Self(Arc::new(Counter { open: AtomicUsize::new(0), cap: cap.max(1) }))
+        Self(Arc::new(Counter { open: AtomicUsize::new(0), cap: AtomicUsize::new(cap.max(1)) }))
     }
 
-    /// How many are open now.
+    /// Changes the cap. Connections that are open stay.
+    pub fn resize(&self, cap: usize) {
+        self.0.cap.store(cap.max(1), Relaxed);
+    }
+
+    /// The number of open connections.
     pub fn open(&self) -> usize {
         self.0.open.load(Relaxed)
     }
@@ -40,7 +45,7 @@ impl ConnectionCap {
     fn admit(&self) -> Option<Admitted> {
         let admitted = Admitted(self.0.clone());
         // Counted first, so that two shards cannot both take the last place; `admitted` counts down again.
-        (self.0.open.fetch_add(1, Relaxed) < self.0.cap).then_some(admitted)
+        (self.0.open.fetch_add(1, Relaxed) < self.0.cap.load(Relaxed)).then_some(admitted)
     }
 }
 
@@ -54,23 +59,23 @@ impl Drop for Admitted {
     }
 }
 
-/// The listener broke: no connection will ever come from it again.
+/// The listener broke: no connection will come from it again.
 #[derive(Debug, thiserror::Error)]
-#[error("the listening socket broke: {0}; restart the server")]
+#[error("the listening socket failed: {0}; restart Dragoman")]
 pub struct ServeError(#[from] io::Error);
 
-/// What to do after a failed accept.
+/// The reaction to a failed accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterError {
-    /// That one connection went away while it waited; take the next.
+    /// Take the next connection: only this one went away while it waited.
     Next,
-    /// Out of files or memory: wait, or the loop would spin while nothing can change.
+    /// Wait, because files or memory have run out; otherwise the loop would spin.
     BackOff(Duration),
-    /// The socket itself is unusable.
+    /// Give up: the socket itself is unusable.
     Fail,
 }
 
-/// `failures` counts the back-offs in a row before this one.
+/// Decides how to react to a failed accept; `failures` counts the back-offs in a row before this one.
 pub(super) fn after_error(error: &io::Error, failures: u32) -> AfterError {
     match error.kind() {
         ErrorKind::ConnectionAborted
@@ -84,19 +89,22 @@ pub(super) fn after_error(error: &io::Error, failures: u32) -> AfterError {
     }
 }
 
-/// Serves `listener` (from [`super::Listeners::take`]) until `stop`, then takes what already waits to be accepted,
-/// tells idle clients to go, and returns when the last request is done or the drain time is over.
+/// Serves `listener` (from [`super::Listeners::take`]) until `stop`. Then it takes the connections that already wait
+/// to be accepted, closes idle ones, and returns when the last request is done or the drain time is over. Changed limits are for
+/// connections that are accepted from then on; those that the roster keeps are for all.
 pub async fn serve<H: Handler>(
     listener: TcpListener,
     handler: H,
-    limits: ServerLimits,
+    limits: impl Into<SharedServerLimits>,
     cap: ConnectionCap,
     stop: Stop,
 ) -> Result<(), ServeError> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
+    let limits = limits.into();
     let acceptor = Acceptor {
         handler,
-        protocols: Arc::new(Protocols::new(&limits)),
+        settled: Mutex::new(Settled::new(limits.get())),
+        limits: limits.clone(),
         roster: Roster::default(),
         turned_away: ConnectionCap::new(MOST_TURNED_AWAY),
         cap,
@@ -108,35 +116,57 @@ pub async fn serve<H: Handler>(
         () = swept => Ok(()),
     };
     acceptor.accept_waiting(listener).await;
-    acceptor.drain(&limits).await;
+    acceptor.drain().await;
     result
 }
 
-async fn sweep(roster: &Roster, limits: &ServerLimits) {
-    let patience = Patience {
-        header: limits.header_timeout,
-        idle: limits.idle_timeout,
-        write: limits.write_timeout,
-        rest: limits.rest_after,
-    };
-    let shortest = patience.header.min(patience.idle).min(patience.write).min(patience.rest * 2);
-    let mut tick = interval((shortest / 4).max(Duration::from_millis(1)));
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+async fn sweep(roster: &Roster, limits: &SharedServerLimits) {
     loop {
-        tick.tick().await;
+        let limits = limits.get();
+        let patience = Patience {
+            header: limits.header_timeout,
+            idle: limits.idle_timeout,
+            write: limits.write_timeout,
+            rest: limits.rest_after,
+        };
+        let shortest = patience.header.min(patience.idle).min(patience.write).min(patience.rest * 2);
+        sleep((shortest / 4).max(Duration::from_millis(1))).await;
         roster.sweep(Instant::now(), patience);
+    }
+}
+
+/// The limits, and what was made of them.
+struct Settled {
+    limits: Arc<ServerLimits>,
+    protocols: Arc<Protocols>,
+}
+
+impl Settled {
+    fn new(limits: Arc<ServerLimits>) -> Self {
+        Self { protocols: Arc::new(Protocols::new(&limits)), limits }
     }
 }
 
 struct Acceptor<H> {
     handler: H,
-    protocols: Arc<Protocols>,
+    limits: SharedServerLimits,
+    settled: Mutex<Settled>,
     roster: Roster,
     cap: ConnectionCap,
     turned_away: ConnectionCap,
 }
 
 impl<H: Handler> Acceptor<H> {
+    /// hyper's settings for the next connection.
+    fn protocols(&self) -> Arc<Protocols> {
+        let limits = self.limits.get();
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        if !Arc::ptr_eq(&settled.limits, &limits) {
+            *settled = Settled::new(limits);
+        }
+        settled.protocols.clone()
+    }
+
     async fn accept_all(&self, listener: &tokio::net::TcpListener) -> Result<(), ServeError> {
         let mut failures = 0;
         loop {
@@ -162,7 +192,8 @@ impl<H: Handler> Acceptor<H> {
         }
     }
 
-    /// Clients in the kernel's queue have been told that they are connected: they are served, then we close.
+    /// Accepts the connections in the kernel's queue: their clients have been told that they are connected, so they
+    /// are served before the listener closes.
     async fn accept_waiting(&self, listener: tokio::net::TcpListener) {
         while let Ok(Ok((stream, peer))) = timeout(Duration::ZERO, listener.accept()).await {
             self.start(stream, peer);
@@ -171,9 +202,9 @@ impl<H: Handler> Acceptor<H> {
 
     fn start(&self, stream: TcpStream, peer: SocketAddr) {
         let Some(admitted) = self.cap.admit() else {
-            tracing::debug!(%peer, open = self.cap.open(), "turned away: connection cap reached");
+            tracing::debug!(%peer, open = self.cap.open(), "rejected a connection: connection cap reached");
             if let Some(place) = self.turned_away.admit() {
-                let words = if self.protocols.has_tls() { "" } else { TOO_MANY };
+                let words = if self.protocols().has_tls() { "" } else { TOO_MANY };
                 tokio::spawn(async move {
                     let _place = place;
                     end(stream, words).await;
@@ -184,20 +215,20 @@ impl<H: Handler> Acceptor<H> {
         // An answer is one write: waiting for more would only add up to 40 ms. Failing costs no more than that.
         let _ = stream.set_nodelay(true);
         let place = self.roster.enter(Instant::now());
-        let served = connection(stream, peer, self.handler.clone(), self.protocols.clone(), place);
+        let served = connection(stream, peer, self.handler.clone(), self.protocols(), place);
         tokio::spawn(async move {
             served.await;
             drop(admitted);
         });
     }
 
-    async fn drain(&self, limits: &ServerLimits) {
+    async fn drain(&self) {
         if self.roster.len() > 0 {
             // What has arrived on connections just accepted is only seen in the next turn of the event loop.
             sleep(SETTLE).await;
         }
         self.roster.order_all(Order::Drain);
-        if timeout(limits.drain_timeout, self.roster.emptied()).await.is_err() {
+        if timeout(self.limits.get().drain_timeout, self.roster.emptied()).await.is_err() {
             tracing::warn!(open = self.roster.len(), "stopped with requests still running");
             self.roster.order_all(Order::Close);
             // They end at their next poll.
@@ -206,13 +237,14 @@ impl<H: Handler> Acceptor<H> {
     }
 }
 
-/// The time for which the last connections accepted have to get their request in before they count as idle.
+/// The time in which the last accepted connections must start their request before they count as idle.
 const SETTLE: Duration = Duration::from_millis(20);
 
-/// Connections over the cap that are told so at the same time; those beyond are closed without a word.
+/// The maximum number of connections over the cap that receive an answer at the same time; further ones are closed
+/// without one.
 const MOST_TURNED_AWAY: usize = 64;
 
-/// Where TLS is spoken nothing is said: clients would take it for a broken record.
+/// The answer to a connection over the cap. With TLS there is none: clients would take it for a broken record.
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
      x-content-type-options: nosniff\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
      Too many open connections; close some or try again later\n";

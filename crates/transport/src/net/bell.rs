@@ -1,9 +1,9 @@
-//! The waker of an HTTP/1.1 connection, and the body of a request that comes over it. It must not know what is asked.
+//! The waker of an HTTP/1.1 connection, and the body of a request on it. It must not know what is requested.
 //!
-//! hyper wakes a connection's task whenever somebody has taken a piece of a request's body, also the last one, behind
-//! which nothing is left to be done. The connection, and the request that runs in its task, would be polled once more for
-//! nothing, with every request. So wakes that come out of taking a piece are held back until it is known whether it was
-//! the last one.
+//! hyper wakes a connection's task whenever a piece of a request's body has been taken, even the last one, after
+//! which nothing is left to do. The connection, and the request that runs in its task, would be polled once more for
+//! nothing, with every request. So wakes that result from taking a piece are held back until it is known whether the
+//! piece was the last one.
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use super::unread;
 thread_local! {
     /// True if a piece is being taken on this thread.
     static TAKING: Cell<bool> = const { Cell::new(false) };
-    /// Who was to be woken meanwhile.
+    /// The waker to ring once the piece has been taken.
     static HELD: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };
 }
 
@@ -48,7 +48,7 @@ pub(super) fn bell(task: &Waker) -> Waker {
     Waker::from(Arc::new(Bell(task.clone())))
 }
 
-/// The body of a request that a client sent us.
+/// The body of a client's request.
 #[derive(Debug)]
 pub struct Incoming(Option<hyper::body::Incoming>);
 
@@ -68,7 +68,7 @@ impl Drop for Incoming {
     }
 }
 
-/// Ends the holding back however the taking ends.
+/// Ends the holding back when dropped, however the taking ends.
 struct Taking;
 
 impl Taking {

@@ -1,5 +1,4 @@
-//! The one body type that we write. It must not know what the bytes
-//! mean.
+//! The body type of everything that we send. It must not know what the bytes mean.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -13,42 +12,43 @@ use tokio::sync::mpsc;
 use super::client::WireError;
 use super::relay::Relay;
 
-/// A body to be written.
+/// A body to be sent.
 #[derive(Debug, Default)]
 pub enum Body {
-    /// No bytes; `Content-Length: 0` where HTTP wants one.
+    /// No bytes; `Content-Length: 0` if HTTP requires one.
     #[default]
     Empty,
     /// One piece, written together with the header.
     Full(Bytes),
-    /// A few pieces that are not copied together: a template and what was spliced into it. Exact length.
+    /// A few pieces that are sent without being copied together: a template and the parts spliced into it. Exact
+    /// length.
     Rope(VecDeque<Bytes>),
     /// Pieces as they come (chunked): event streams.
     Stream(BodyStream),
-    /// Somebody else's body, passed through as it arrives.
+    /// A body from another peer, passed through as it arrives.
     Relay(Box<Relay>),
 }
 
-/// The reason why a body ended before its end. The peer sees the connection (HTTP/1.1) or the stream (HTTP/2) break
-/// off, and so cannot take a half for a whole.
+/// The reason why a body was cut short. The peer sees the connection (HTTP/1.1) or the stream (HTTP/2) break off, so
+/// it cannot take a partial body for a complete one.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// The writer gave up with [`BodySender::abort`].
-    #[error("the answer was broken off: {0}")]
+    #[error("the answer was aborted: {0}")]
     Aborted(&'static str),
-    /// The body passed through broke off or was not valid HTTP.
-    #[error("the body that was passed on broke off: {0}")]
+    /// The relayed body broke off or was not valid HTTP.
+    #[error("the relayed body broke off: {0}")]
     Source(#[from] WireError),
-    /// The body passed through is not what it has to be.
-    #[error("the body that was passed on was broken off: {0}")]
+    /// The relayed body has an invalid content.
+    #[error("the relayed body was aborted: {0}")]
     Refused(String),
-    /// The body passed through had no byte for so long.
-    #[error("the body that was passed on stood still for {0:?}")]
+    /// The relayed body had no byte for this long.
+    #[error("the relayed body stalled for {0:?}")]
     Stalled(Duration),
 }
 
 impl Body {
-    /// A body of several pieces with their summed length. Empty pieces are left out.
+    /// Creates a body of several pieces, with their total length. Empty pieces are left out.
     pub fn rope(pieces: impl IntoIterator<Item = Bytes>) -> Self {
         let mut pieces: VecDeque<_> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
         match pieces.len() {
@@ -58,14 +58,14 @@ impl Body {
         }
     }
 
-    /// A body fed through a channel that holds at most `capacity` pieces (at least one) that the peer has not
-    /// taken. The body ends when the sender is dropped.
+    /// Creates a body fed through a channel that holds at most `capacity` pieces (at least one) which the peer has
+    /// not taken yet. The body ends when the sender is dropped.
     pub fn channel(capacity: usize) -> (BodySender, Self) {
         let (tx, rx) = mpsc::channel(capacity.max(1));
         (BodySender(tx), Self::Stream(BodyStream { pieces: rx, failed: Failing::default() }))
     }
 
-    /// Passes a foreign body through, see [`Relay`].
+    /// Passes on a body from another peer, see [`Relay`].
     pub fn relay(relay: Relay) -> Self {
         Self::Relay(Box::new(relay))
     }
@@ -131,8 +131,8 @@ impl http_body::Body for Body {
     }
 }
 
-/// An error that waits one turn. hyper drops a connection at once when a body fails, with all that it has not written
-/// yet; the pause lets it write what came before the failure.
+/// An error that is delayed by one turn. hyper drops a connection as soon as its body fails, along with all unsent
+/// bytes; the pause lets it send what came before the failure.
 #[derive(Debug, Default)]
 pub(super) struct Failing(pub(super) Option<BodyError>);
 
@@ -175,30 +175,41 @@ impl BodyStream {
     }
 }
 
-/// The writing end of [`Body::channel`]. Dropping it ends the body well.
+/// The writing end of [`Body::channel`]. Dropping it completes the body.
 #[derive(Clone, Debug)]
 pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
 
-/// Nobody reads the body any more: the client has gone. Holds nothing, because nothing can be done with the bytes.
+/// The client has gone, so nobody reads the body. Carries no data, because nothing can be done with the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the reader of this answer has gone")]
+#[error("the reader of this answer has disconnected")]
 pub struct Gone;
 
-/// The reason why a piece was not taken at once.
+/// The reason why a piece was not accepted immediately.
 #[derive(Debug, thiserror::Error)]
 pub enum TrySend {
-    /// The reader is behind by the whole capacity. The piece comes back.
+    /// The channel is full. The piece comes back.
     #[error("the reader of this answer is too slow")]
     Full(Bytes),
     /// The reader has gone.
-    #[error("the reader of this answer has gone")]
+    #[error("the reader of this answer has disconnected")]
     Gone,
 }
 
 impl BodySender {
-    /// Sends a piece, waiting until there is room.
+    /// Sends a piece and waits until there is room.
     pub async fn send(&self, piece: Bytes) -> Result<(), Gone> {
         self.0.send(Ok(piece)).await.map_err(|_| Gone)
+    }
+
+    /// Returns true if a piece can be sent now, or nobody reads any more.
+    pub fn has_room(&self) -> bool {
+        self.0.capacity() > 0 || self.is_gone()
+    }
+
+    /// Waits until there is room for a piece, or the reader has gone.
+    pub async fn room(&self) {
+        // Somebody else may take it before the caller does.
+        drop(self.0.reserve().await);
     }
 
     /// Sends a piece if there is room now.
@@ -209,7 +220,7 @@ impl BodySender {
         })
     }
 
-    /// Breaks the body off, so that the reader cannot take it for complete. Pieces sent before still go out if the
+    /// Cuts the body short, so that the reader cannot take it for complete. Pieces sent before still go out if the
     /// reader takes them without delay.
     pub async fn abort(self, reason: &'static str) {
         let _ = self.0.send(Err(BodyError::Aborted(reason))).await;

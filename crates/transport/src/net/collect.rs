@@ -1,17 +1,21 @@
-//! Takes in a whole body, under a cap and before a deadline. It must not know what the bytes mean.
+//! Reads a whole body, under a cap, within the budget of the process and before a deadline. It must not know what the bytes
+//! mean.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The reason why a body could not be taken in.
+use crate::budget::{self, OutOfMemory, Part, Reservation};
+
+/// The reason why a body could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError<E> {
-    /// It is longer than allowed; noticed from its declared length if it has one.
+    /// It is longer than allowed; detected from its declared length if it has one.
     #[error("the body is longer than the allowed {cap} bytes")]
     TooLarge {
         /// The cap in bytes.
@@ -20,39 +24,73 @@ pub enum CollectError<E> {
     /// It was not complete at the deadline.
     #[error("the body was not complete in time; {got} bytes had arrived")]
     TimedOut {
-        /// Bytes that had arrived.
+        /// The number of bytes that had arrived.
         got: usize,
     },
+    /// There was no memory for it in time.
+    #[error("{0}; {1} bytes of the body had arrived")]
+    OutOfMemory(OutOfMemory, usize),
     /// It broke off.
     #[error("the body broke off: {0}")]
     Broken(E),
 }
 
-/// Collects `body`, at most `cap` bytes, until `deadline`. A body of one piece (most are) is not copied. Trailers are
-/// left out. Dropping the future drops the body.
-pub async fn collect<B>(body: B, cap: usize, deadline: Instant) -> Result<Bytes, CollectError<B::Error>>
+/// Reads `body`, at most `cap` bytes, until `deadline`. A body of one piece (the usual case) is not copied. Trailers
+/// are left out. Dropping the future drops the body. A large body counts in its part of the budget for as long as a slice of
+/// it exists; while there is no room, it is not read.
+pub async fn collect<B>(
+    body: B,
+    part: Part,
+    cap: usize,
+    deadline: Instant,
+) -> Result<Bytes, CollectError<B::Error>>
 where
     B: Body<Data = Bytes>,
 {
-    if body.size_hint().lower() > cap as u64 {
-        return Err(CollectError::TooLarge { cap });
-    }
-    let mut body = pin!(body);
-    let mut got = Gathered::default();
-    let mut timer = None;
-    poll_fn(|cx| {
-        if let Poll::Ready(result) = got.poll(body.as_mut(), cap, cx) {
-            return Poll::Ready(result);
-        }
-        // Only a body that is not there yet pays for a timer.
-        let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
-        timer.as_mut().poll(cx).map(|()| Err(CollectError::TimedOut { got: got.len() }))
-    })
-    .await
+    collect_after(Bytes::new(), body, part, cap, deadline).await
 }
 
-/// Takes in what is left of a body and forgets it, at most `most` bytes, until `deadline`: an answer that comes while the
-/// other side still writes is lost where the connection is closed on it.
+/// Reads the rest of a body of which `head` was read, and returns the whole.
+pub async fn collect_after<B>(
+    head: Bytes,
+    body: B,
+    part: Part,
+    cap: usize,
+    deadline: Instant,
+) -> Result<Bytes, CollectError<B::Error>>
+where
+    B: Body<Data = Bytes>,
+{
+    if body.size_hint().lower() > cap.saturating_sub(head.len()) as u64 {
+        return Err(CollectError::TooLarge { cap });
+    }
+    let mut reservation = budget::of_process().reservation(part);
+    let patience =
+        if part == Part::Requests { deadline.min(Instant::now() + REQUEST_PATIENCE) } else { deadline };
+    let mut body = pin!(body);
+    let mut got = Gathered { first: head, all: BytesMut::new() };
+    let mut timer = None;
+    loop {
+        let grown = poll_fn(|cx| {
+            if let Poll::Ready(result) = got.poll(body.as_mut(), cap, &reservation, cx) {
+                return Poll::Ready(result);
+            }
+            // Only a body that is not there yet pays for a timer.
+            let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+            timer.as_mut().poll(cx).map(|()| Err(CollectError::TimedOut { got: got.len() }))
+        });
+        match grown.await? {
+            Progress::Whole(bytes) => return Ok(reservation.keep(bytes)),
+            Progress::Needs(bytes) => {
+                let grown = Box::pin(reservation.grow(bytes, patience)).await;
+                grown.map_err(|e| CollectError::OutOfMemory(e, got.len()))?;
+            }
+        }
+    }
+}
+
+/// Reads and discards the rest of a body, at most `most` bytes, until `deadline`. An answer sent while the other side
+/// still writes would be lost if the connection were closed on it.
 pub async fn discard<B>(mut body: B, most: u64, deadline: Instant)
 where
     B: Body<Data = Bytes> + Unpin,
@@ -75,10 +113,19 @@ where
     let _ = timeout_at(deadline, rest).await;
 }
 
-#[derive(Default)]
+/// The time that a request may wait for memory.
+const REQUEST_PATIENCE: Duration = Duration::from_secs(2);
+
+/// A step of reading.
+enum Progress {
+    Whole(Bytes),
+    /// It has read so many bytes that more memory has to be reserved.
+    Needs(usize),
+}
+
 struct Gathered {
     first: Bytes,
-    /// From the second piece on, everything.
+    /// All bytes, from the second piece on.
     all: BytesMut,
 }
 
@@ -91,19 +138,23 @@ impl Gathered {
         &mut self,
         mut body: Pin<&mut B>,
         cap: usize,
+        reservation: &Reservation,
         cx: &mut Context<'_>,
-    ) -> Poll<Result<Bytes, CollectError<B::Error>>>
+    ) -> Poll<Result<Progress, CollectError<B::Error>>>
     where
         B: Body<Data = Bytes>,
     {
         while !body.is_end_stream() {
+            if !reservation.covers(self.len()) {
+                return Poll::Ready(Ok(Progress::Needs(self.len())));
+            }
             let piece = match body.as_mut().poll_frame(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(None) => break,
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(CollectError::Broken(error))),
                 Poll::Ready(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
             };
-            if piece.len() > cap - self.len() {
+            if piece.len() > cap.saturating_sub(self.len()) {
                 return Poll::Ready(Err(CollectError::TooLarge { cap }));
             }
             if self.len() == 0 {
@@ -118,10 +169,10 @@ impl Gathered {
             }
             self.all.extend_from_slice(&piece);
         }
-        Poll::Ready(Ok(if self.all.is_empty() {
+        Poll::Ready(Ok(Progress::Whole(if self.all.is_empty() {
             std::mem::take(&mut self.first)
         } else {
             self.all.split().freeze()
-        }))
+        })))
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a connection that is not served, with a word to its client. It must not know why.
+//! The end of a connection that is not served, with a short answer to its client. It must not know the reason.
 
 use std::io;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Says why before closing. What the client sent is read off for a moment: closing with unread bytes would reset the
-/// connection and take our answer with it.
+/// Sends the reason and closes. First it reads and discards what the client sent: closing with unread bytes would
+/// reset the connection and lose our answer.
 pub(super) async fn end(mut stream: TcpStream, words: &str) {
     let goodbye = async {
         stream.write_all(words.as_bytes()).await?;

@@ -1,5 +1,6 @@
-//! How many TLS handshakes go on at once: they cost more than anything else that strangers can ask for. One address takes at
-//! most a quarter of them, so that those who begin handshakes without ending them do not keep others out. It must not know TLS.
+//! A limit on concurrent TLS handshakes, which cost more than anything else that strangers can request. One address
+//! gets at most a quarter of them, so clients that begin handshakes and do not finish them cannot lock others out. It
+//! must not know TLS.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,24 +8,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The most handshakes at once per listener and shard; further ones wait, under the deadline for reading heads.
+/// The maximum number of handshakes at once per listener and shard; further ones wait, within the deadline for
+/// reading heads.
 const MOST: usize = 256;
-/// The most of one address. This machine may take all: what comes from there may be a proxy.
+/// The maximum for one address. This machine may use all, because its connections may come from a proxy.
 const MOST_OF_ONE: usize = MOST / 4;
 
-/// The handshakes that go on.
+/// The handshakes in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Handshakes(Arc<Counts>);
 
 #[derive(Debug)]
 struct Counts {
     all: Arc<Semaphore>,
-    /// Only addresses of connections that are open, so the cap of connections is theirs.
+    /// Only addresses with open connections, so the cap of connections limits this map too.
     of_addresses: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
     most_of_one: usize,
 }
 
-/// Leave for one handshake.
+/// Permission for one handshake.
 #[derive(Debug)]
 pub(super) struct HandshakePermit {
     _all: OwnedSemaphorePermit,
@@ -50,7 +52,7 @@ impl Handshakes {
         Self(Arc::new(Counts { all, of_addresses: Mutex::default(), most_of_one }))
     }
 
-    /// Waits for leave; in turn, among those of the same address.
+    /// Waits for permission, in turn among the connections from the same address.
     pub(super) async fn permit(&self, peer: IpAddr) -> HandshakePermit {
         let peer = peer.to_canonical();
         let own = if peer.is_loopback() { None } else { Some(self.of_address(network(peer)).await) };
@@ -71,7 +73,7 @@ impl Handshakes {
     }
 }
 
-/// It is never closed.
+/// Waits for a permit of a semaphore that is never closed.
 async fn acquire(semaphore: Arc<Semaphore>) -> OwnedSemaphorePermit {
     match semaphore.acquire_owned().await {
         Ok(permit) => permit,
@@ -96,7 +98,7 @@ impl Drop for AddressPermit {
     }
 }
 
-/// One subscriber has a whole /64 of IPv6.
+/// The network of an address, because one IPv6 subscriber has a whole /64.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

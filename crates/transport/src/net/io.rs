@@ -1,5 +1,5 @@
-//! A connection's byte stream as hyper wants it, with an eye on progress: it reports reads and blocked writes, and
-//! tells HTTP/2 from HTTP/1.1 by the first bytes. It must not know requests.
+//! A connection's byte stream as hyper needs it, with progress tracking: it reports reads and blocked writes, and
+//! distinguishes HTTP/2 from HTTP/1.1 by the first bytes. It must not know requests.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -11,38 +11,39 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::roster::Progress;
+use super::roster::ConnectionProgress;
 
-/// What an HTTP/2 client that knows its server sends first (RFC 9113, 3.4).
+/// The first bytes of an HTTP/2 client with prior knowledge (RFC 9113, 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The watched stream of one connection.
+/// The tracked stream of one connection.
 #[derive(Debug)]
 pub(super) struct Watched<T> {
     inner: TokioIo<T>,
-    progress: Arc<Progress>,
-    /// What an earlier connection over this stream has read and not used.
+    progress: Arc<ConnectionProgress>,
+    /// Bytes that an earlier connection over this stream has read but not used.
     left: Bytes,
-    /// Bytes read to tell the protocol, or that a rest is over; `given` of `held` already passed on.
+    /// Bytes read to detect the protocol or the end of a rest; `given` of `held` have been passed on.
     first: [u8; PREFACE.len()],
     held: u8,
     given: u8,
 }
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
-    pub(super) fn new(inner: T, progress: Arc<Progress>) -> Self {
+    pub(super) fn new(inner: T, progress: Arc<ConnectionProgress>) -> Self {
         let left = Bytes::new();
         Self { inner: TokioIo::new(inner), progress, left, first: [0; PREFACE.len()], held: 0, given: 0 }
     }
 
-    /// The stream with these bytes in front of what else comes.
+    /// The stream with these bytes placed before the following ones.
     pub(super) fn before(mut self, left: Bytes) -> Self {
         // Also an empty piece would keep the whole buffer that it is cut from.
         self.left = if left.is_empty() { Bytes::new() } else { left };
         self
     }
 
-    /// Waits for the first bytes after a rest: `false` when the peer has closed instead. Nothing read is lost.
+    /// Waits for the first bytes after a rest: `false` if the peer has closed the stream instead. Nothing read is
+    /// lost.
     pub(super) fn poll_begins(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if self.given < self.held || !self.left.is_empty() {
             return Poll::Ready(Ok(true));
@@ -58,7 +59,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
         Poll::Ready(Ok(self.held > 0))
     }
 
-    /// Reads until the protocol is sure: `true` for HTTP/2 by prior knowledge. Nothing read is lost.
+    /// Reads until the protocol is certain: `true` for HTTP/2 by prior knowledge. Nothing read is lost.
     pub(super) fn poll_is_http2(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             let held = usize::from(self.held);

@@ -12,38 +12,39 @@ use std::sync::{Mutex, PoisonError};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Connections that wait to be accepted, per socket; the kernel may lower it (`net.core.somaxconn`).
+/// The number of connections that can wait to be accepted, per socket; the kernel may lower it
+/// (`net.core.somaxconn`).
 const BACKLOG: i32 = 1024;
 
-/// The reason why an address cannot be listened on, with a mend.
+/// The reason why an address cannot be listened on, with a suggestion.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// Somebody else listens there.
-    #[error("{addr} is already in use by another program: stop that one (`ss -ltnp 'sport = :{}'` names it) or listen on another port", addr.port())]
+    /// Another process listens there.
+    #[error("{addr} is already in use by another program: stop it (find it with `ss -ltnp 'sport = :{}'`) or listen on another port", addr.port())]
     InUse {
-        /// The address asked for.
+        /// The requested address.
         addr: SocketAddr,
     },
-    /// Not one of this machine's addresses.
+    /// The address does not belong to this machine.
     #[error(
         "{addr} is not an address of this machine: listen on 127.0.0.1 (this machine only) or on an address that `ip addr` shows"
     )]
     NotOurs {
-        /// The address asked for.
+        /// The requested address.
         addr: SocketAddr,
     },
-    /// The system does not let this user have the port.
-    #[error("listening on {addr} is not permitted: ports below 1024 need a privilege, choose a higher one")]
+    /// The system does not allow this user to use the port.
+    #[error("listening on {addr} is not permitted: ports below 1024 need a privilege; choose a higher port")]
     Denied {
-        /// The address asked for.
+        /// The requested address.
         addr: SocketAddr,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("cannot listen on {addr}: {source}")]
     Other {
-        /// The address asked for.
+        /// The requested address.
         addr: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -58,27 +59,31 @@ pub struct Listeners {
 impl Listeners {
     /// Listens on `addr` with one socket per shard (at least one). Port 0 is resolved once for all of them.
     pub fn bind(addr: SocketAddr, shards: usize) -> Result<Self, BindError> {
-        Self::try_bind(addr, shards.max(1)).map_err(|source| match source.kind() {
-            io::ErrorKind::AddrInUse => BindError::InUse { addr },
-            io::ErrorKind::AddrNotAvailable => BindError::NotOurs { addr },
-            io::ErrorKind::PermissionDenied => BindError::Denied { addr },
-            _ => BindError::Other { addr, source },
-        })
+        Self::try_bind(addr, shards.max(1), false).map_err(|source| explain(addr, source))
     }
 
-    /// The address really listened on: with port 0 asked for, the port that the system chose.
+    /// Listens on `addr`, where this process listens on the same port already at an address that overlaps. Only for that:
+    /// another process of the same user might listen there, too.
+    pub fn bind_beside(addr: SocketAddr, shards: usize) -> Result<Self, BindError> {
+        Self::try_bind(addr, shards.max(1), true).map_err(|source| explain(addr, source))
+    }
+
+    /// The actual address: if port 0 was requested, it has the port that the system chose.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Hands out one shard's socket, non-blocking, once: the shard that serves it also closes it. `None` for a
-    /// shard that was not asked for, or asked a second time.
+    /// Hands out one shard's socket, non-blocking, once: the shard that serves it also closes it. `None` if the shard
+    /// has no socket, or has taken it already.
     pub fn take(&self, index: usize) -> Option<TcpListener> {
         self.sockets.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index)?.take()
     }
 
-    fn try_bind(addr: SocketAddr, shards: usize) -> io::Result<Self> {
+    fn try_bind(addr: SocketAddr, shards: usize, beside: bool) -> io::Result<Self> {
         let first = socket(addr)?;
+        if beside {
+            share(&first)?;
+        }
         first.bind(&addr.into())?;
         first.listen(BACKLOG)?;
         let addr = TcpListener::from(first.try_clone()?).local_addr()?;
@@ -86,8 +91,18 @@ impl Listeners {
         for _ in 1..shards {
             sockets.push(Some(join(&first, addr)?));
         }
+        share(&first)?;
         sockets.push(Some(first.into()));
         Ok(Self { addr, sockets: Mutex::new(sockets) })
+    }
+}
+
+fn explain(addr: SocketAddr, source: io::Error) -> BindError {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => BindError::InUse { addr },
+        io::ErrorKind::AddrNotAvailable => BindError::NotOurs { addr },
+        io::ErrorKind::PermissionDenied => BindError::Denied { addr },
+        _ => BindError::Other { addr, source },
     }
 }
 
@@ -104,11 +119,23 @@ fn socket(addr: SocketAddr) -> io::Result<Socket> {
     Ok(socket)
 }
 
+/// Allows other sockets of this user at the port, if they allow it as well.
+#[cfg(target_os = "linux")]
+fn share(socket: &Socket) -> io::Result<()> {
+    socket.set_reuse_port(true)
+}
+
+/// Elsewhere a port is shared by sharing one socket.
+#[cfg(not(target_os = "linux"))]
+fn share(_: &Socket) -> io::Result<()> {
+    Ok(())
+}
+
 #[cfg(target_os = "linux")]
 fn join(first: &Socket, addr: SocketAddr) -> io::Result<TcpListener> {
-    first.set_reuse_port(true)?;
+    share(first)?;
     let own = socket(addr)?;
-    own.set_reuse_port(true)?;
+    share(&own)?;
     own.bind(&addr.into())?;
     own.listen(BACKLOG)?;
     Ok(own.into())

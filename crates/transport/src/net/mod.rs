@@ -1,22 +1,22 @@
 //! HTTP plumbing: runtimes, listeners, connections, bodies and a client. It moves requests and answers as
-//! bytes and must know nothing of MCP, of configuration files or of who may do what.
+//! bytes and must know nothing of MCP, configuration files or access rights.
 //!
 //! | file | is for |
 //! |---|---|
 //! | [`runtime`] | one single-threaded runtime per core, or one work-stealing runtime; the same futures run on both |
-//! | [`stop`] | the signal that everything listens to when the process ends |
+//! | [`stop`] | the signal that the process is about to end |
 //! | [`listen`] | listening sockets, one per shard, never shared with another process unawares |
 //! | [`accept`] | the accept loop: back-off, connection cap, graceful drain |
-//! | [`tls`] | TLS to clients: certificate, key, authorities, all exchangeable |
-//! | `handshake` | how many TLS handshakes go on at once |
+//! | [`tls`] | TLS to clients: certificate, key, authorities, all replaceable |
+//! | `handshake` | a limit on concurrent TLS handshakes |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
-//! | `server_limits`, `head_limits`, `goodbye` | what clients may cost; the end of a connection that is not served |
-//! | `supervised` | a connection that obeys orders, and rests when nothing happens on it |
-//! | `roster` | all connections of a shard: who is idle, who stalls, who must go |
+//! | `server_limits`, `head_limits`, `goodbye` | limits for clients; the end of a connection that is not served |
+//! | `supervised` | a connection that obeys orders, and rests while it is idle |
+//! | `roster` | all connections of a shard: which are idle or stalled, and which must end |
 //! | `bell` | a connection's waker, and the body of a request |
 //! | `unread` | the body of a request that was answered before it was read |
-//! | [`body`] | the one body type of answers and requests that we write |
-//! | [`relay`] | a foreign body on its way through |
+//! | [`body`] | the body type of everything that we send |
+//! | [`relay`] | a body from another peer, passed on |
 //! | [`collect`](mod@collect) | a whole body under a cap and a deadline |
 //! | [`client`] | requests to upstreams over pooled connections |
 
@@ -47,12 +47,12 @@ pub use client::{
     Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Template, Trust, TrustError,
     WireError,
 };
-pub use collect::{CollectError, collect, discard};
+pub use collect::{CollectError, collect, collect_after, discard};
 pub use listen::{BindError, Listeners};
 pub use relay::{Relay, Rewrite};
-pub use runtime::{RunError, RuntimeKind, Shard, run};
+pub use runtime::{BoxError, RunError, RuntimeKind, Shard, run};
 pub use serve::Handler;
-pub use server_limits::ServerLimits;
+pub use server_limits::{ServerLimits, SharedServerLimits};
 pub use stop::Stop;
 pub use tls::ServerTls;
 

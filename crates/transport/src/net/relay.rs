@@ -1,5 +1,5 @@
-//! A foreign body on its way through to a reader of ours, as it comes; its bytes may be edited on the way. It must not
-//! know what they mean.
+//! A body from another peer, passed on as it arrives; its bytes may be edited on the way. It must not know what they
+//! mean.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -13,32 +13,32 @@ use tokio::time::{Sleep, sleep};
 use super::body::{BodyError, Failing};
 use super::client::ResponseBody;
 
-/// An edit of bytes that pass.
+/// An edit of passing bytes.
 pub trait Rewrite: Send + Sync {
-    /// Takes the next piece and gives what can go on.
+    /// Takes the next piece and emits the bytes that can be passed on.
     ///
     /// # Errors
-    /// Why the body has to be broken off, in words.
+    /// The reason why the body must be cut short.
     fn piece(&mut self, piece: Bytes, out: &mut VecDeque<Bytes>) -> Result<(), String>;
 
-    /// The body has ended.
+    /// Handles the end of the body.
     ///
     /// # Errors
-    /// Why it is not whole, in words.
+    /// The reason why it is incomplete.
     fn end(&mut self) -> Result<(), String>;
 }
 
-/// A foreign body on its way through. Breaks off when no byte comes for `stall`; the time that its reader takes does
-/// not count.
+/// A body from another peer, passed on as it arrives. It is cut short if no byte arrives for `stall`; the time that
+/// its reader takes does not count.
 pub struct Relay {
     source: ResponseBody,
     stall: Duration,
-    /// Made when the source first has nothing: most bodies are there at once.
+    /// Created when the source has no data for the first time: most bodies are available immediately.
     timer: Option<Pin<Box<Sleep>>>,
     failed: Failing,
     rewrite: Option<Box<dyn Rewrite>>,
     ready: VecDeque<Bytes>,
-    /// The number of bytes that are still to come, when that is known.
+    /// The number of remaining bytes, if known.
     left: Option<u64>,
     ended: bool,
 }
@@ -50,18 +50,18 @@ impl std::fmt::Debug for Relay {
 }
 
 impl Relay {
-    /// Passes `source` through as it is.
+    /// Passes `source` on unchanged.
     pub fn new(source: ResponseBody, stall: Duration) -> Self {
         let left = source.size_hint().exact();
         let (ready, failed) = (VecDeque::new(), Failing::default());
         Self { source, stall, timer: None, failed, rewrite: None, ready, left, ended: false }
     }
 
-    /// Passes `head`, which was read before, and then `source` through `rewrite`. `length` is that of the outcome, when
-    /// it is known.
+    /// Passes `head`, which was read before, and then `source` through `rewrite`. `length` is the length of the
+    /// result, if known.
     ///
     /// # Errors
-    /// Why already the head has to be refused.
+    /// The reason why the head is already rejected.
     pub fn rewritten(
         head: Bytes,
         source: ResponseBody,

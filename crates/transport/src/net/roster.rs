@@ -1,6 +1,6 @@
-//! All connections of one shard: what each is doing, and the orders to end that they are given. One sweep a tick over
-//! plain counters replaces a timer per connection, so that neither an idle connection nor a request pays for one.
-//! It must not know HTTP's syntax; connections report what they do.
+//! All connections of one shard: the state of each, and the orders to end that they receive. One sweep per tick over
+//! plain counters replaces a timer per connection, so neither an idle connection nor a request pays for one. It must
+//! not know HTTP's syntax; connections report their state.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
@@ -10,57 +10,57 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-/// What a connection is told, from mild to harsh; an order never becomes milder.
+/// An order to a connection, from mild to harsh; an order is never softened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
-    /// Go on.
+    /// Continue.
     Serve = 0,
-    /// Finish what has begun, take nothing new.
+    /// Finish the requests that have begun, and take no new ones.
     Drain = 1,
-    /// End now.
+    /// End immediately.
     Close = 2,
 }
 
-/// How far a connection has come.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// TLS handshake, or not enough bytes to tell the protocol.
+pub(super) enum ConnectionPhase {
+    /// In the TLS handshake, or without enough bytes to detect the protocol.
     Opening = 0,
     /// HTTP/1.1.
     Http1 = 1,
     /// HTTP/2.
     Http2 = 2,
-    /// HTTP/1.1, but nothing happens: only the stream is there.
+    /// HTTP/1.1 at rest: only the stream is kept.
     Resting = 3,
 }
 
-/// The time for which a connection may be in a state.
+/// The time that a connection may spend in each state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// From the first byte of a request's head (or from the accept) to the end of that head.
+    /// From the first byte of a request's head (or from the accept) to the end of the head.
     pub(super) header: Duration,
     /// Between requests.
     pub(super) idle: Duration,
-    /// With bytes to write that the peer does not take.
+    /// With bytes to write that the peer does not accept.
     pub(super) write: Duration,
-    /// Between requests, before it gives up its buffers.
+    /// Between requests, before the connection releases its buffers.
     pub(super) rest: Duration,
 }
 
-/// What one connection reports. Written by its own task, read by the sweep; nothing is ordered by it, so all
-/// accesses are relaxed.
+/// The state that one connection reports. Its own task writes it, and the sweep reads it; nothing depends on the
+/// order, so all accesses are relaxed.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct ConnectionProgress {
     phase: AtomicU8,
     order: AtomicU8,
-    /// Bytes came in that belong to no request yet.
+    /// True if bytes have arrived that do not belong to a request yet.
     head_begun: AtomicBool,
-    /// The peer takes no more bytes.
+    /// True if the peer accepts no more bytes.
     write_blocked: AtomicBool,
     writes: AtomicU32,
     requests: AtomicU32,
     in_flight: AtomicU32,
-    /// It has been told to rest, and has not looked yet.
+    /// True if the connection was told to rest but has not noticed yet.
     told_to_rest: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
@@ -76,10 +76,10 @@ struct Sample {
     in_flight: u32,
 }
 
-impl Progress {
+impl ConnectionProgress {
     fn new() -> Self {
         Self {
-            phase: AtomicU8::new(Phase::Opening as u8),
+            phase: AtomicU8::new(ConnectionPhase::Opening as u8),
             order: AtomicU8::new(Order::Serve as u8),
             head_begun: AtomicBool::new(false),
             write_blocked: AtomicBool::new(false),
@@ -99,12 +99,12 @@ impl Progress {
         }
     }
 
-    /// The connection's task, to be woken by an order. A task's waker stays the same for its life.
+    /// Sets the waker of the connection's task, which an order wakes. A task's waker stays the same for its lifetime.
     pub(super) fn wake_by(&self, waker: &Waker) {
         *lock(&self.waker) = Some(waker.clone());
     }
 
-    pub(super) fn enter(&self, phase: Phase) {
+    pub(super) fn enter(&self, phase: ConnectionPhase) {
         self.phase.store(phase as u8, Relaxed);
     }
 
@@ -131,7 +131,7 @@ impl Progress {
         self.in_flight.fetch_sub(1, Relaxed);
     }
 
-    /// Returns true if it was told to rest, and still has nothing to do; asked by its own task.
+    /// Returns true if the connection was told to rest and still has nothing to do; called by its own task.
     pub(super) fn may_rest(&self) -> bool {
         self.told_to_rest.load(Relaxed) && {
             self.told_to_rest.store(false, Relaxed);
@@ -169,9 +169,10 @@ impl Progress {
 }
 
 impl Sample {
-    /// An HTTP/1.1 connection that has answered all that came, and nothing of the next request has come.
+    /// Returns true for an HTTP/1.1 connection that has answered every request and has received nothing of the next
+    /// one.
     fn is_unused(self) -> bool {
-        self.phase == Phase::Http1 as u8
+        self.phase == ConnectionPhase::Http1 as u8
             && self.requests > 0
             && self.in_flight == 0
             && !self.head_begun
@@ -179,12 +180,12 @@ impl Sample {
     }
 }
 
-/// Only the connection's own task counts up, so two steps do instead of a locked one.
+/// Adds to a counter. Only the connection's own task does so, so a load and a store suffice.
 fn bump(counter: &AtomicU32, by: u32) {
     counter.store(counter.load(Relaxed).wrapping_add(by), Relaxed);
 }
 
-/// What to tell a connection that has shown the same `sample` for `quiet`.
+/// Decides the order for a connection that has shown the same `sample` for `quiet`.
 fn judge(sample: Sample, quiet: Duration, patience: Patience) -> Order {
     if sample.write_blocked {
         return if quiet >= patience.write { Order::Close } else { Order::Serve };
@@ -193,7 +194,7 @@ fn judge(sample: Sample, quiet: Duration, patience: Patience) -> Order {
         // The handler's own deadlines count.
         return Order::Serve;
     }
-    let http2 = sample.phase == Phase::Http2 as u8;
+    let http2 = sample.phase == ConnectionPhase::Http2 as u8;
     // On HTTP/2 pings and window updates come in between requests; they begin no head.
     let head_awaited = !http2 && (sample.head_begun || sample.requests == 0);
     match head_awaited {
@@ -204,8 +205,8 @@ fn judge(sample: Sample, quiet: Duration, patience: Patience) -> Order {
 }
 
 #[derive(Debug)]
-struct Entry {
-    progress: Arc<Progress>,
+struct RosterEntry {
+    progress: Arc<ConnectionProgress>,
     last: Sample,
     since: Instant,
 }
@@ -213,40 +214,40 @@ struct Entry {
 #[derive(Debug, Default)]
 struct Entries {
     next: u64,
-    by_id: HashMap<u64, Entry>,
+    by_id: HashMap<u64, RosterEntry>,
 }
 
 /// The connections of one shard.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Roster(Arc<Shared>);
+pub(super) struct Roster(Arc<RosterShared>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct RosterShared {
     entries: Mutex<Entries>,
     emptied: Notify,
 }
 
-/// A connection's place in the roster, given up on drop.
+/// A connection's entry in the roster, removed on drop.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct RosterPlace {
     id: u64,
-    roster: Arc<Shared>,
-    pub(super) progress: Arc<Progress>,
+    roster: Arc<RosterShared>,
+    pub(super) progress: Arc<ConnectionProgress>,
 }
 
 impl Roster {
-    /// Enters a connection.
-    pub(super) fn enter(&self, now: Instant) -> Place {
-        let progress = Arc::new(Progress::new());
+    /// Adds a connection.
+    pub(super) fn enter(&self, now: Instant) -> RosterPlace {
+        let progress = Arc::new(ConnectionProgress::new());
         let mut entries = lock(&self.0.entries);
         let id = entries.next;
         entries.next += 1;
-        let entry = Entry { progress: progress.clone(), last: progress.sample(), since: now };
+        let entry = RosterEntry { progress: progress.clone(), last: progress.sample(), since: now };
         entries.by_id.insert(id, entry);
-        Place { id, roster: self.0.clone(), progress }
+        RosterPlace { id, roster: self.0.clone(), progress }
     }
 
-    /// Looks at every connection and orders away those that have tried our patience.
+    /// Checks every connection and gives orders to those that have exceeded their time.
     pub(super) fn sweep(&self, now: Instant, patience: Patience) {
         for entry in lock(&self.0.entries).by_id.values_mut() {
             let sample = entry.progress.sample();
@@ -285,7 +286,7 @@ impl Roster {
     }
 }
 
-impl Drop for Place {
+impl Drop for RosterPlace {
     fn drop(&mut self) {
         let mut entries = lock(&self.roster.entries);
         entries.by_id.remove(&self.id);

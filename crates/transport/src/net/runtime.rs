@@ -11,17 +11,17 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::stop::Stop;
 
-/// What a shard may fail with.
+/// The error type of a shard.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The time for which a runtime waits at its end for blocking work (name look-ups, file reads) that cannot be
+/// The time for which a runtime, at its end, waits for blocking work (name lookups, file reads) that cannot be
 /// cancelled.
 const BLOCKING_GRACE: Duration = Duration::from_millis(200);
 
-/// Blocking threads per runtime: only name look-ups and files use them.
+/// Blocking threads per runtime: only name lookups and files use them.
 const BLOCKING_THREADS: usize = 8;
 
-/// How the threads share the work.
+/// The distribution of work among threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuntimeKind {
     /// One single-threaded runtime per shard, each on a named thread with sockets of its own.
@@ -30,47 +30,47 @@ pub enum RuntimeKind {
     WorkStealing,
 }
 
-/// Which part of the service a future is: what it needs to pick its own listener.
+/// A shard's part of the service; its future uses it to pick its own listener.
 #[derive(Clone, Debug)]
 pub struct Shard {
-    /// Counts from 0.
+    /// The index, starting from 0.
     pub index: usize,
-    /// The number of shards that there are; the same number for all of them.
+    /// The total number of shards.
     pub count: usize,
     /// Raised when the service should end. A shard that fails raises it for the others.
     pub stop: Stop,
 }
 
-/// The reason why [`run`] ended other than by the stop signal.
+/// The reason why [`run`] ended, other than by the stop signal.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The operating system gave us no thread or no event queue.
-    #[error("cannot start worker {shard}: {source} (is a limit on threads or open files reached?)")]
+    /// The operating system provided no thread or no event queue.
+    #[error("cannot start worker {shard}: {source} (check the limits on threads and open files)")]
     Start {
-        /// Which shard.
+        /// The shard.
         shard: usize,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The shard's future returned an error.
     #[error("worker {shard} failed: {source}")]
     Failed {
-        /// Which shard.
+        /// The shard.
         shard: usize,
-        /// What it failed with.
+        /// Its error.
         source: BoxError,
     },
-    /// The shard's own future panicked (a panic in a task that it spawned does not come here).
+    /// The shard's own future panicked (a panic in a task that it spawned is not reported here).
     #[error("worker {shard} panicked: {message}")]
     Panicked {
-        /// Which shard.
+        /// The shard.
         shard: usize,
         /// The panic's message.
         message: String,
     },
 }
 
-/// The number of shards that a kind has with that many threads: what to ask of [`super::Listeners::bind`].
+/// The number of shards for a kind of runtime with this many threads, as needed by [`super::Listeners::bind`].
 pub fn shards(kind: RuntimeKind, threads: usize) -> usize {
     match kind {
         RuntimeKind::PerCore => threads.max(1),
@@ -78,8 +78,8 @@ pub fn shards(kind: RuntimeKind, threads: usize) -> usize {
     }
 }
 
-/// Runs `make(shard)` for every shard and returns when all of them have ended. The first failure raises `stop`
-/// so that the others end as well, and is returned. Blocks the calling thread; `threads` is at least 1.
+/// Runs `make(shard)` for every shard and returns when all of them have ended. The first failure raises `stop`, so
+/// that the others end as well, and is returned. Blocks the calling thread; `threads` is at least 1.
 pub fn run<F, Fut, E>(kind: RuntimeKind, threads: usize, stop: &Stop, make: F) -> Result<(), RunError>
 where
     F: Fn(Shard) -> Fut + Send + Sync,
@@ -153,7 +153,7 @@ fn finish(runtime: Runtime) {
     runtime.shutdown_timeout(BLOCKING_GRACE);
 }
 
-/// Turns a panic into an error and raises `stop` on any failure, so that no other shard waits for ever.
+/// Turns a panic into an error and raises `stop` on any failure, so that no other shard waits forever.
 fn guard(shard: usize, stop: &Stop, body: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
     let result = catch_unwind(AssertUnwindSafe(body))
         .unwrap_or_else(|panic| Err(RunError::Panicked { shard, message: message(panic.as_ref()) }));

@@ -1,5 +1,5 @@
-//! One accepted connection from its first byte to its end: protocol, requests, orders. It must not know what a
-//! request asks for.
+//! One accepted connection from its first byte to its end: protocol, requests, orders. It must not know what is
+//! requested.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -27,35 +27,35 @@ use super::goodbye::end;
 use super::handshake::Handshakes;
 use super::head_limits::LEAST_HEADER;
 use super::io::Watched;
-use super::roster::{Order, Phase, Place, Progress};
+use super::roster::{ConnectionPhase, ConnectionProgress, Order, RosterPlace};
 use super::runtime::message;
 use super::server_limits::ServerLimits;
 use super::supervised::Supervised;
 use super::tls::ServerTls;
-use super::unread::Unread;
+use super::unread::UnreadBody;
 
-/// The interval at which HTTP/2 clients are pinged, and how long they may take to answer: only so is a vanished one
-/// noticed.
+/// The interval of pings to HTTP/2 clients, and the time to answer one: without them, a vanished client would go
+/// unnoticed.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// HTTP/2 streams that a client may open and reset before we have looked at them ("rapid reset", CVE-2023-44487),
-/// and errors of its own making that we answer before the connection is closed.
+/// The number of HTTP/2 streams that a client may open and reset before we have looked at them ("rapid reset",
+/// CVE-2023-44487), and of protocol errors that we answer before the connection is closed.
 const PENDING_RESETS: usize = 20;
 const ERROR_RESETS: usize = 128;
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
-/// Bytes that hyper may hold unsent or unparsed per connection (HTTP/1.1) or stream (HTTP/2).
+/// The number of bytes that hyper may buffer, unsent or unparsed, per connection (HTTP/1.1) or stream (HTTP/2).
 const BUFFER: usize = 128 * 1024;
 
-/// Header lines that hyper takes when it is told nothing.
+/// The number of header lines that hyper accepts by default.
 const HYPERS_MOST_HEADERS: usize = 100;
 
 /// Answers requests.
 ///
-/// The future lives in memory that its connection keeps between requests, so a large one should be boxed. It is
-/// dropped, at any await, when the client goes. A panic in it is answered with 500 and hurts no other request.
+/// The future lives in memory that its connection keeps between requests, so box a large one. It is dropped, at any
+/// await, when the client goes away. A panic in it is answered with 500 and does not affect other requests.
 pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// Answers one request from `peer`.
     fn handle(
@@ -64,7 +64,7 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
         peer: SocketAddr,
     ) -> impl Future<Output = Response<Body>> + Send;
 
-    /// A connection on which nothing happens gave up its buffers.
+    /// Called when an idle connection has released its buffers.
     fn rested(&self) {}
 }
 
@@ -82,14 +82,14 @@ where
     }
 }
 
-/// hyper's settings, made once per shard.
+/// hyper's settings, created once per shard.
 pub(super) struct Protocols {
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
     tls: Option<Secured>,
 }
 
-/// What TLS needs.
+/// The settings for TLS.
 struct Secured {
     tls: ServerTls,
     handshakes: Handshakes,
@@ -128,13 +128,13 @@ impl Protocols {
     }
 }
 
-/// Serves one connection until it ends or is ordered to. Errors concern this peer alone and are only traced.
+/// Serves one connection until it ends or is ordered to. Errors concern only this peer and are only traced.
 pub(super) async fn connection<H: Handler>(
     stream: TcpStream,
     peer: SocketAddr,
     handler: H,
     protocols: Arc<Protocols>,
-    place: Place,
+    place: RosterPlace,
 ) {
     let served = match &protocols.tls {
         None => plain(stream, peer, handler, &protocols, &place.progress).await,
@@ -151,14 +151,14 @@ async fn plain<H: Handler>(
     peer: SocketAddr,
     handler: H,
     protocols: &Protocols,
-    progress: &Arc<Progress>,
+    progress: &Arc<ConnectionProgress>,
 ) -> Result<(), EndError> {
     let mut stream = Watched::new(stream, progress.clone());
     let http2 = obeying(progress, |cx| stream.poll_is_http2(cx)).await??;
     watched(stream, http2, peer, handler, protocols, progress).await
 }
 
-/// The first byte of a TLS connection: a record of a handshake (RFC 8446, 5.1).
+/// The first byte of a TLS connection: the type of a handshake record (RFC 8446, 5.1).
 const HANDSHAKE: u8 = 22;
 
 const NO_TLS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 62\r\n\
@@ -171,7 +171,7 @@ async fn secured<H: Handler>(
     peer: SocketAddr,
     handler: H,
     protocols: &Protocols,
-    progress: &Arc<Progress>,
+    progress: &Arc<ConnectionProgress>,
 ) -> Result<(), EndError> {
     let mut first = [0];
     let mut first = ReadBuf::new(&mut first);
@@ -195,15 +195,15 @@ async fn secured<H: Handler>(
     watched(Watched::new(stream, progress.clone()), http2, peer, handler, protocols, progress).await
 }
 
-/// Serves a stream whose protocol is known, and lets it rest between requests that are far apart: then there is only the
-/// stream, without hyper's connection and its buffers.
+/// Serves a stream whose protocol is known, and lets it rest between requests that are far apart: then only the
+/// stream is kept, without hyper's connection and its buffers.
 async fn watched<T, H>(
     mut stream: Watched<T>,
     http2: bool,
     peer: SocketAddr,
     handler: H,
     protocols: &Protocols,
-    progress: &Arc<Progress>,
+    progress: &Arc<ConnectionProgress>,
 ) -> Result<(), EndError>
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -214,7 +214,7 @@ where
             None => return Ok(()),
             Some(rested) => stream = rested,
         }
-        progress.enter(Phase::Resting);
+        progress.enter(ConnectionPhase::Resting);
         handler.rested();
         if !obeying(progress, |cx| stream.poll_begins(cx)).await?? {
             return Ok(());
@@ -222,10 +222,10 @@ where
     }
 }
 
-/// How a connection ends that does not end well.
+/// The reason why a connection ended abnormally.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EndError {
-    #[error("ended by us: too slow, idle too long, or we are stopping")]
+    #[error("closed by Dragoman: too slow, idle too long, or shutting down")]
     Ordered,
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -233,9 +233,9 @@ pub(super) enum EndError {
     Http(#[from] hyper::Error),
 }
 
-/// Waits for `poll`, but not beyond any order to end.
+/// Waits for `poll`, but no longer than until an order to end.
 async fn obeying<R>(
-    progress: &Progress,
+    progress: &ConnectionProgress,
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
 ) -> Result<R, EndError> {
     let mut known = false;
@@ -256,7 +256,7 @@ async fn obeying<R>(
     .await
 }
 
-/// A connection on its way to its end, or to a rest of its stream.
+/// A connection until its end, or until its stream rests.
 type Driven<T> = Pin<Box<dyn Future<Output = Result<Option<Watched<T>>, EndError>> + Send>>;
 
 fn http<T, H>(
@@ -265,7 +265,7 @@ fn http<T, H>(
     peer: SocketAddr,
     handler: H,
     protocols: &Protocols,
-    progress: &Arc<Progress>,
+    progress: &Arc<ConnectionProgress>,
 ) -> Result<Driven<T>, EndError>
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -285,30 +285,30 @@ where
     });
     let progress = progress.clone();
     Ok(if http2 {
-        progress.enter(Phase::Http2);
+        progress.enter(ConnectionPhase::Http2);
         let connection = protocols.http2.serve_connection(stream, service);
         Box::pin(Supervised::new(connection, progress, Waker::clone))
     } else {
-        progress.enter(Phase::Http1);
+        progress.enter(ConnectionPhase::Http1);
         let connection = protocols.http1.serve_connection(stream, service);
         Box::pin(Supervised::new(connection, progress, bell))
     })
 }
 
-/// The handler's answer, or 500 when it panics: the other requests of the connection go on.
+/// The handler's answer, or 500 if it panics: the other requests of the connection continue.
 async fn contained<H: Handler>(
     handler: &H,
     request: Request<Incoming>,
     peer: SocketAddr,
     http2: bool,
 ) -> Response<Body> {
-    let mut unread = Unread::of(request.headers());
+    let mut unread = UnreadBody::of(request.headers());
     let mut answer = std::pin::pin!(handler.handle(request, peer));
     let mut answer = poll_fn(|cx| {
         let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))).unwrap_or_else(|panic| {
             tracing::error!(%peer, panic = message(panic.as_ref()), "a request's handler panicked");
             let mut response =
-                Response::new(Body::from("Dragoman failed on this request; its log says how.\n"));
+                Response::new(Body::from("Dragoman failed to handle this request; see its log.\n"));
             *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
             Poll::Ready(response)
         });
@@ -323,19 +323,19 @@ async fn contained<H: Handler>(
     answer
 }
 
-/// A request that has begun; ends when its answer's body has been handed over or is dropped.
-struct Running(Arc<Progress>);
+/// A running request; it ends when its answer's body has been handed over or dropped.
+struct Running(Arc<ConnectionProgress>);
 
 impl Running {
-    fn new(progress: &Arc<Progress>) -> Self {
+    fn new(progress: &Arc<ConnectionProgress>) -> Self {
         progress.request_begins();
         Self(progress.clone())
     }
 
-    /// The answer as it is sent. Browsers take every answer for what its type says, whoever made it.
-    fn answer(self, mut response: Response<Body>) -> Response<Answer> {
+    /// The answer as it is sent, with a header that makes browsers respect its declared type.
+    fn answer(self, mut response: Response<Body>) -> Response<AnswerBody> {
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-        response.map(|body| Answer { body, _running: self })
+        response.map(|body| AnswerBody { body, _running: self })
     }
 }
 
@@ -345,13 +345,13 @@ impl Drop for Running {
     }
 }
 
-/// An answer's body, for as long as the request counts as running.
-pub(super) struct Answer {
+/// An answer's body; while it exists, the request counts as running.
+pub(super) struct AnswerBody {
     body: Body,
     _running: Running,
 }
 
-impl http_body::Body for Answer {
+impl http_body::Body for AnswerBody {
     type Data = Bytes;
     type Error = BodyError;
 

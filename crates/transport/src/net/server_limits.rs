@@ -1,31 +1,57 @@
-//! What clients may cost. It must not know how that is held.
+//! Limits on the resources that clients may use. It must not know how they are enforced.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use arc_swap::ArcSwap;
 
 use super::tls::ServerTls;
 
-/// What clients may cost. All of it holds per listener, except the connection cap, which is shared.
+/// Limits on the resources that clients may use. All of them are per listener, except the connection cap, which is
+/// shared.
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
-    /// From a request's first byte (or, for the first one, from the accept) to the end of its head. Measured in
-    /// ticks of a quarter of it, so it may last up to 1.25 times as long. Also the cap of a TLS handshake.
+    /// From a request's first byte (or, for the first request, from the accept) to the end of its head. Measured in
+    /// ticks of a quarter of it, so it may last up to 1.25 times as long. It also limits a TLS handshake.
     pub header_timeout: Duration,
     /// Between two requests of a connection.
     pub idle_timeout: Duration,
-    /// Between two requests of an HTTP/1.1 connection, before it gives up its buffers until the next one.
+    /// Between two requests of an HTTP/1.1 connection, before it releases its buffers until the next one.
     pub rest_after: Duration,
-    /// With an answer to write of which the peer takes nothing.
+    /// With an answer to send, of which the peer accepts nothing.
     pub write_timeout: Duration,
     /// After the stop signal, for requests that have begun.
     pub drain_timeout: Duration,
-    /// Header lines per request.
+    /// The number of header lines per request.
     pub max_headers: usize,
-    /// Bytes of a request's head; at least 8 KiB are granted. More is answered with 431.
+    /// The size of a request's head in bytes; at least 8 KiB. A larger head is answered with 431.
     pub max_header_bytes: usize,
-    /// Requests at the same time on one HTTP/2 connection.
+    /// The number of concurrent requests on one HTTP/2 connection.
     pub max_streams: u32,
-    /// Speak TLS.
+    /// TLS; `None` for plain text.
     pub tls: Option<ServerTls>,
+}
+
+/// Limits that may change while connections are open. Clones share them.
+#[derive(Clone, Debug)]
+pub struct SharedServerLimits(Arc<ArcSwap<ServerLimits>>);
+
+impl From<ServerLimits> for SharedServerLimits {
+    fn from(limits: ServerLimits) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(limits)))
+    }
+}
+
+impl SharedServerLimits {
+    /// The limits as they are now.
+    pub fn get(&self) -> Arc<ServerLimits> {
+        self.0.load_full()
+    }
+
+    /// Changes the limits.
+    pub fn set(&self, limits: ServerLimits) {
+        self.0.store(Arc::new(limits));
+    }
 }
 
 impl Default for ServerLimits {

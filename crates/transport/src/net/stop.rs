@@ -1,13 +1,13 @@
-//! The stop signal: raised once, seen by everybody who holds a clone, on any thread.
+//! The stop signal: raised once, seen by every clone on any thread.
 
 use tokio::sync::watch;
 
-/// A signal that goes from "running" to "stopping" once and never back. Clones share it.
+/// A signal that changes from "running" to "stopping" once and never back. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Sender<bool>);
 
 impl Stop {
-    /// A signal that has not been raised.
+    /// Creates a signal that has not been raised.
     pub fn new() -> Self {
         Self(watch::Sender::new(false))
     }
@@ -22,7 +22,7 @@ impl Stop {
         *self.0.borrow()
     }
 
-    /// Waits until the signal is raised; returns at once if it already is.
+    /// Waits until the signal is raised; returns immediately if it already is.
     pub async fn stopped(&self) {
         // The wait can only fail when no sender is left, and we hold one.
         let _ = self.0.subscribe().wait_for(|stopped| *stopped).await;

@@ -1,4 +1,4 @@
-//! A connection that obeys orders: it drains, ends, or rests when it is told to. It must not know what is asked over it.
+//! A connection that obeys orders: it drains, ends or rests when told to. It must not know what is requested over it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,19 +9,20 @@ use hyper::server::conn::{http1, http2};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::io::Watched;
-use super::roster::{Order, Progress};
+use super::roster::{ConnectionProgress, Order};
 use super::runtime::BoxError;
-use super::serve::{Answer, EndError};
+use super::serve::{AnswerBody, EndError};
 
 /// A connection of either protocol.
 pub(super) trait Graceful: Future<Output = Result<(), hyper::Error>> + Sized {
-    /// What it goes over.
+    /// The stream underneath.
     type Stream;
 
-    /// Finish the requests that have begun, take no more.
+    /// Finishes the requests that have begun, and takes no new ones.
     fn drain(self: Pin<&mut Self>);
 
-    /// The stream alone, of a connection that has nothing to do; the connection itself when it needs what it has.
+    /// Returns the stream of a connection that has nothing to do, or the connection itself if it still needs its
+    /// state.
     fn rest(self: Pin<Box<Self>>) -> Result<Watched<Self::Stream>, Pin<Box<Self>>>;
 }
 
@@ -29,7 +30,7 @@ impl<T, S> Graceful for http1::Connection<Watched<T>, S>
 where
     Self: Future<Output = Result<(), hyper::Error>>,
     T: AsyncRead + AsyncWrite + Unpin + 'static,
-    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Answer> + Unpin,
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = AnswerBody> + Unpin,
     S::Error: Into<BoxError>,
 {
     type Stream = T;
@@ -48,9 +49,9 @@ impl<T, S, E> Graceful for http2::Connection<Watched<T>, S, E>
 where
     Self: Future<Output = Result<(), hyper::Error>>,
     T: AsyncRead + AsyncWrite + Unpin,
-    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Answer>,
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = AnswerBody>,
     S::Error: Into<BoxError>,
-    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, Answer>,
+    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, AnswerBody>,
 {
     type Stream = T;
 
@@ -58,26 +59,26 @@ where
         self.graceful_shutdown();
     }
 
-    /// Its streams and windows are not to be had again.
+    /// Never rests: the streams and windows could not be restored.
     fn rest(self: Pin<Box<Self>>) -> Result<Watched<T>, Pin<Box<Self>>> {
         Err(self)
     }
 }
 
-/// A connection that obeys orders. Its output is the stream, if the connection was told to rest.
+/// A connection that obeys orders. Its output is the stream if the connection was told to rest.
 pub(super) struct Supervised<C> {
-    /// There until it ends or rests.
+    /// Present until it ends or rests.
     connection: Option<Pin<Box<C>>>,
-    progress: Arc<Progress>,
-    /// How a waker is made of the task's.
+    progress: Arc<ConnectionProgress>,
+    /// Wraps the task's waker.
     ring: fn(&Waker) -> Waker,
-    /// Made at the first poll; a task's waker stays the same for its life.
+    /// Created at the first poll; a task's waker stays the same for its lifetime.
     waker: Option<Waker>,
     draining: bool,
 }
 
 impl<C: Graceful> Supervised<C> {
-    pub(super) fn new(connection: C, progress: Arc<Progress>, ring: fn(&Waker) -> Waker) -> Self {
+    pub(super) fn new(connection: C, progress: Arc<ConnectionProgress>, ring: fn(&Waker) -> Waker) -> Self {
         Self { connection: Some(Box::pin(connection)), progress, ring, waker: None, draining: false }
     }
 }

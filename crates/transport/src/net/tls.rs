@@ -1,5 +1,5 @@
-//! TLS to clients: a certificate with its key and, where clients have to show one too, the authorities that theirs come from.
-//! All of it can be exchanged while it serves. It must not know files, nor what is served.
+//! TLS to clients: a certificate with its key and, if clients need certificates too, the authorities that issue
+//! these. All of it can be replaced while serving. It must not know files, nor what is served.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
 use rustls::{CertificateError, RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 
-/// The protocols that clients are offered: the same as without TLS.
+/// The protocols offered to clients: the same as without TLS.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// A listener's side of TLS. Clones share it: what replaces it counts for the next handshake of each.
+/// A listener's side of TLS. Clones share it: a replacement applies to the next handshake of each.
 #[derive(Clone, Debug)]
 pub struct ServerTls(Arc<ArcSwap<ServerConfig>>);
 
 /// The contents of the files, in PEM.
 #[derive(Clone, Copy)]
 pub struct ServerPem<'a> {
-    /// The certificate, then those of the authorities between it and one that clients know.
+    /// The certificate, followed by those of the intermediate authorities.
     pub cert: &'a [u8],
     /// The certificate's private key.
     pub key: &'a [u8],
-    /// The authorities that certificates of clients come from; clients need none without.
+    /// The authorities that issue client certificates; without them, clients need no certificate.
     pub client_ca: Option<&'a [u8]>,
 }
 
@@ -42,7 +42,7 @@ pub enum TlsPart {
     ClientCa,
 }
 
-/// A file does not do.
+/// A file is unusable.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}; {help}")]
 pub struct TlsError {
@@ -59,12 +59,12 @@ impl TlsError {
 }
 
 impl ServerTls {
-    /// TLS with these files.
+    /// Creates TLS settings from these files.
     pub fn new(pem: &ServerPem<'_>) -> Result<Self, TlsError> {
         Ok(Self(Arc::new(ArcSwap::new(config(pem)?))))
     }
 
-    /// These files from now on. Where they do not do, those before them stay in use.
+    /// Replaces the files from now on. If the new ones are unusable, the previous ones stay in use.
     pub fn replace(&self, pem: &ServerPem<'_>) -> Result<(), TlsError> {
         self.0.store(config(pem)?);
         Ok(())
@@ -85,7 +85,7 @@ fn config(pem: &ServerPem<'_>) -> Result<Arc<ServerConfig>, TlsError> {
     let (chain, key) = (certificates(pem.cert, TlsPart::Cert)?, private_key(pem.key)?);
     let builder = ServerConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
-        .map_err(|e| TlsError::new(TlsPart::Cert, e.to_string(), "report this as an error of Dragoman"))?;
+        .map_err(|e| TlsError::new(TlsPart::Cert, e.to_string(), "report this as a bug in Dragoman"))?;
     let builder = match pem.client_ca {
         None => builder.with_no_client_auth(),
         Some(authorities) => builder.with_client_cert_verifier(clients(authorities, provider)?),
@@ -99,8 +99,8 @@ fn unfit(error: &rustls::Error) -> TlsError {
     match error {
         rustls::Error::InconsistentKeys(_) => TlsError::new(
             TlsPart::Key,
-            "it is not the key of the certificate",
-            "name the key that the certificate was requested with",
+            "it does not match the certificate",
+            "name the key for which the certificate was issued",
         ),
         rustls::Error::InvalidCertificate(_) => TlsError::new(
             TlsPart::Cert,
@@ -124,7 +124,7 @@ fn certificates(pem: &[u8], part: TlsPart) -> Result<Vec<CertificateDer<'static>
             "name a file with certificates in PEM",
         )),
         Ok(all) => Ok(all),
-        Err(e) => Err(TlsError::new(part, format!("it is no sound PEM ({e})"), "write the file again")),
+        Err(e) => Err(TlsError::new(part, format!("it is not valid PEM ({e})"), "create the file again")),
     }
 }
 
@@ -154,18 +154,18 @@ fn clients(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCe
     verifier.map_err(|e| unusable(e.to_string()))
 }
 
-/// The time in which a certificate is valid, as far as it matters now; in seconds since 1970.
+/// The validity of a certificate, as far as it matters now; times in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
     /// It is valid now.
     Now,
-    /// Clients refuse it since then.
+    /// It expired at this time.
     Until(u64),
-    /// Clients refuse it until then.
+    /// It is not valid before this time.
     From(u64),
 }
 
-/// A certificate of a server, as clients see it.
+/// A server certificate, as clients see it.
 #[derive(Debug)]
 pub struct ServerCertificate(CertificateDer<'static>);
 
@@ -194,7 +194,7 @@ impl ServerCertificate {
         }
     }
 
-    /// Returns true where clients accept it for this host: a name, or an IP address.
+    /// Returns true if clients accept it for this host, a name or an IP address.
     pub fn covers(&self, host: &str) -> bool {
         let Ok(certificate) = ParsedCertificate::try_from(&self.0) else { return false };
         ServerName::try_from(host).is_ok_and(|name| verify_server_name(&certificate, &name).is_ok())

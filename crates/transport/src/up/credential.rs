@@ -1,20 +1,20 @@
-//! The credential that requests to an upstream carry beside its configured headers, and how an upstream asks for one (RFC
-//! 6750, section 3). It must not know where a credential comes from.
+//! The credential that requests to an upstream carry besides its configured headers, and the challenge with which an
+//! upstream asks for one (RFC 6750, section 3). It must not know where a credential comes from.
 
 use arc_swap::ArcSwapOption;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use http::{HeaderName, StatusCode};
 
-/// The longest challenge that is kept, in bytes.
+/// The maximum length of a stored challenge, in bytes.
 const LONGEST: usize = 8 << 10;
 
-/// The value of `Authorization` for one upstream, or none. It may be exchanged while links are open: each request takes
-/// the one of its moment.
+/// The value of `Authorization` for one upstream, or none. It may be replaced while links are open: each request uses
+/// the current value.
 #[derive(Debug, Default)]
 pub struct Credential(ArcSwapOption<HeaderValue>);
 
 impl Credential {
-    /// From now on requests carry this, or nothing.
+    /// Sets the value for future requests; `None` removes it.
     pub fn set(&self, value: Option<HeaderValue>) {
         let value = value.map(|mut value| {
             value.set_sensitive(true);
@@ -23,7 +23,7 @@ impl Credential {
         self.0.store(value);
     }
 
-    /// What requests carry now.
+    /// The current value.
     pub fn get(&self) -> Option<HeaderValue> {
         self.0.load().as_deref().cloned()
     }
@@ -33,30 +33,30 @@ impl Credential {
         Some((AUTHORIZATION, self.get()?))
     }
 
-    /// Puts the header line among a request's headers.
+    /// Adds the header line to a request's headers.
     pub(super) fn enter(&self, headers: &mut HeaderMap) {
         headers.extend(self.line());
     }
 }
 
-/// An upstream's refusal for want of a credential, or of a better one: the request was not acted on.
+/// An upstream's refusal because a credential is missing or insufficient: the request was not executed.
 #[derive(Debug, Clone)]
-pub struct Refusal {
+pub struct CredentialRefusal {
     /// The HTTP status: 401 or 403.
     pub status: u16,
     /// The values of `WWW-Authenticate`, in order, joined with commas.
     pub challenge: String,
-    /// The beginning of the body, when it is text.
+    /// The beginning of the body, if it is text.
     pub body: String,
-    /// The credential that was refused, when one was sent.
+    /// The refused credential, if one was sent.
     pub shown: Option<HeaderValue>,
-    /// True if the upstream was always where the public network is not.
+    /// True if all connections to the upstream went to addresses outside the public network.
     pub is_from_near: bool,
 }
 
-impl Refusal {
-    /// The refusal that a response is; `None` for any other one. What 403 forbids is no matter of credentials, unless it
-    /// says that others would do (RFC 6750, section 3.1).
+impl CredentialRefusal {
+    /// The refusal in a response; `None` for any other response. A 403 has nothing to do with credentials unless it
+    /// says that others would suffice (RFC 6750, section 3.1).
     pub(super) fn of(
         status: StatusCode,
         headers: &HeaderMap,
@@ -82,7 +82,7 @@ impl Refusal {
         Some(Self { status: status.as_u16(), challenge, body: String::new(), shown, is_from_near })
     }
 
-    /// The same, with the beginning of the response's body.
+    /// Adds the beginning of the response's body.
     pub(super) fn saying(self, body: String) -> Self {
         Self { body, ..self }
     }
@@ -92,12 +92,12 @@ impl Refusal {
 mod tests {
     use super::*;
 
-    fn refusal(status: StatusCode, challenges: &[&'static str]) -> Option<Refusal> {
+    fn refusal(status: StatusCode, challenges: &[&'static str]) -> Option<CredentialRefusal> {
         let mut headers = HeaderMap::new();
         for value in challenges {
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
         }
-        Refusal::of(status, &headers, None, false)
+        CredentialRefusal::of(status, &headers, None, false)
     }
 
     #[test]
@@ -118,7 +118,8 @@ mod tests {
         assert!(credential.line().is_none());
         credential.set(Some(HeaderValue::from_static("Bearer to-ken")));
         assert_eq!(credential.get().unwrap(), "Bearer to-ken");
-        let refused = Refusal::of(StatusCode::UNAUTHORIZED, &HeaderMap::new(), credential.get(), false);
+        let refused =
+            CredentialRefusal::of(StatusCode::UNAUTHORIZED, &HeaderMap::new(), credential.get(), false);
         assert!(!format!("{credential:?}{refused:?}").contains("to-ken"));
     }
 }

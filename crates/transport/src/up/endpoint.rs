@@ -1,21 +1,23 @@
-//! Where messages go in HTTP+SSE: the reference that an event stream opens with, resolved and kept to the stream's own
-//! origin (MCP 2024-11-05, transports: HTTP with SSE; RFC 3986, section 5). It must not know what is sent there.
+//! The address to POST to in HTTP+SSE: the reference that an event stream opens with, resolved and restricted to the
+//! stream's own origin (MCP 2024-11-05, transports: HTTP with SSE; RFC 3986, section 5). It must not know what is
+//! sent there.
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};
 
 use super::LinkError;
 
-/// The longest reference that is taken, in bytes.
+/// The maximum length of a reference, in bytes.
 pub(super) const LONGEST: usize = 8 << 10;
 
-/// The time for which a value in a query must be to be taken for a secret.
+/// The minimum length of a value in a query that counts as a secret.
 const SECRET: usize = 6;
 
-/// How much of a text is searched for secrets before it is shown.
+/// The length of the part of a text that is searched for secrets before it is shown.
 const SHOWN: usize = 16 << 10;
 
-/// An address to POST to. Its query names the session and so is a secret: it is not shown, by `Debug` neither.
+/// An address to POST to. Its query identifies the session and is therefore secret: it is never shown, not even by
+/// `Debug`.
 #[derive(Clone)]
 pub(super) struct Endpoint(Uri);
 
@@ -26,10 +28,10 @@ impl std::fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    /// Resolves what a server said on the stream that was opened at `base`.
+    /// Resolves the reference from the stream that was opened at `base`.
     ///
     /// # Errors
-    /// [`LinkError::EventStream`] for what is no reference to HTTP on the same origin: scheme, host and port.
+    /// [`LinkError::EventStream`] unless it is an HTTP reference with the same origin: scheme, host and port.
     pub(super) fn resolve(base: &Uri, said: &[u8]) -> Result<Self, LinkError> {
         let said = said.trim_ascii();
         if said.len() > LONGEST {
@@ -66,12 +68,12 @@ impl Endpoint {
         Ok(Self(uri))
     }
 
-    /// The address. Not to be shown.
+    /// The address. Do not show it.
     pub(super) fn uri(&self) -> &Uri {
         &self.0
     }
 
-    /// A text of the server's without the session that its address names; long ones are cut.
+    /// A text of the server without the session that its address names; long texts are truncated.
     pub(super) fn without_secrets(&self, text: &[u8]) -> String {
         let mut shown = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]).into_owned();
         let query = self.0.query().unwrap_or_default();
@@ -87,7 +89,7 @@ fn fault(why: String) -> LinkError {
     LinkError::EventStream(why)
 }
 
-/// The scheme of an absolute reference and what follows its colon.
+/// The scheme of an absolute reference, and the text after its colon.
 fn scheme(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once(':')?;
     let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
@@ -99,7 +101,7 @@ fn is_http(scheme: &str) -> bool {
     scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
 }
 
-/// Checks the origin of an absolute reference, whose authority `rest` begins with; returns its path and query.
+/// Checks the origin of an absolute reference, whose authority is at the start of `rest`; returns its path and query.
 fn on_same_origin(base: &Uri, scheme: &str, rest: &str) -> Result<String, LinkError> {
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let there: Authority =
@@ -113,7 +115,7 @@ fn on_same_origin(base: &Uri, scheme: &str, rest: &str) -> Result<String, LinkEr
     });
     if !same {
         return Err(fault(format!(
-            "it wants messages to be sent to another origin, {}://{}{}, which is refused",
+            "it asks for messages to another origin, {}://{}{}, which is not allowed",
             scheme.to_ascii_lowercase(),
             there.host(),
             there.port().map(|port| format!(":{port}")).unwrap_or_default(),

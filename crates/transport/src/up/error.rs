@@ -1,60 +1,69 @@
-//! How a link to an upstream fails, in words for the one who waits for its answer.
+//! Failures of a link to an upstream, worded for the caller that waits for its answer.
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use engine::exchange::Execution;
 use proto::era::HelloFault;
 
-use super::Refusal;
+use super::CredentialRefusal;
+use crate::budget::OutOfMemory;
 use crate::child::{ChildError, SpawnError};
 use crate::net::CollectError;
 use crate::net::client::ClientError;
 
-/// The reason why a message could not be delivered or its answer not be had.
+/// The reason why a message could not be delivered, or why its answer did not arrive.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// HTTP below MCP failed.
+    /// The HTTP layer failed.
     #[error("{0}")]
     Http(#[from] ClientError),
-    /// The upstream answered with a status that carries no message.
+    /// The upstream answered with a status and without a message.
     #[error("answered HTTP {status}{}{body}", if body.is_empty() { "" } else { ": " })]
     Status {
         /// The status.
         status: u16,
-        /// The beginning of the body, when it is text.
+        /// The beginning of the body, if it is text.
         body: String,
     },
-    /// The upstream wants a credential, or a better one.
+    /// The upstream wants a credential, or a different one.
     #[error("answered HTTP {}{}{}", .0.status, if .0.body.is_empty() { "" } else { ": " }, .0.body)]
-    Unauthorized(Box<Refusal>),
+    Unauthorized(Box<CredentialRefusal>),
     /// The upstream no longer knows its session.
     #[error("has ended its session")]
     SessionGone,
-    /// The answer is no message.
+    /// The answer is not a message.
     #[error("sent something that is not a message: {0}")]
     NotAMessage(String),
+    /// The answer ended before it was whole.
+    #[error("sent something that is not a message: an answer that cannot be read: the body broke off: {0}")]
+    BrokeOff(String),
     /// The answer is longer than this many bytes.
     #[error("sent more than {0} bytes in one message (`limits.result` in the configuration)")]
     TooLong(usize),
+    /// There was no memory for the answer.
+    #[error("answered, but the answer was given up: {0}")]
+    OutOfMemory(OutOfMemory),
     /// The answer's stream ended before the answer.
     #[error("closed its stream before it answered")]
     Closed,
-    /// The event stream that answers come on broke.
+    /// The event stream that carries the answers broke.
     #[error("lost its event stream: {0}")]
     Broken(Arc<str>),
-    /// There is no event stream (HTTP+SSE) where one was looked for, or none that says where messages go.
-    #[error("cannot be spoken to over HTTP+SSE: {0}")]
+    /// There is no event stream (HTTP+SSE) at the address, or none that names the address to POST to.
+    #[error("cannot be used over HTTP+SSE: {0}")]
     EventStream(String),
     /// The answer did not come in time.
     #[error("did not answer within {0} s")]
     Late(u64),
-    /// A child process was alive, and did not answer in the time that it has from its start.
+    /// A child process was alive, but did not answer in the time allowed for its start.
     #[error("did not answer within {within:?} of its start (`startTimeout`){}", printed(.first_line.as_deref()))]
     NotStarted {
-        /// The time that it has.
+        /// The time allowed.
         within: Duration,
-        /// The first line that it printed, made printable, where that was no message.
+        /// The first line that it printed, made printable, if that was not a message.
         first_line: Option<Arc<str>>,
     },
     /// The child process failed.
@@ -71,33 +80,62 @@ pub enum LinkError {
         /// The error's message.
         message: String,
     },
-    /// The introduction does not fit.
-    #[error("cannot be spoken to: {0}")]
+    /// The introduction is invalid.
+    #[error("sent an invalid introduction: {0}")]
     Hello(#[from] HelloFault),
-    /// It speaks another era than when it was last asked for its lists.
+    /// The upstream now answers in another era than when its lists were last fetched.
     #[error(
-        "speaks protocol version {speaks} now, and spoke {expected} before; its lists are being fetched again, so try again"
+        "now uses protocol version {speaks} instead of {expected}; its lists are being fetched again, so retry in a moment"
     )]
     OtherEra {
         /// The version that was expected.
         expected: &'static str,
-        /// The version that it answered with.
+        /// The version of its answer.
         speaks: &'static str,
     },
-    /// It refused a request as one of an era that it does not speak, though it did before.
-    #[error("no longer speaks protocol version {0}; it is being asked what it speaks, so try again")]
+    /// It refused a request because it does not support that era, though it did before.
+    #[error(
+        "no longer supports protocol version {0}; the version is being negotiated again, so retry in a moment"
+    )]
     Foreign(&'static str),
-    /// It failed again and again and is left alone for a while.
-    #[error("is left alone for a while: {0}")]
-    Resting(String),
-    /// Too many exchanges on one link.
-    #[error("has {0} calls open already")]
+    /// It failed repeatedly, and is not started again before a point in time.
+    #[error("failed repeatedly and is paused for a while: {why}")]
+    Resting {
+        /// The last failure.
+        why: String,
+        /// The time of the next start.
+        at: Instant,
+        /// True if the next start may succeed without anybody changing anything.
+        heals: bool,
+    },
+    /// The request was not sent: a link could not be opened, or ended before the request was written to it.
+    #[error("{0}")]
+    Unsent(Box<Self>),
+    /// It wants fewer requests, and says when the next one may come.
+    #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
+    TooMany(Box<TooMany>),
+    /// Requests to it have failed in a row, and no other is sent before it has answered the gateway.
+    #[error("gets no requests until it answers again: {0}")]
+    HeldBack(String),
+    /// Too many exchanges are open on one link.
+    #[error("already has {0} open calls")]
     Busy(usize),
 }
 
-/// A child's output that is no message, as the end of a sentence.
+/// A refusal because of too many requests.
+#[derive(Debug)]
+pub struct TooMany {
+    /// The time to wait.
+    pub after: Duration,
+    /// The beginning of the body, if it is text.
+    pub body: String,
+    /// The message with which the server refuses the request, if the answer contains one.
+    pub message: Option<Bytes>,
+}
+
+/// The first line of a child's output that is not a message, as the end of a sentence.
 fn printed(first_line: Option<&str>) -> String {
-    let said = |line| format!("; it prints lines on stdout that are no messages, the first is {line:?}");
+    let said = |line| format!("; it prints lines on stdout that are not messages, the first one is {line:?}");
     first_line.map(said).unwrap_or_default()
 }
 
@@ -105,6 +143,7 @@ impl From<ChildError> for LinkError {
     fn from(e: ChildError) -> Self {
         match e {
             ChildError::LineTooLong { limit, .. } => Self::TooLong(limit),
+            ChildError::OutOfMemory { why, .. } => Self::OutOfMemory(why),
             other => Self::Child(other),
         }
     }
@@ -114,15 +153,35 @@ impl<E: Display> From<CollectError<E>> for LinkError {
     fn from(e: CollectError<E>) -> Self {
         match e {
             CollectError::TooLarge { cap } => Self::TooLong(cap),
-            other => Self::NotAMessage(format!("an answer that cannot be read: {other}")),
+            CollectError::OutOfMemory(why, _) => Self::OutOfMemory(why),
+            CollectError::TimedOut { .. } => Self::NotAMessage(format!("an unreadable answer: {e}")),
+            CollectError::Broken(why) => Self::BrokeOff(why.to_string()),
         }
     }
 }
 
 impl LinkError {
-    /// Returns true if the upstream refused the request by a status alone.
+    /// Returns true if the upstream refused the request with only a status.
     pub(super) fn is_status(&self) -> bool {
         matches!(self, Self::Status { .. })
+    }
+
+    /// The execution of a request that failed so, where the failure may pass by itself in a moment; `None` where trying again
+    /// is of no use.
+    pub fn passing(&self) -> Option<Execution> {
+        match self {
+            Self::Http(e) if e.is_unsent() => e.is_passing().then_some(Execution::NotExecuted),
+            Self::HeldBack(_) | Self::Resting { heals: true, .. } => Some(Execution::NotExecuted),
+            Self::Spawn(e) => e.is_passing().then_some(Execution::NotExecuted),
+            Self::Unsent(why) => why.passing().map(|_| Execution::NotExecuted),
+            Self::Http(ClientError::Closed { .. } | ClientError::Body { .. })
+            | Self::Status { status: 502..=504, .. }
+            | Self::BrokeOff(_)
+            | Self::Closed
+            | Self::Broken(_)
+            | Self::Child(_) => Some(Execution::Unknown),
+            _ => None,
+        }
     }
 
     /// Returns true if the request was certainly not acted on, so that sending it again does no harm.
@@ -134,9 +193,41 @@ impl LinkError {
             | Self::OtherEra { .. }
             | Self::Foreign(_)
             | Self::Busy(_)
+            | Self::HeldBack(_)
             | Self::Spawn(_)
-            | Self::Resting(_) => true,
+            | Self::Unsent(_)
+            | Self::TooMany(_)
+            | Self::Status { status: 429, .. }
+            | Self::Resting { .. } => true,
             _ => false,
+        }
+    }
+
+    /// The knowledge about the request.
+    pub fn execution(&self) -> Execution {
+        if self.not_executed() { Execution::NotExecuted } else { Execution::Unknown }
+    }
+
+    /// The time before which trying again is of no use, where it is known.
+    pub fn earliest(&self) -> Option<Instant> {
+        match self {
+            Self::Resting { at, .. } => Some(*at),
+            Self::Unsent(why) => why.earliest(),
+            _ => None,
+        }
+    }
+
+    /// The same failure of a request that was not sent.
+    #[must_use]
+    pub fn unsent(self) -> Self {
+        if self.not_executed() { self } else { Self::Unsent(Box::new(self)) }
+    }
+
+    /// The failure itself, where a request was not sent because of it.
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::Unsent(why) => why.cause(),
+            other => other,
         }
     }
 }

@@ -1,5 +1,5 @@
-//! An upstream's event stream: messages as they come, and the same stream again when it breaks
-//! (Streamable HTTP: resumability and redelivery).
+//! An upstream's event stream: its messages, and its resumption when it breaks (Streamable HTTP: resumability and
+//! redelivery).
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -9,32 +9,38 @@ use bytes::Bytes;
 use http_body::Body;
 use http_body_util::BodyExt;
 use proto::codec::sse::{SseDecoder, SseError};
+use tokio::time::Instant;
 
 use super::media::{Media, media_type};
 use super::resume::Resume;
 use super::{HttpLimits, LinkError};
+use crate::budget::{self, Part, Reservation};
 use crate::net::client::{Client, ResponseBody};
 
-/// The time that an upstream may take to end a stream behind its answer.
+/// The time that an upstream may take to close a stream after its answer.
 const LINGER: Duration = Duration::from_millis(250);
 
-/// The number of times that a stream is asked for again without a message in between.
+/// The number of attempts to resume a stream without a message in between.
 const MAX_RESUMES: u32 = 5;
 
-/// The time for which to wait before that, when the upstream does not say.
+/// The delay before an attempt, if the upstream does not name one.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
-/// The longest wait that an upstream may ask for.
+/// The maximum delay that an upstream may ask for.
 const MAX_RETRY: Duration = Duration::from_mins(1);
 
-/// What a stream brings.
+fn new_reservation() -> Reservation {
+    budget::of_process().reservation(Part::Answers)
+}
+
+/// An item of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum StreamItem {
     /// A message.
     Message(Bytes),
-    /// The stream broke and is about to be resumed; the wait that the upstream asked for, in milliseconds.
+    /// The stream broke and is about to be resumed after a delay.
     Paused {
-        /// As the upstream's `retry` field said.
+        /// The delay in milliseconds from the upstream's `retry` field.
         retry: Option<u64>,
     },
 }
@@ -49,6 +55,8 @@ pub struct EventStream {
     last_event: Option<Bytes>,
     retry: Option<u64>,
     resumes: u32,
+    /// The memory for a large event.
+    reservation: Reservation,
 }
 
 impl EventStream {
@@ -61,11 +69,12 @@ impl EventStream {
             last_event: None,
             retry: None,
             resumes: 0,
+            reservation: new_reservation(),
         }
     }
 
-    /// The next item. After [`StreamItem::Paused`] the next call waits, resumes and goes on. Safe to drop and call again
-    /// except while it resumes: then the resumption starts anew.
+    /// The next item. After [`StreamItem::Paused`], the next call waits, resumes and continues. It is safe to drop
+    /// and call again, except while it resumes: then the resumption starts over.
     ///
     /// # Errors
     /// [`LinkError::Closed`] at the end of a stream that cannot be resumed; other errors end it too.
@@ -78,10 +87,18 @@ impl EventStream {
                     self.last_event = (!id.is_empty()).then_some(id);
                 }
                 let other = event.event.is_some_and(|kind| kind.as_ref() != b"message");
+                let reservation = std::mem::replace(&mut self.reservation, new_reservation());
                 if let Some(data) = event.data.filter(|d| !d.is_empty() && !other) {
                     self.resumes = 0;
-                    return Ok(StreamItem::Message(data));
+                    return Ok(StreamItem::Message(reservation.keep(data)));
                 }
+            }
+            // Nobody else's messages are behind it, so it may wait for as long as its call.
+            let buffered = self.decoder.buffered();
+            if !self.reservation.covers(buffered) {
+                let grown =
+                    Box::pin(self.reservation.grow(buffered, Instant::now() + self.limits.body)).await;
+                grown.map_err(LinkError::OutOfMemory)?;
             }
             let Some(body) = &mut self.body else {
                 self.reconnect(client).await?;
@@ -100,8 +117,8 @@ impl EventStream {
         }
     }
 
-    /// Lets the stream go once its answer is there. Its connection serves again if the upstream ends the stream, which
-    /// nearly always has come along with the answer.
+    /// Releases the stream once its answer is there. Its connection can be reused if the upstream closes the stream,
+    /// which it has nearly always done along with the answer.
     pub fn finish(self: Box<Self>) {
         let Some(mut body) = self.body else { return };
         let mut context = Context::from_waker(Waker::noop());

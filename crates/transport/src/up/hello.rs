@@ -1,21 +1,21 @@
-//! What an upstream answers to an introduction. It must not know how the answer came.
+//! An upstream's answer to an introduction. It must not know how the answer came.
 
 use proto::era::{Era, ServerHello};
-use proto::rpc::{Frame, Kind, RpcError, code};
+use proto::rpc::{Frame, FrameKind, RpcError, code};
 
 use super::LinkError;
 
 /// Reads the answer to an introduction in `era`.
 ///
 /// # Errors
-/// [`LinkError::Refused`] for an error, [`LinkError::Hello`] for what does not fit.
+/// [`LinkError::Refused`] for an error, [`LinkError::Hello`] for an invalid introduction.
 pub fn read_hello(frame: &Frame, era: &'static Era) -> Result<ServerHello, LinkError> {
-    if frame.kind() == Kind::Error {
+    if frame.kind() == FrameKind::Error {
         let error = frame.payload().and_then(|span| RpcError::of_value(frame.text(), span));
         let mut message = error.and_then(|e| frame.string(e.message?)).unwrap_or_default().into_owned();
         let versions = proto::era::supported_versions(frame);
         if !versions.is_empty() && !message.contains(&versions) {
-            message = format!("{message} (it speaks {versions})");
+            message = format!("{message} (it supports {versions})");
         }
         return Err(LinkError::Refused { code: error.map_or(code::INTERNAL_ERROR, |e| e.code), message });
     }

@@ -1,4 +1,4 @@
-//! A link over Streamable HTTP (2025-03-26 to 2026-07-28): one POST a message.
+//! A link over Streamable HTTP (2025-03-26 to 2026-07-28): one POST for each message.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use bytes::Bytes;
 use engine::exchange::Mirror;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, Response, StatusCode};
 use http_body::Body as _;
 use proto::codec::headers as names;
 use proto::era::{Era, Lifecycle, ServerHello};
-use proto::rpc::{Frame, FrameLimits, Id, Kind};
+use proto::rpc::{Frame, FrameKind, FrameLimits, Id};
 
 use tokio::time::Instant;
 
@@ -21,34 +21,38 @@ use super::long::{LONG, LongReply};
 use super::media::{Media, excerpt, media_type};
 use super::mirrored::own_headers;
 use super::resume::Resume;
-use super::session_gone::says_session_gone;
 use super::target::HttpTarget;
-use super::{EventStream, LinkError, Refusal, StreamItem, messages};
+use super::{CredentialRefusal, EventStream, LinkError, StreamItem, TooMany, messages};
+use crate::budget::Part;
 use crate::net::client::{Client, Origin, Protocol, ResponseBody, Template};
 use crate::net::collect;
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// What of an answer's head matters here.
-static HEARD: [HeaderName; 3] = [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID)];
+/// The headers of an answer that matter here.
+static HEARD: [HeaderName; 4] =
+    [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID), RETRY_AFTER];
 
-/// One session with an upstream, or none in eras without sessions.
+/// The longest time that is waited because a server wants fewer requests.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// One session with an upstream; in eras without sessions, no session.
 #[derive(Debug)]
 pub struct HttpLink {
     target: Arc<HttpTarget>,
     era: &'static Era,
     session: ArcSwapOption<HeaderValue>,
-    /// What every POST carries, the session included once there is one.
+    /// The headers of every POST, the session id included once there is one.
     head: ArcSwap<Template>,
-    /// The origin as each thread's client knows it, so that it is not looked up for each message.
+    /// The origin as known to each thread's client, so that it is not looked up for each message.
     origins: ArcSwap<Vec<(usize, Origin)>>,
 }
 
-/// What a POST was answered with.
+/// The answer to a POST.
 #[derive(Debug)]
 pub enum HttpReply {
-    /// Taken, and there is nothing to answer.
+    /// The message was accepted, and there is nothing to answer.
     Accepted,
     /// The whole answer.
     Whole {
@@ -56,28 +60,24 @@ pub enum HttpReply {
         status: u16,
         /// The message.
         text: Bytes,
-        /// True if it refuses the request in a way that may say that the session is unknown.
-        gone: bool,
     },
-    /// The answer comes on a stream.
+    /// The answer arrives on a stream.
     Stream(Box<EventStream>),
     /// A long answer of which only the beginning has been read.
     Long(Box<LongReply>),
 }
 
-/// What a request of the gateway's own was answered with.
+/// The answer to a request of the gateway itself.
 #[derive(Debug)]
 pub struct HttpAnswer {
     /// The answer.
     pub frame: Frame,
     /// The HTTP status.
     pub status: u16,
-    /// As in [`HttpReply::Whole`].
-    pub gone: bool,
 }
 
 impl HttpLink {
-    /// A link that has not been introduced yet.
+    /// Creates a link without an introduction.
     pub fn new(target: Arc<HttpTarget>, era: &'static Era) -> Self {
         let mut head = target.headers.clone();
         head.insert(CONTENT_TYPE, JSON);
@@ -100,11 +100,11 @@ impl HttpLink {
         self.era
     }
 
-    /// Introduces the gateway with `request`, an `initialize` or `server/discover` request under id `key`; once more
-    /// when its version is refused and yet named as supported. The link then speaks the era that was answered with.
+    /// Introduces the gateway with `request`, an `initialize` or `server/discover` request with the id `key`. Tries
+    /// once more if its version is refused and yet listed as supported. The link then uses the era of the answer.
     ///
     /// # Errors
-    /// [`LinkError`] when the upstream cannot be reached or does not take it.
+    /// [`LinkError`] if the upstream cannot be reached or refuses the introduction.
     pub async fn introduce(
         &mut self,
         client: &Client,
@@ -112,7 +112,7 @@ impl HttpLink {
         key: u64,
         mirror: Option<&Mirror>,
     ) -> Result<ServerHello, LinkError> {
-        let patience = self.target.limits.patience;
+        let patience = self.target.limits.get().patience;
         let late = |_| LinkError::Late(patience.as_secs());
         let answer = async {
             let frame = self.answered(client, request.clone(), key, mirror).await?;
@@ -133,7 +133,7 @@ impl HttpLink {
         Ok(hello)
     }
 
-    /// From now on the era is the one that the upstream answered in.
+    /// Sets the era to the one of the upstream's answer.
     fn settle(&mut self, era: &'static Era) {
         if era == self.era {
             return;
@@ -154,36 +154,52 @@ impl HttpLink {
         self.head.store(Arc::new(head));
     }
 
-    /// Sends a request of the gateway's own and waits for its answer. The caller sets the deadline.
+    /// Sends an introduction and waits for its answer. The caller sets the deadline.
     ///
     /// # Errors
-    /// [`LinkError::SessionGone`] for an answer that may say so, and whatever else kept the answer away.
-    pub async fn answered(
+    /// Whatever kept the answer away.
+    async fn answered(
         &self,
         client: &Client,
         request: Bytes,
         key: u64,
         mirror: Option<&Mirror>,
     ) -> Result<Frame, LinkError> {
-        let answer = self.asked(client, request, key, mirror).await?;
-        if answer.gone { Err(LinkError::SessionGone) } else { Ok(answer.frame) }
+        // It may answer in the version with batches, whichever was asked for.
+        let batches = self.era.lifecycle == Lifecycle::Handshake;
+        Ok(self
+            .asked_in(client, request, key, mirror, (batches, self.target.limits.get().frame))
+            .await?
+            .frame)
     }
 
-    /// The same, with what HTTP says of the answer.
+    /// The same, together with the answer's HTTP status.
     ///
     /// # Errors
-    /// Whatever kept the answer away.
+    /// Any failure to get an answer.
     pub async fn asked(
         &self,
         client: &Client,
         request: Bytes,
         key: u64,
         mirror: Option<&Mirror>,
+        limits: FrameLimits,
     ) -> Result<HttpAnswer, LinkError> {
-        let read = |text| messages(text, self.era, self.target.limits.frame);
+        self.asked_in(client, request, key, mirror, (self.era.batches, limits)).await
+    }
+
+    async fn asked_in(
+        &self,
+        client: &Client,
+        request: Bytes,
+        key: u64,
+        mirror: Option<&Mirror>,
+        (batches, limits): (bool, FrameLimits),
+    ) -> Result<HttpAnswer, LinkError> {
+        let read = |text| messages(text, batches, limits);
         let among = |frames: VecDeque<Frame>| {
             let answers = |frame: &Frame| {
-                matches!(frame.kind(), Kind::Response | Kind::Error)
+                matches!(frame.kind(), FrameKind::Response | FrameKind::Error)
                     && frame.id().is_none_or(|id| *id == Id::number(key))
             };
             frames.into_iter().find(answers)
@@ -194,10 +210,10 @@ impl HttpLink {
             let only = if frames.len() == 1 { frames.pop_front() } else { among(frames) };
             only.ok_or_else(|| LinkError::NotAMessage("an array without the answer".to_owned()))
         };
-        let taken = |frame| HttpAnswer { frame, status: 200, gone: false };
+        let taken = |frame| HttpAnswer { frame, status: 200 };
         match self.post(client, request, mirror).await? {
             HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer".to_owned())),
-            HttpReply::Whole { status, text, gone } => Ok(HttpAnswer { frame: whole(text)?, status, gone }),
+            HttpReply::Whole { status, text } => Ok(HttpAnswer { frame: whole(text)?, status }),
             HttpReply::Long(long) => Ok(taken(whole(long.read().await?)?)),
             HttpReply::Stream(mut stream) => loop {
                 if let StreamItem::Message(text) = stream.next(client).await?
@@ -209,7 +225,7 @@ impl HttpLink {
         }
     }
 
-    /// Another link to the same place, not introduced yet.
+    /// Another link to the same address, without an introduction.
     #[must_use]
     pub fn sibling(&self) -> Self {
         Self::new(self.target.clone(), self.era)
@@ -223,8 +239,7 @@ impl HttpLink {
     /// Sends a message.
     ///
     /// # Errors
-    /// [`LinkError::SessionGone`] when the upstream has forgotten the session and says so without a message: the caller
-    /// opens a new link.
+    /// Whatever kept the reply away; a refusal without a message as [`LinkError::Status`].
     pub async fn post(
         &self,
         client: &Client,
@@ -268,8 +283,10 @@ impl HttpLink {
         shown: Option<HeaderValue>,
     ) -> Result<HttpReply, LinkError> {
         let status = response.status();
-        let refusal = Refusal::of(status, response.headers(), shown, response.body().is_from_near());
+        let refusal =
+            CredentialRefusal::of(status, response.headers(), shown, response.body().is_from_near());
         let kind = media_type(response.headers());
+        let too_many = too_many(status, response.headers());
         if status.is_success() {
             if self.era.has_sessions()
                 && self.session.load().is_none()
@@ -284,11 +301,11 @@ impl HttpLink {
             }
             if kind == Some(Media::Events) {
                 let resume = self.era.resumable.then(|| self.resume_request());
-                let stream = EventStream::new(response.into_body(), resume, self.target.limits);
+                let stream = EventStream::new(response.into_body(), resume, self.target.limits.get());
                 return Ok(HttpReply::Stream(Box::new(stream)));
             }
         }
-        let limits = self.target.limits;
+        let limits = self.target.limits.get();
         let length = response
             .body()
             .size_hint()
@@ -299,7 +316,8 @@ impl HttpLink {
                 LongReply::begin(response.into_body(), length, limits).await?,
             )));
         }
-        let text = collect(response.into_body(), limits.result, Instant::now() + limits.body).await?;
+        let text =
+            collect(response.into_body(), Part::Answers, limits.result, Instant::now() + limits.body).await?;
         if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
             return Ok(HttpReply::Accepted);
         }
@@ -309,24 +327,26 @@ impl HttpLink {
         {
             return Err(LinkError::Unauthorized(Box::new(refusal.saying(excerpt(&text)))));
         }
-        if kind == Some(Media::Json) && (status.is_success() || is_answer(&text, limits.frame)) {
-            let gone = !status.is_success() && self.is_session_fault(status, &text);
-            return Ok(HttpReply::Whole { status: status.as_u16(), text, gone });
+        if let Some(after) = too_many {
+            let message = is_answer(&text, limits.frame).then(|| text.clone());
+            let refusal = TooMany { after, body: excerpt(&text), message };
+            return Err(LinkError::TooMany(Box::new(refusal)));
         }
-        if self.is_session_fault(status, &text) {
-            return Err(LinkError::SessionGone);
+        if kind == Some(Media::Json) && (status.is_success() || is_answer(&text, limits.frame)) {
+            return Ok(HttpReply::Whole { status: status.as_u16(), text });
         }
         Err(LinkError::Status { status: status.as_u16(), body: excerpt(&text) })
     }
 
-    fn is_session_fault(&self, status: StatusCode, text: &[u8]) -> bool {
-        self.session.load().is_some() && says_session_gone(status, text)
+    /// Returns true if the upstream keeps a session for it.
+    pub fn has_session(&self) -> bool {
+        self.session.load().is_some()
     }
 
-    /// Opens the stream on which the upstream speaks unasked (GET). `None` when it has none.
+    /// Opens the stream on which the upstream sends messages of its own (GET). `None` if it has none.
     ///
     /// # Errors
-    /// [`LinkError`] when it cannot be reached.
+    /// [`LinkError`] if it cannot be reached.
     pub async fn listen(&self, client: &Client) -> Result<Option<EventStream>, LinkError> {
         let resume = self.resume_request();
         let response = client.request(resume.build(None)).await?;
@@ -334,7 +354,7 @@ impl HttpLink {
             return Ok(None);
         }
         if response.status().is_success() && media_type(response.headers()) == Some(Media::Events) {
-            return Ok(Some(EventStream::new(response.into_body(), Some(resume), self.target.limits)));
+            return Ok(Some(EventStream::new(response.into_body(), Some(resume), self.target.limits.get())));
         }
         if response.status() == StatusCode::NOT_FOUND && self.session.load().is_some() {
             return Err(LinkError::SessionGone);
@@ -342,7 +362,7 @@ impl HttpLink {
         Ok(None)
     }
 
-    /// Ends the session (DELETE). Nobody waits for the outcome: a server may refuse it.
+    /// Ends the session (DELETE). The result is ignored: a server may refuse it.
     pub async fn close(&self, client: &Client) {
         if self.session.load().is_none() {
             return;
@@ -357,6 +377,16 @@ impl HttpLink {
     }
 }
 
+/// The time that a server wants to be left alone because of too many requests, if it is short.
+fn too_many(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    if status != StatusCode::TOO_MANY_REQUESTS {
+        return None;
+    }
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds)).filter(|wait| *wait <= LONGEST_WAIT)
+}
+
 fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
-    Frame::parse(text.clone(), limits).is_ok_and(|f| matches!(f.kind(), Kind::Response | Kind::Error))
+    Frame::parse(text.clone(), limits)
+        .is_ok_and(|f| matches!(f.kind(), FrameKind::Response | FrameKind::Error))
 }

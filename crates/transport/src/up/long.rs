@@ -1,4 +1,4 @@
-//! A long answer over HTTP: read to its end, or passed on while it comes.
+//! A long answer over HTTP: read to its end, or passed on as it arrives.
 
 use std::collections::VecDeque;
 
@@ -8,16 +8,17 @@ use proto::rpc::IdSwap;
 use tokio::time::Instant;
 
 use super::{HttpLimits, LinkError};
+use crate::budget::Part;
 use crate::net::client::ResponseBody;
-use crate::net::{Body, Relay, Rewrite, collect};
+use crate::net::{Body, Relay, Rewrite, collect_after};
 
-/// From how many bytes on an answer is long.
+/// The number of bytes from which an answer counts as long.
 pub(super) const LONG: u64 = 48 << 10;
 
 /// A long answer that has not been read yet.
 #[derive(Debug)]
 pub struct LongReply {
-    /// What has been read.
+    /// The part that has been read.
     pub head: Bytes,
     body: ResponseBody,
     length: u64,
@@ -30,15 +31,15 @@ impl LongReply {
         length: u64,
         limits: HttpLimits,
     ) -> Result<Self, LinkError> {
-        let broken = |e: String| LinkError::NotAMessage(format!("an answer that cannot be read: {e}"));
+        let broken = |e: &str| LinkError::NotAMessage(format!("an unreadable answer: {e}"));
         let first = tokio::time::timeout(limits.body, body.frame()).await;
         let first = first.map_err(|_| LinkError::Late(limits.body.as_secs()))?;
         let first =
-            first.ok_or_else(|| broken("it is empty".to_owned()))?.map_err(|e| broken(e.to_string()))?;
+            first.ok_or_else(|| broken("it is empty"))?.map_err(|e| LinkError::BrokeOff(e.to_string()))?;
         Ok(Self { head: first.into_data().unwrap_or_default(), body, length, limits })
     }
 
-    /// The number of bytes that it has, as its server says.
+    /// The length that the server announced, in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -46,20 +47,16 @@ impl LongReply {
     /// Reads the rest.
     ///
     /// # Errors
-    /// [`LinkError`] when it is too long, too slow or broken.
+    /// [`LinkError`] if it is too long, too slow or broken.
     pub async fn read(self) -> Result<Bytes, LinkError> {
         let deadline = Instant::now() + self.limits.body;
-        let rest = collect(self.body, self.limits.result.saturating_sub(self.head.len()), deadline).await?;
-        let mut whole = Vec::with_capacity(self.head.len() + rest.len());
-        whole.extend_from_slice(&self.head);
-        whole.extend_from_slice(&rest);
-        Ok(Bytes::from(whole))
+        Ok(collect_after(self.head, self.body, Part::Answers, self.limits.result, deadline).await?)
     }
 
-    /// Passes it on as it comes, with another id.
+    /// Passes it on as it arrives, with another id.
     ///
     /// # Errors
-    /// [`LinkError::NotAMessage`] when its beginning already shows that it is no answer.
+    /// [`LinkError::NotAMessage`] if its beginning already shows that it is not an answer.
     pub fn pass(self, swap: IdSwap) -> Result<Body, LinkError> {
         let length = self.length.checked_add_signed(swap.growth());
         Relay::rewritten(self.head, self.body, self.limits.body, length, Box::new(Swapping(swap)))

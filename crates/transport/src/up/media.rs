@@ -1,4 +1,4 @@
-//! What a response says that it holds, and what of it is shown to people.
+//! The media type of a response, and the part of its body that is shown to people.
 
 use http::header::{CONTENT_TYPE, HeaderMap};
 

@@ -1,20 +1,20 @@
-//! The messages in a body or an event: one, or in the era of batches an array of them.
+//! The messages in a body or an event: one, or an array of them in the version with batches.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use proto::era::Era;
 use proto::rpc::{Frame, FrameLimits, Message};
 
 use super::LinkError;
 
-/// Reads what an upstream sent at once. Elements of an array that are no messages are left out.
+/// Reads the messages that an upstream sent together: one, or several in an array if `batches` allows that. Elements of an array
+/// that are not messages are left out.
 ///
 /// # Errors
 /// [`LinkError::NotAMessage`].
-pub fn messages(text: Bytes, era: &Era, limits: FrameLimits) -> Result<VecDeque<Frame>, LinkError> {
+pub fn messages(text: Bytes, batches: bool, limits: FrameLimits) -> Result<VecDeque<Frame>, LinkError> {
     let fault = |e: proto::rpc::FrameError| LinkError::NotAMessage(e.to_string());
-    if !era.batches {
+    if !batches {
         return Ok(VecDeque::from([Frame::parse(text, limits).map_err(fault)?]));
     }
     match Message::parse(text, limits).map_err(fault)? {

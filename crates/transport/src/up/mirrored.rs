@@ -1,10 +1,10 @@
-//! The headers of an HTTP request that repeat what its body says. It must not know why an era wants them.
+//! The headers of an HTTP request that mirror its body. It must not know why an era requires them.
 
 use engine::exchange::Mirror;
 use http::header::{HeaderName, HeaderValue};
 use proto::codec::headers as names;
 
-/// The headers that repeat what a request says.
+/// The headers that mirror a request.
 pub(super) fn own_headers(mirror: &Mirror) -> Vec<(HeaderName, HeaderValue)> {
     let mut headers = Vec::with_capacity(2 + mirror.params.len());
     let said = [(names::METHOD, Some(&*mirror.method)), (names::NAME, mirror.name.as_deref())];

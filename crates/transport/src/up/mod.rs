@@ -2,22 +2,22 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `http` | Streamable HTTP: a POST a message, answers as JSON or as an event stream |
+//! | `http` | Streamable HTTP: one POST for each message, answers as JSON or as an event stream |
 //! | `events` | an upstream's event stream, resumed when it breaks |
-//! | `resume` | the request that opens such a stream, or takes it up again |
-//! | `long` | an answer too long to be held, passed on as it comes |
-//! | `media` | what a response says that it holds |
+//! | `resume` | the request that opens or resumes such a stream |
+//! | `long` | an answer too long to be buffered, passed on as it arrives |
+//! | `media` | the media type of a response |
 //! | `hello` | the answer to an introduction |
-//! | `messages` | the messages in a body or an event, be it an array of them |
-//! | `mirrored` | headers that repeat what a request says |
+//! | `messages` | the messages in a body or an event: one, or an array |
+//! | `mirrored` | headers that mirror a request |
 //! | `mux/` | one stream of messages that many exchanges share |
-//! | `open_calls` | which calls a server has not answered yet, and whose they are |
+//! | `open_calls` | the calls that a server has not answered yet, and their owners |
 //! | `pipe` | a child's stdin and stdout, shared that way |
-//! | `sse` | HTTP+SSE: one event stream, shared that way, and a POST a message |
+//! | `sse` | HTTP+SSE: one event stream, shared that way, and one POST for each message |
+//! | `sse_events` | the events of that stream |
 //! | `endpoint` | where those POSTs may go |
-//! | `credential` | what a request shows of who asks, and refusals for want of that |
-//! | `session_gone` | whether a refusal means that the session is forgotten |
-//! | `error` | how a link can fail |
+//! | `credential` | the credential of a request, and refusals for lack of one |
+//! | `error` | failures of a link |
 //!
 //! A link moves messages and tells them apart by their ids; what they mean for a client is the engine's business. It
 //! must not know profiles, clients or sessions of clients.
@@ -36,12 +36,12 @@ mod mux;
 mod open_calls;
 mod pipe;
 mod resume;
-mod session_gone;
 mod sse;
+mod sse_events;
 mod target;
 
-pub use credential::{Credential, Refusal};
-pub use error::LinkError;
+pub use credential::{Credential, CredentialRefusal};
+pub use error::{LinkError, TooMany};
 pub use events::{EventStream, StreamItem};
 pub use hello::read_hello;
 pub use http::{HttpAnswer, HttpLink, HttpReply};
@@ -51,7 +51,7 @@ pub use mux::{MuxCall, MuxFault, MuxRoom, Unasked, UnaskedMessage};
 pub use open_calls::{OpenCall, OpenCalls, Owner};
 pub use pipe::PipeLink;
 pub use sse::SseLink;
-pub use target::{HttpLimits, HttpTarget};
+pub use target::{HttpLimits, HttpTarget, SharedHttpLimits};
 
 #[cfg(test)]
 mod tests;

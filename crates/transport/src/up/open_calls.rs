@@ -1,6 +1,6 @@
-//! The calls that a server has not answered yet, and whose they are. Nothing in a log message says which call it is about, so
-//! all of them may be meant: also those that nobody waits for any more, until the server answers them. It must not know who
-//! an owner is.
+//! The calls that a server has not answered yet, and their owners. A log message does not say which call it is about,
+//! so it may concern any of them, including abandoned ones that the server has not answered. It must not know who an
+//! owner is.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// How many given-up calls of one link are told apart. While there are more, nobody can say whose a message is.
+/// The maximum number of abandoned calls per link that are tracked. While there are more, no message can be assigned
+/// to an owner.
 const MOST_GIVEN_UP: usize = 1024;
 
-/// Whoever must not see what is another's: a session, or one call of a client without a session.
+/// A party that must not see messages of another: a session, or one call of a client without a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Owner(u64);
 
 impl Owner {
-    /// One that is like no other in this process.
+    /// Creates an owner that is unique in this process.
     pub fn unique() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -44,17 +45,17 @@ impl Owners {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct OpenCallsState {
     waited_for: HashMap<u64, Owner>,
-    /// Calls that nobody waits for, and until when the server may still work on them.
+    /// Abandoned calls, and the time until which the server may still work on them.
     given_up: HashMap<u64, (Owner, Instant)>,
-    /// Until when there may be given-up calls that are not in the table.
+    /// The time until which there may be abandoned calls that are not in the table.
     crowded: Option<Instant>,
-    /// Whoever ever used the link.
+    /// Everybody who ever used the link.
     ever: Owners,
 }
 
-impl State {
+impl OpenCallsState {
     fn now(&mut self) -> Owners {
         let now = Instant::now();
         self.given_up.retain(|_, (_, until)| *until > now);
@@ -71,22 +72,23 @@ impl State {
 /// The calls of one link.
 #[derive(Debug)]
 pub struct OpenCalls {
-    state: Mutex<State>,
+    state: Mutex<OpenCallsState>,
     forget: Duration,
 }
 
 impl OpenCalls {
-    /// None yet. A call that was given up is forgotten after `forget`.
+    /// Starts without calls. An abandoned call is forgotten after `forget`.
     pub fn new(forget: Duration) -> Arc<Self> {
         Arc::new(Self { state: Mutex::default(), forget })
     }
 
-    /// Notes that somebody uses the link.
+    /// Notes that an owner uses the link.
     pub fn note_user(&self, owner: Owner) {
         self.state.lock().ever.add(owner);
     }
 
-    /// Notes a call under its key, until the returned value is told of its answer. Dropping that gives the call up.
+    /// Adds a call under its key, until the returned value is told of its answer. Dropping that value abandons the
+    /// call.
     pub fn begin(self: &Arc<Self>, key: u64, owner: Owner) -> OpenCall {
         let mut state = self.state.lock();
         state.ever.add(owner);
@@ -95,7 +97,7 @@ impl OpenCalls {
         OpenCall { calls: self.clone(), key }
     }
 
-    /// The server has answered a call, or never got it.
+    /// Removes a call that the server has answered or never received.
     pub fn answered(&self, key: u64) {
         let mut state = self.state.lock();
         if state.waited_for.remove(&key).is_none() {
@@ -117,8 +119,8 @@ impl OpenCalls {
         }
     }
 
-    /// Whose a message must be that names no call: of the one who has all open calls, else of the one who alone ever used
-    /// the link. `None` when it may be one's or another's.
+    /// The owner of a message that names no call: the owner of all open calls, otherwise the only one who ever used
+    /// the link. `None` if it may concern several.
     pub fn sole_owner(&self) -> Option<Owner> {
         let mut state = self.state.lock();
         match state.now() {
@@ -131,7 +133,7 @@ impl OpenCalls {
         }
     }
 
-    /// Whoever alone ever used the link.
+    /// The only owner that ever used the link, if there is just one.
     pub fn only_user(&self) -> Option<Owner> {
         match self.state.lock().ever {
             Owners::One(owner) => Some(owner),
@@ -139,7 +141,7 @@ impl OpenCalls {
         }
     }
 
-    /// Returns true if a call of anybody else is open.
+    /// Returns true if any other owner has an open call.
     pub fn has_others(&self, owner: Owner) -> bool {
         match self.state.lock().now() {
             Owners::Nobody => false,
@@ -149,7 +151,7 @@ impl OpenCalls {
     }
 }
 
-/// A call that is open. Dropped before its answer, it counts on among those that were given up.
+/// An open call. If it is dropped before its answer, it counts as abandoned.
 #[derive(Debug)]
 pub struct OpenCall {
     calls: Arc<OpenCalls>,
@@ -157,7 +159,7 @@ pub struct OpenCall {
 }
 
 impl OpenCall {
-    /// The server has answered it, or never got it.
+    /// Ends the call: the server has answered it, or never received it.
     pub fn over(&self) {
         self.calls.answered(self.key);
     }

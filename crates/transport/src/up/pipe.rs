@@ -7,9 +7,9 @@ use proto::rpc::FrameLimits;
 
 use super::mux::{Intake, Mux};
 use super::{LinkError, MuxCall, MuxFault, MuxRoom, OpenCalls, Owner, Unasked};
-use crate::child::{Handle, Lines};
+use crate::child::{ChildError, Handle, Lines};
 
-/// One child that speaks messages.
+/// A child process that exchanges messages over its pipes.
 #[derive(Debug, Clone)]
 pub struct PipeLink {
     handle: Handle,
@@ -17,13 +17,13 @@ pub struct PipeLink {
     first_talk: Arc<OnceLock<Arc<str>>>,
 }
 
-/// The longest beginning of a line that is kept to be shown, in characters.
+/// The maximum length, in characters, of the part of a line that is kept for display.
 const TALK: usize = 120;
 
 impl PipeLink {
-    /// Takes a child's two ends. The returned future reads the child until it ends and must be spawned by the caller;
-    /// what answers no exchange goes to the returned receiver. `talk` is told of the first
-    /// line that is no message, as [`PipeLink::first_talk`] has it.
+    /// Takes a child's two ends. The returned future reads the child until it ends; the caller must spawn it.
+    /// Messages that belong to no exchange go to the returned receiver. `talk` receives the first line that is not a
+    /// message, like [`PipeLink::first_talk`].
     pub fn new(
         handle: Handle,
         lines: Lines,
@@ -42,41 +42,46 @@ impl PipeLink {
         self.mux.calls()
     }
 
-    /// Sends a client's request under our own id `key`; its messages come to the returned call. A pipe does not say what
-    /// most messages are about: log messages come to the newest call of the one who alone has open calls, questions to
-    /// the newest one of all.
+    /// Sends a client's request under our own id `key`; its messages go to the returned call. On a pipe, most
+    /// messages do not say what they are about: a log message goes to the newest call of the only owner with open
+    /// calls, a question to the newest call of all.
     ///
     /// # Errors
-    /// When the child is gone or does not read.
+    /// If the child is gone or does not read.
     pub async fn call(&self, key: u64, text: Bytes, owner: Owner) -> Result<MuxCall, LinkError> {
         self.send(key, text, Some(owner)).await
     }
 
-    /// As [`PipeLink::call`], for a request of the gateway's own, behind which no client stands.
+    /// As [`PipeLink::call`], for a request of the gateway itself, without a client behind it.
     ///
     /// # Errors
-    /// When the child is gone or does not read.
+    /// If the child is gone or does not read.
     pub async fn own_call(&self, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
         self.send(key, text, None).await
     }
 
     async fn send(&self, key: u64, text: Bytes, owner: Option<Owner>) -> Result<MuxCall, LinkError> {
         let call = self.mux.open(key, owner)?;
-        self.handle.send(text).await?;
-        Ok(call)
+        let line = self.handle.send(text).await.map_err(|e| LinkError::from(e).unsent())?;
+        Ok(call.written_as(line))
     }
 
     /// Sends a notification, or an answer to a question of the child.
     ///
     /// # Errors
-    /// When the child is gone or does not read.
+    /// If the child is gone or does not read.
     pub async fn notify(&self, text: Bytes) -> Result<(), LinkError> {
-        Ok(self.handle.send(text).await?)
+        Ok(self.handle.send(text).await.map(drop)?)
     }
 
-    /// The first line that the child printed and that is no message, made printable and truncated.
+    /// The first line printed by the child that is not a message, made printable and truncated.
     pub fn first_talk(&self) -> Option<Arc<str>> {
         self.first_talk.get().cloned()
+    }
+
+    /// The end of what the child wrote to stderr, as text without control characters.
+    pub fn stderr(&self) -> Arc<str> {
+        self.handle.stderr()
     }
 
     /// Returns true if the child is gone.
@@ -84,7 +89,7 @@ impl PipeLink {
         self.mux.is_closed()
     }
 
-    /// How the child ended, when it has.
+    /// The reason why the child ended, once it has.
     pub fn why_closed(&self) -> Option<MuxFault> {
         self.mux.why_closed()
     }
@@ -106,19 +111,27 @@ async fn read(
         match lines.recv().await {
             Ok(line) => {
                 if let Err(e) = intake.take(line.clone()) {
-                    tracing::debug!("a line on stdout is no message: {e}");
+                    tracing::debug!("a line on stdout is not a message: {e}");
                     if let Some(talk) = talk.take() {
                         talk(first_talk.get_or_init(|| printable(&line)));
                     }
                 }
             }
-            Err(e) if !e.is_final() => intake.left_out(MuxFault::Child(e)),
+            Err(e) if !e.is_final() => {
+                let beginning = match &e {
+                    ChildError::LineTooLong { beginning, .. } | ChildError::OutOfMemory { beginning, .. } => {
+                        beginning.clone()
+                    }
+                    _ => Bytes::new(),
+                };
+                intake.left_out(MuxFault::Child(e), &beginning);
+            }
             Err(why) => return intake.close(MuxFault::Child(why)),
         }
     }
 }
 
-/// The beginning of a line, without what would move the cursor of a terminal.
+/// The beginning of a line, without characters that move a terminal's cursor.
 fn printable(line: &[u8]) -> Arc<str> {
     let start = &line[..line.len().min(4 * TALK)];
     let text = String::from_utf8_lossy(start);

@@ -1,4 +1,4 @@
-//! The request that opens an upstream's stream, or takes a broken one up again (GET). It must not know what came on it.
+//! The request that opens an upstream's stream, or resumes a broken one (GET). It must not know what came on it.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::net::client::Template;
 
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
-/// How a broken stream is asked for again.
+/// The data needed to resume a broken stream.
 #[derive(Debug, Clone)]
 pub(super) struct Resume {
     pub(super) target: Arc<HttpTarget>,
-    /// What POSTs of the session carry.
+    /// The headers of the session's POSTs.
     pub(super) post: Arc<Template>,
 }
 

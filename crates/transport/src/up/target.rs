@@ -1,39 +1,62 @@
-//! Where an upstream is, over HTTP, and what it may send. It must not know how it is spoken to.
+//! The HTTP address of an upstream, and caps on what it may send. It must not know which transport is used.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use http::Uri;
 use http::header::HeaderMap;
 use proto::rpc::FrameLimits;
 
 use super::Credential;
 
-/// Caps on what an upstream may send.
+/// Caps on data from an upstream.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpLimits {
-    /// Bytes of one answer.
+    /// The maximum size of one answer, in bytes.
     pub result: usize,
-    /// Bytes of one event.
+    /// The maximum size of one event, in bytes.
     pub event: usize,
     /// The time that an introduction may take.
     pub patience: Duration,
-    /// The time that the body of an answer may take, in all or, when it is passed on, without a byte. The caller may
+    /// The time that the body of an answer may take: in total or, if it is passed on, without a byte. The caller may
     /// have a shorter deadline.
     pub body: Duration,
-    /// JSON of messages.
+    /// Caps on the JSON of messages.
     pub frame: FrameLimits,
 }
 
-/// Where an upstream is, and what every request to it carries.
+/// Caps on data from an upstream, which may change while links are open. Clones share them.
+#[derive(Debug, Clone)]
+pub struct SharedHttpLimits(Arc<ArcSwap<HttpLimits>>);
+
+impl From<HttpLimits> for SharedHttpLimits {
+    fn from(limits: HttpLimits) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(limits)))
+    }
+}
+
+impl SharedHttpLimits {
+    /// The caps as they are now.
+    pub fn get(&self) -> HttpLimits {
+        **self.0.load()
+    }
+
+    /// Changes the caps for everything that begins from now on.
+    pub fn set(&self, limits: HttpLimits) {
+        self.0.store(Arc::new(limits));
+    }
+}
+
+/// The address of an upstream, and the headers of every request to it.
 #[derive(Debug)]
 pub struct HttpTarget {
     /// Its endpoint.
     pub uri: Uri,
-    /// The configured headers; values that may be secret are marked so.
+    /// The configured headers; values that may be secret are marked as sensitive.
     pub headers: HeaderMap,
-    /// What requests carry as `Authorization`, where `headers` have none.
+    /// The value of `Authorization`, used if `headers` has none.
     pub credential: Arc<Credential>,
     /// Its caps.
-    pub limits: HttpLimits,
+    pub limits: SharedHttpLimits,
 }

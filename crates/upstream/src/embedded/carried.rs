@@ -1,17 +1,17 @@
-//! What of a request's credentials the configuration hands on to an embedded server, for that request alone. It must not
-//! know how they are written.
+//! The part of a request's credentials that the configuration passes on to an embedded server, for that request only. It
+//! must not know their form.
 
 use engine::config::{Link, Site};
 use engine::credential::{Account, Basic, Carried};
 use engine::snapshot::UpstreamSpec;
 use native::{Mapped, SiteLogin};
 
-/// Returns true if some server of the gateway is to get anything of it.
+/// Returns true if any server of the gateway receives a part of them.
 pub fn is_wanted(upstreams: &[UpstreamSpec]) -> bool {
     upstreams.iter().filter_map(site_of).any(|site| site.headers || site.basic)
 }
 
-/// What of it goes to this server.
+/// The part of it that goes to this server.
 pub fn mapped(carried: &Carried, upstream: &UpstreamSpec) -> Option<Mapped> {
     let site = site_of(upstream)?;
     let own = |basic: &Result<Basic, &'static str>| {
@@ -29,7 +29,7 @@ fn login(account: Account) -> SiteLogin {
     SiteLogin { url: account.url, username: account.username, password: account.password }
 }
 
-/// How a request brings an account of this site, in words.
+/// The way in which a request brings an account of this site, as text for a message.
 pub(super) fn brought(site: &Site) -> &'static str {
     match (site.headers, site.basic) {
         (true, true) => {

@@ -1,5 +1,5 @@
-//! Servers that live in the binary, as the gateway hosts them: made from the configuration, lent a way to ask others, and
-//! told what a client's request carries for the site behind them. It must not know their tools.
+//! Servers that live in the binary, hosted by the gateway: created from the configuration, with a port to other servers
+//! and the credentials that a client's request carries for their site. It must not know their tools.
 
 mod carried;
 mod offered;
@@ -22,21 +22,21 @@ use native::community::buddyboss::{self, Phases};
 use native::community::buddypress::{self, Version};
 use native::wordpress::Sets;
 use native::{
-    Answers, Demo, HttpClient, NativeServer, Requests, SiteLogin, SiteSettings, UnknownArguments, heritage,
-    plain, wordpress,
+    AnswerStyle, Demo, HttpClient, NativeServer, Requests, SiteLogin, SiteSettings, UnknownArguments,
+    heritage, plain, wordpress,
 };
 use secrecy::SecretString;
 
-/// The embedded server of a configured link.
+/// Creates the embedded server of a configured link.
 ///
 /// # Errors
-/// Which setting it cannot work with, in words.
+/// Returns which setting it cannot work with.
 pub fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
     let rules = site_rules(link.site.as_ref());
     made(link, || Ok(Arc::new(world::World::new(&snapshot.limits, rules)?)))
 }
 
-/// The same, with another way to ask others.
+/// The same, with another port to other servers.
 fn made(
     link: &NativeLink,
     http: impl Fn() -> Result<Arc<dyn HttpClient>, String>,
@@ -97,9 +97,9 @@ fn site_settings(site: Option<&Site>) -> SiteSettings {
     });
     let Some(site) = site else { return SiteSettings::default() };
     let answers = match site.answers {
-        config::Answers::Compact => Answers::Compact,
-        config::Answers::Raw => Answers::Raw,
-        config::Answers::Plain => Answers::Plain,
+        config::Answers::Compact => AnswerStyle::Compact,
+        config::Answers::Raw => AnswerStyle::Raw,
+        config::Answers::Plain => AnswerStyle::Plain,
     };
     SiteSettings {
         login,

@@ -1,4 +1,5 @@
-//! What embedded servers offer, as far as nobody has to be asked for it: for notes on a configuration that nobody serves yet.
+//! The lists of embedded servers, as far as they are known without any request: for notes on a configuration that is not
+//! served yet.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +15,7 @@ use proto::mcp::Method;
 use proto::rpc::{Frame, FrameLimits};
 use serde_json::{Value, json};
 
-/// The names of its tools and prompts; nothing where more may be found at its site, and where it cannot work with its
-/// settings.
+/// The names of its tools and prompts; `None` if its site may have more, or if its settings are invalid.
 pub fn offered(link: &NativeLink) -> Option<Offered> {
     if super::is_on(link, "discover") {
         return None;
@@ -25,7 +25,7 @@ pub fn offered(link: &NativeLink) -> Option<Offered> {
     Some(Offered { tools, prompts: names(&*server, Method::PromptsList, "prompts")? })
 }
 
-/// The names in a list that is at hand; none where the server has no such list.
+/// The names in a list that is ready; `None` if the server has no such list.
 fn names(server: &dyn NativeServer, list: Method, member: &str) -> Option<Vec<String>> {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": list.name() }).to_string();
     let request = Frame::parse(Bytes::from(request), FrameLimits::default()).ok()?;
@@ -37,7 +37,7 @@ fn names(server: &dyn NativeServer, list: Method, member: &str) -> Option<Vec<St
     Some(items.filter_map(|item| item["name"].as_str()).map(str::to_owned).collect())
 }
 
-/// A world in which nobody answers.
+/// A world without any answers.
 struct Nobody;
 
 impl HttpClient for Nobody {

@@ -1,4 +1,4 @@
-//! What an embedded server makes of arguments, as the rules about them ask for it. It must not know rules.
+//! An embedded server's interpretation of arguments, for rules about them. It must not know rules.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use engine::catalogue::ReadsArguments;
 use native::NativeServer;
 
-/// An embedded server, asked for nothing else.
+/// An embedded server, used only for this.
 pub struct Reading(Arc<dyn NativeServer>);
 
 impl Reading {
-    /// Of this server.
+    /// Creates it for this server.
     pub fn of(server: &Arc<dyn NativeServer>) -> Arc<dyn ReadsArguments> {
         Arc::new(Self(server.clone()))
     }

@@ -1,25 +1,26 @@
-//! The port through which embedded servers ask others, over connections of their own. It must not know what is asked.
+//! The port through which embedded servers send requests, over connections of their own. It must not know the requests.
 
 use std::time::{Duration, Instant};
 
 use aws_lc_rs::hmac;
 use bytes::Bytes;
-use engine::config::{Limits, RateLimit, RateMethods, RatePer, Site, SiteRate};
-use engine::rate::{Limiter, Request};
+use engine::config::{Limits, RateLimit, RequestRate, Site};
+use engine::rate::{Limiter, RatedRequest};
 use http::Method;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use native::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
 use secrecy::ExposeSecret as _;
+use transport::budget::Part;
 use transport::net::client::{Client, ClientError, ClientLimits, Reach, Trust};
 use transport::net::{CollectError, collect};
 
-/// Origins whose requests are counted.
+/// The number of origins whose requests are counted.
 const MOST_SITES: usize = 10_000;
-/// Connections to one origin that are kept when nobody uses them, and how long.
+/// The number of idle connections to one origin, and the time for which they are kept.
 const KEPT: usize = 10;
 const KEPT_FOR: Duration = Duration::from_secs(30);
 
-/// Asks the world.
+/// Sends requests of embedded servers.
 pub(super) struct World {
     any: Client,
     public: Client,
@@ -28,13 +29,13 @@ pub(super) struct World {
     rate: Option<Limiter>,
 }
 
-/// How much one origin is asked.
+/// The limits for requests to one origin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// Requests at the same time.
+    /// Concurrent requests.
     pub(super) at_once: u32,
-    /// Requests in a time.
-    pub(super) rate: Option<SiteRate>,
+    /// Requests per period.
+    pub(super) rate: Option<RequestRate>,
 }
 
 impl Default for Rules {
@@ -44,13 +45,13 @@ impl Default for Rules {
 }
 
 impl World {
-    /// A way out under these rules.
+    /// Creates a port with these limits.
     ///
     /// # Errors
-    /// When the operating system gives no random numbers.
+    /// Fails if the operating system's random number generator does.
     pub(super) fn new(limits: &Limits, rules: Rules) -> Result<Self, String> {
         let mut random = [0; 40];
-        getrandom::fill(&mut random).map_err(|_| "the operating system gives no random numbers")?;
+        getrandom::fill(&mut random).map_err(|_| "the operating system's random number generator failed")?;
         let (key, seed) = random.split_at(32);
         let seed = seed.iter().fold(0, |seed, byte| (seed << 8) | u64::from(*byte));
         let at_once = usize::try_from(rules.at_once).unwrap_or(usize::MAX);
@@ -74,11 +75,11 @@ impl World {
         })
     }
 
-    /// Checks whether the site of this URL may be asked once more now; after what time, if not.
+    /// Checks if this URL's site may be asked now; otherwise returns the time to wait.
     fn turn(&self, url: &str) -> Result<(), Duration> {
         let Some(limiter) = &self.rate else { return Ok(()) };
         let host = url.split('/').nth(2).unwrap_or_default().to_ascii_lowercase();
-        let request = Request {
+        let request = RatedRequest {
             principal: &host,
             address: None,
             connection: None,
@@ -96,7 +97,7 @@ impl HttpClient for World {
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
         if let Err(wait) = self.turn(&request.url) {
             let seconds = wait.as_secs() + 1;
-            let words = format!("this site is asked too often: try again in {seconds} s");
+            let words = format!("too many requests to this site: try again in {seconds} s");
             return Box::pin(std::future::ready(Err(fault(HttpFaultKind::TooOften, &words))));
         }
         let client = if request.public_only { self.public.clone() } else { self.any.clone() };
@@ -108,11 +109,11 @@ impl HttpClient for World {
             let answer = tokio::time::timeout_at(deadline, client.request(request)).await;
             let answer = answer.map_err(|_| late())?.map_err(|error| unanswered(&error))?;
             let (head, body) = answer.into_parts();
-            let body = collect(body, most, deadline).await.map_err(|error| {
+            let body = collect(body, Part::Answers, most, deadline).await.map_err(|error| {
                 let kind = match &error {
                     CollectError::TooLarge { .. } => HttpFaultKind::TooLarge,
                     CollectError::TimedOut { .. } => HttpFaultKind::Late,
-                    CollectError::Broken(_) => HttpFaultKind::Broken,
+                    CollectError::OutOfMemory(..) | CollectError::Broken(_) => HttpFaultKind::Broken,
                 };
                 fault(kind, &error.to_string())
             })?;
@@ -138,19 +139,9 @@ impl HttpClient for World {
     }
 }
 
-/// Each site has a count of its own, whoever asks.
-fn per_site(rate: SiteRate) -> RateLimit {
-    RateLimit {
-        enabled: true,
-        per: vec![RatePer::Principal],
-        methods: RateMethods::Calls,
-        profiles: None,
-        tools: None,
-        count: rate.count,
-        period: rate.period,
-        burst: rate.count,
-        trust_forwarded_for: None,
-    }
+/// A limit that counts each site separately, for all callers together.
+fn per_site(rate: RequestRate) -> RateLimit {
+    RateLimit { rate, burst: rate.count, ..RateLimit::default() }
 }
 
 fn build(request: HttpRequest) -> Result<http::Request<Bytes>, HttpFault> {
@@ -161,14 +152,14 @@ fn build(request: HttpRequest) -> Result<http::Request<Bytes>, HttpFault> {
         Verb::Patch => Method::PATCH,
         Verb::Delete => Method::DELETE,
     };
-    let refused = |_| fault(HttpFaultKind::Refused, "the request cannot be written as HTTP");
+    let refused = |_| fault(HttpFaultKind::Refused, "the request is not valid HTTP");
     let mut built = http::Request::builder().method(method).uri(request.url.as_str());
     for (name, value) in &request.headers {
         built = built.header(HeaderName::from_static(name), value.as_ref());
     }
     if let Some(authorization) = &request.authorization {
         let mut value = HeaderValue::from_str(authorization.expose_secret())
-            .map_err(|_| fault(HttpFaultKind::Refused, "the credentials cannot be written in a header"))?;
+            .map_err(|_| fault(HttpFaultKind::Refused, "the credentials cannot be sent in a header"))?;
         value.set_sensitive(true);
         built = built.header(AUTHORIZATION, value);
     }

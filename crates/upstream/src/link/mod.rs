@@ -1,16 +1,15 @@
-//! One open link to a server, whatever its transport: requests over it, what the server is told there, and who uses it.
-//! It must not know when links are opened.
+//! One open link to a server over any transport: requests, unanswered messages, and its users. It must not know when
+//! links are opened.
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`open_link`] | the link, and what is noted on it |
-//! | [`user`] | a client with a session, as links know it |
-//! | [`wire`] | the transports side by side |
-//! | [`reply`] | what a request is answered with |
-//! | [`sending`] | requests, and what is done when they are refused |
-//! | `probe`, `doubt` | the question that settles whether the server is another now; what a refusal then means |
-//! | `outbox` | what the server is told without anybody waiting |
-//! | [`requests`] | requests of the gateway's own |
+//! | [`open_link`] | the link and its state |
+//! | [`user`] | a client with a session, as links see it |
+//! | [`reply`] | replies to requests |
+//! | [`sending`] | requests, and retries after refusals |
+//! | `probe`, `doubt` | the probe that finds out if the server was replaced; the meaning of a refusal then |
+//! | `outbox` | messages that need no answer |
+//! | [`requests`] | the gateway's own requests |
 
 mod doubt;
 pub mod open_link;
@@ -20,8 +19,7 @@ pub mod reply;
 pub mod requests;
 pub mod sending;
 pub mod user;
-pub mod wire;
 
-pub use open_link::{Inbound, Needed, OpenLink};
+pub use crate::negotiation::wire::Wire;
+pub use open_link::{Inbound, LinkHold, Needed, OpenLink};
 pub use user::LinkUser;
-pub use wire::Wire;

@@ -1,6 +1,6 @@
-//! What a server is told without anybody waiting for it: answers to its questions, refusals, notices. They go one after the
-//! other, so that their order stays, and one that is not taken holds up only what follows it on the same link. It must not
-//! know what they say.
+//! Messages to a server that need no answer: answers to its questions, refusals, notifications. They are sent one after
+//! the other, so that their order stays, and a slow one only holds up those after it on the same link. It must not know
+//! their content.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use tokio::time::timeout;
 use super::open_link::OpenLink;
 use crate::egress::Egress;
 
-/// The number of messages that may wait, and how many bytes beside the first.
+/// The number of messages that may wait, and their bytes beside the first.
 const MOST: (usize, usize) = (256, 8 << 20);
 
-/// The time for which a request waits for what was said before it.
+/// The time for which a request waits for earlier messages.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The messages that wait on one link.
 #[derive(Default)]
 pub(super) struct Outbox {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<OutboxQueue>,
     quiet: Notify,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct OutboxQueue {
     texts: VecDeque<Bytes>,
     bytes: usize,
-    /// True if somebody sends them.
+    /// True while a task sends them.
     busy: bool,
 }
 
 impl Outbox {
-    /// Puts one in; whether somebody has to begin to send, or `None` when there is no room.
+    /// Adds a message; returns true if the caller has to start sending, or `None` if there is no room.
     fn put(&self, text: Bytes) -> Option<bool> {
         let mut waiting = self.waiting.lock();
         if waiting.texts.len() >= MOST.0 || waiting.bytes > MOST.1 {
@@ -47,7 +47,7 @@ impl Outbox {
         Some(!std::mem::replace(&mut waiting.busy, true))
     }
 
-    /// The next one to send; after the last one nobody sends any more.
+    /// The next message to send; after the last one, sending stops.
     fn next(&self) -> Option<Bytes> {
         let mut waiting = self.waiting.lock();
         let next = waiting.texts.pop_front();
@@ -62,11 +62,12 @@ impl Outbox {
 }
 
 impl OpenLink {
-    /// Sends a notification, or an answer to a question, when those before it are sent.
+    /// Sends a notification, or an answer to a question, after those before it.
     pub fn say(self: &Arc<Self>, egress: &Egress, text: Bytes) {
         match self.outbox.put(text) {
             None => {
-                tracing::warn!(server = %self.server.name(), "a message is dropped: too many wait to be taken");
+                tracing::warn!(server = %self.server.name(), "dropped a message: too many are waiting to \
+                    be sent");
             }
             Some(false) => {}
             Some(true) => {
@@ -76,8 +77,8 @@ impl OpenLink {
                         if link.is_alive()
                             && let Err(e) = link.notify(&egress.client, text).await
                         {
-                            let told = link.server.told(&e);
-                            tracing::warn!(server = %link.server.name(), "a message was not taken: {told}");
+                            let told = link.server.describe(&e);
+                            tracing::warn!(server = %link.server.name(), "a message was not delivered: {told}");
                         }
                     }
                 });
@@ -85,15 +86,15 @@ impl OpenLink {
         }
     }
 
-    /// Returns true if something still waits to be sent.
-    pub fn is_saying(&self) -> bool {
+    /// Returns true if messages are waiting to be sent.
+    pub fn is_sending(&self) -> bool {
         self.outbox.waiting.lock().busy
     }
 
-    /// Waits until what was said is sent, but not long: a server may work that takes no notices.
-    pub async fn said(&self) {
+    /// Waits until all messages are sent, but not long: some servers accept no notifications.
+    pub async fn flushed(&self) {
         let quiet = self.outbox.quiet.notified();
-        if self.is_saying() {
+        if self.is_sending() {
             let _ = timeout(PATIENCE, quiet).await;
         }
     }

@@ -1,31 +1,33 @@
-//! The question that settles a doubt: after a refusal that may say that a server speaks another era now, or has forgotten a
-//! session, the server is asked something harmless on the same link. Only what this shows counts; else the refusal is the
-//! server's own answer to the request. It must not know what was refused.
+//! The probe: after a refusal that may say that a server speaks another era now, or has forgotten a session, the server
+//! is asked something harmless on the same link. Only its reaction counts; otherwise the refusal is the server's own
+//! answer. It must not know the refused request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use proto::era::{discover_request, initialize_request, server_hello};
+use engine::exchange::Mirror;
+use proto::era::{Era, discover_request, initialize_request, server_hello};
 use proto::mcp::Method;
-use proto::rpc::{Frame, Id, Kind as FrameKind, RpcError, code};
+use proto::rpc::{Frame, FrameKind, FrameLimits, Id, RpcError, code};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 use transport::net::client::Client;
 use transport::up::{HttpLink, LinkError};
 
-use crate::server::{Kind, mirror};
+use crate::link_key::LinkKey;
+use crate::server::mirror;
 
-/// The time that the server may take. One that answers its calls needs no time for this.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The time that the server may take. A server that answers its calls answers this at once.
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The time for which what it showed holds: a server that refuses every call is not asked once a call.
+/// The time for which a reaction is reused, so that a server that refuses every call is not probed for each.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// The ids of these requests, beyond all that calls get, and still exact in every JSON parser.
+/// The ids of probes: above those of all calls, and still exact in every JSON parser.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 52);
 
-/// A refusal, as far as two of them can be compared.
+/// A refusal, in a form that can be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
     status: u16,
@@ -50,7 +52,7 @@ impl Rejection {
     }
 }
 
-/// What the server made of the question.
+/// The server's reaction to the question.
 #[derive(Debug, Clone)]
 pub(super) enum Reaction {
     /// It speaks the era, and knows the session.
@@ -58,16 +60,16 @@ pub(super) enum Reaction {
     /// It does not know the question.
     Unknown,
     Rejected(Rejection),
-    /// It said nothing that can be used.
+    /// It gave no usable answer.
     Silent,
 }
 
-/// What was last learnt on one link, and the turn to ask.
+/// The latest reaction on one link, and a lock that admits one question at a time.
 #[derive(Default)]
 pub(super) struct LinkProbe(Mutex<Option<(Instant, Reaction)>>);
 
 impl LinkProbe {
-    /// What the server makes of the question now. One is asked at a time; whoever waited for it takes what it showed.
+    /// The server's reaction now. One caller asks at a time; those that waited for it take its result.
     pub(super) async fn reaction(&self, client: &Client, link: &HttpLink) -> Reaction {
         let came = Instant::now();
         let mut last = self.0.lock().await;
@@ -83,17 +85,11 @@ impl LinkProbe {
     }
 }
 
-/// Asks on the link itself: `ping` where there are sessions, else what the server speaks.
+/// Sends the probe on the link itself.
 async fn ask(client: &Client, link: &HttpLink) -> Reaction {
     let (era, key) = (link.era(), NEXT_ID.fetch_add(1, Ordering::Relaxed));
-    let id = Id::number(key);
-    let (request, mirror) = if era.has_sessions() {
-        let method = Method::Ping.name();
-        (Bytes::from(format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{method}\"}}")), None)
-    } else {
-        (discover_request(&id, era, crate::CLIENT_INFO), mirror(era, Method::Discover))
-    };
-    match link.asked(client, request, key, mirror.as_ref()).await {
+    let (request, mirror) = question(era, key);
+    match link.asked(client, request, key, mirror.as_ref(), FrameLimits::default()).await {
         Ok(answer) if answer.frame.kind() == FrameKind::Error => {
             let rejection = Rejection::of(&answer.frame, answer.status);
             if rejection.code == Some(code::METHOD_NOT_FOUND) {
@@ -108,15 +104,25 @@ async fn ask(client: &Client, link: &HttpLink) -> Reaction {
         }
         Ok(_) => Reaction::Alive,
         Err(LinkError::Status { status, .. }) => Reaction::Rejected(Rejection::bare(status)),
-        Err(LinkError::SessionGone) => Reaction::Rejected(Rejection::bare(404)),
+        Err(LinkError::Unauthorized(refusal)) => Reaction::Rejected(Rejection::bare(refusal.status)),
         Err(_) => Reaction::Silent,
     }
 }
 
-/// Returns true if the server refuses another session of its era: a server that does so takes none.
+/// The question: `ping` in eras with sessions, else a discovery.
+pub(super) fn question(era: &'static Era, key: u64) -> (Bytes, Option<Mirror>) {
+    if era.has_sessions() {
+        let method = Method::Ping.name();
+        (Bytes::from(format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{method}\"}}")), None)
+    } else {
+        (discover_request(&Id::number(key), era, crate::CLIENT_INFO), mirror(era, Method::Discover))
+    }
+}
+
+/// Returns true if the server refuses another session of its era: then it accepts no sessions at all.
 pub(super) async fn refuses_sessions(client: &Client, link: &HttpLink) -> bool {
     let (era, key) = (link.era(), NEXT_ID.fetch_add(1, Ordering::Relaxed));
-    let request = initialize_request(&Id::number(key), era, &Kind::plain(era).own_hello());
+    let request = initialize_request(&Id::number(key), era, &LinkKey::plain(era).own_hello());
     let mut sibling = link.sibling();
     let opened = timeout(PATIENCE, sibling.introduce(client, request, key, None)).await;
     if let Ok(Ok(_)) = opened {

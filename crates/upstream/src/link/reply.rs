@@ -1,25 +1,25 @@
-//! What a request over a link is answered with: one message, a stream of them, or a long body on its way.
+//! The reply to a request over a link: one message, a stream of them, or a long body that is still arriving.
 
 use std::collections::VecDeque;
 
 use bytes::Bytes;
 use proto::era::Era;
-use proto::rpc::{Frame, FrameLimits, Kind};
+use proto::rpc::{Frame, FrameKind, FrameLimits};
 use transport::net::client::Client;
 use transport::up::{EventStream, LinkError, LongReply, MuxCall, OpenCall, StreamItem, messages};
 
-/// What a request was answered with, at first.
+/// The beginning of an answer to a request.
 pub enum Reply {
-    /// The whole answer, with its HTTP status where there was HTTP.
+    /// The whole answer, with its HTTP status if there is one.
     Whole(Frame, Option<u16>),
     /// A stream of messages.
-    Source(Source),
+    Source(ReplySource),
     /// A long answer of which only the beginning has been read.
     Long(Box<LongReply>),
 }
 
 impl Reply {
-    /// A body that was read to its end; an array of messages is a source of them.
+    /// Reads a complete body; an array of messages becomes a source.
     pub fn of(
         text: Bytes,
         status: Option<u16>,
@@ -29,55 +29,55 @@ impl Reply {
         if !era.batches {
             return Ok(Self::Whole(parse(text, limits)?, status));
         }
-        let mut ready = messages(text, era, limits)?;
+        let mut ready = messages(text, era.batches, limits)?;
         if ready.len() == 1
             && let Some(only) = ready.pop_front()
         {
             return Ok(Self::Whole(only, status));
         }
-        Ok(Self::Source(Source::Web(Incoming { era, stream: None, ready, open: None })))
+        Ok(Self::Source(ReplySource::Web(Incoming { era, stream: None, ready, open: None })))
     }
 }
 
-/// Where an exchange's messages come from.
-pub enum Source {
-    /// Over HTTP, on a stream of the exchange's own.
+/// The source of an exchange's messages.
+pub enum ReplySource {
+    /// An HTTP stream of the exchange's own.
     Web(Incoming),
-    /// On a wire that many exchanges share.
+    /// A wire that many exchanges share.
     Pipe(MuxCall),
 }
 
-/// Messages that come over HTTP.
+/// Messages over HTTP.
 pub struct Incoming {
     era: &'static Era,
-    /// Where more come from, if they do.
+    /// The stream of further messages, if there is one.
     stream: Option<Box<EventStream>>,
-    /// The rest of the array that came last.
+    /// The rest of the latest array.
     ready: VecDeque<Frame>,
     /// The call under its key, until its answer comes.
     open: Option<(u64, OpenCall)>,
 }
 
-/// What a source brings.
+/// One item of a source.
 pub enum Item {
     /// A message.
     Frame(Frame),
-    /// The upstream closed its stream and has to be asked again; it wishes to wait so many milliseconds.
+    /// The upstream closed its stream and has to be asked again, after this many milliseconds if it said so.
     Paused(Option<u64>),
 }
 
-impl Source {
-    /// Lets it go once the answer is there.
+impl ReplySource {
+    /// Releases the source once the answer has come.
     pub fn finish(self) {
         if let Self::Web(Incoming { stream: Some(stream), .. }) = self {
             stream.finish();
         }
     }
 
-    /// The next of it.
+    /// The next item.
     ///
     /// # Errors
-    /// Why nothing more comes.
+    /// Returns the reason why there are no more items.
     pub async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
         match self {
             Self::Pipe(call) => Ok(Item::Frame(call.next().await?)),
@@ -95,7 +95,7 @@ impl Incoming {
     async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
         let item = self.item(client, limits).await;
         if let (Ok(Item::Frame(frame)), Some((key, open))) = (&item, &self.open)
-            && matches!(frame.kind(), Kind::Response | Kind::Error)
+            && matches!(frame.kind(), FrameKind::Response | FrameKind::Error)
             && frame.id().is_none_or(|id| id.as_number() == Some(*key))
         {
             open.over();
@@ -113,7 +113,7 @@ impl Incoming {
             match stream.next(client).await? {
                 StreamItem::Paused { retry } => return Ok(Item::Paused(retry)),
                 StreamItem::Message(text) if self.era.batches => {
-                    self.ready = messages(text, self.era, limits)?;
+                    self.ready = messages(text, self.era.batches, limits)?;
                 }
                 StreamItem::Message(text) => return Ok(Item::Frame(parse(text, limits)?)),
             }

@@ -1,21 +1,21 @@
-//! Requests of the gateway's own that change what a server keeps for a link. They must not know for whom.
+//! The gateway's own requests, which change a server's state for a link. They must not know for whom.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, Kind as FrameKind};
+use proto::rpc::{Frame, FrameKind};
 
 use super::open_link::OpenLink;
 use crate::egress::Egress;
 
-/// Tells an upstream the log level of a session, in the words of its era.
-pub async fn tell_level(egress: &Egress, link: &Arc<OpenLink>, level: &Bytes) {
+/// Sends an upstream the log level of a session, in the upstream's era.
+pub async fn send_level(egress: &Egress, link: &Arc<OpenLink>, level: &Bytes) {
     let level = proto::bridge::level(level, link.era);
     request(egress, link, Method::SetLevel, &format!("\"level\":{level}")).await;
 }
 
-/// A request of the session's own; `false` when it is answered by an error. Whatever else goes wrong matters only to the log.
+/// Sends a request of the session's own; returns `false` if the answer is an error. Other failures are only logged.
 pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, params: &str) -> bool {
     let key = egress.next_key();
     let body = format!(
@@ -28,14 +28,14 @@ pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, para
     match tokio::time::timeout(patience, answer).await {
         Ok(Ok(answer)) => return answer.kind() != FrameKind::Error,
         Ok(Err(e)) => {
-            tracing::debug!(server = %link.server.name(), "{}: {}", method.name(), link.server.told(&e));
+            tracing::debug!(server = %link.server.name(), "{}: {}", method.name(), link.server.describe(&e));
         }
         Err(_) => tracing::debug!(server = %link.server.name(), "{}: no answer", method.name()),
     }
     true
 }
 
-/// A request of the gateway's own that stays open for long. Its upstream is told when nobody waits any more.
+/// A long-running request of the gateway's own. Its upstream is told when it is dropped.
 pub struct OpenRequest {
     egress: Egress,
     link: Arc<OpenLink>,
@@ -50,7 +50,7 @@ impl OpenRequest {
         Self { egress: egress.clone(), link: link.clone(), key, is_answered: false }
     }
 
-    /// Its answer has come: nobody has to be told.
+    /// Marks it as answered, so that the upstream need not be told.
     pub fn answered(mut self) {
         self.is_answered = true;
     }

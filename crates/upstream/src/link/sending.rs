@@ -1,32 +1,52 @@
-//! Requests over an open link, and what is done when they are refused. It must not know what they ask.
+//! Requests over an open link, and retries after refusals. It must not know their content.
 
 use std::time::Duration;
 
 use engine::exchange::Outbound;
 use native::NativeCall;
-use proto::era::{Doubt, discover_request, doubt, is_doubtful_status};
+use proto::era::{Doubt, discover_request, doubt, doubt_of_status};
 use proto::mcp::Method;
-use proto::rpc::{Frame, FrameLimits, Id, Kind as FrameKind};
+use proto::rpc::{Frame, FrameKind, FrameLimits, Id};
 use transport::net::client::Client;
 use transport::up::{HttpLink, HttpReply, LinkError, OpenCall, Owner};
 
 use super::open_link::OpenLink;
 use super::probe::Rejection;
-use super::reply::{Incoming, Reply, Source, parse};
-use super::wire::Wire;
+use super::reply::{Incoming, Reply, ReplySource, parse};
 use crate::egress::Egress;
 use crate::embedded::{Carried, mapped};
+use crate::negotiation::wire::Wire;
+use crate::server::Server;
 
-/// How many other credentials a refused request is sent with: one that was kept, and one that it is exchanged for.
-pub const CREDENTIALS: usize = 2;
+/// The number of times that a refused request is repeated with other credentials: once with the kept ones, and once with
+/// those that they are exchanged for.
+const CREDENTIALS: usize = 2;
 
-/// The time that a server may take for the question behind a cancellation. One that takes longer may still log about
-/// the call.
+/// The time that a server may take to answer the question after a cancellation. A slower one may still log about the
+/// call.
 const HEARD_WITHIN: Duration = Duration::from_secs(10);
 
+/// Does something that takes a server's credentials; again after a refusal for lack of them, as long as there are better ones
+/// now.
+pub async fn with_credentials<T, F: Future<Output = Result<T, LinkError>>>(
+    server: &Server,
+    attempt: impl Fn() -> F,
+) -> Result<T, LinkError> {
+    let mut result = attempt().await;
+    for _ in 0..CREDENTIALS {
+        match &result {
+            Err(LinkError::Unauthorized(refusal)) if Box::pin(server.is_let_in(refusal)).await => {
+                result = Box::pin(attempt()).await;
+            }
+            _ => break,
+        }
+    }
+    result
+}
+
 impl OpenLink {
-    /// Sends a request for its owner, with what it carries; again when it was refused for want of a better credential, and
-    /// there is one now.
+    /// Sends a request for its owner, with its credentials; once more after a refusal for lack of credentials, if there
+    /// are better ones now.
     pub async fn send(
         &self,
         client: &Client,
@@ -34,25 +54,13 @@ impl OpenLink {
         limits: FrameLimits,
         of: (Owner, Option<&Carried>),
     ) -> Result<Reply, LinkError> {
-        let mut sent = self.send_once(client, &outbound, limits, of).await;
-        for _ in 0..CREDENTIALS {
-            match &sent {
-                Err(e) if Box::pin(self.is_let_in(e)).await => {
-                    sent = Box::pin(self.send_once(client, &outbound, limits, of)).await;
-                }
-                _ => break,
-            }
+        let sent = with_credentials(&self.server, || self.send_once(client, &outbound, limits, of)).await;
+        match &sent {
+            Ok(_) => self.server.note_up(),
+            Err(e) if e.passing().is_some() => self.server.note_failed(e),
+            Err(_) => {}
         }
         sent
-    }
-
-    /// Returns true if a request that failed so may be sent again: it was refused for want of a better credential, and
-    /// there is one.
-    async fn is_let_in(&self, error: &LinkError) -> bool {
-        match error {
-            LinkError::Unauthorized(refusal) => self.server.is_let_in(refusal).await,
-            _ => false,
-        }
     }
 
     async fn send_once(
@@ -66,11 +74,11 @@ impl OpenLink {
         let open = self.counts_calls().then(|| self.calls.begin(outbound.key, owner));
         match &self.wire {
             Wire::Http(link) => match self.posted(client, link, outbound, open.as_ref()).await? {
-                HttpReply::Whole { status, text, gone } => {
+                HttpReply::Whole { status, text } => {
                     let reply = Reply::of(text, Some(status), self.era, limits)?;
-                    if status >= 400
-                        && let Reply::Whole(frame, _) = &reply
-                        && let Some(other) = Box::pin(self.doubted(client, link, frame, status, gone)).await
+                    if let Reply::Whole(frame, _) = &reply
+                        && frame.kind() == FrameKind::Error
+                        && let Some(other) = Box::pin(self.doubted(client, link, frame, status)).await
                     {
                         return Err(other);
                     }
@@ -78,17 +86,17 @@ impl OpenLink {
                 }
                 HttpReply::Stream(stream) => {
                     let open = open.map(|open| (outbound.key, open));
-                    Ok(Reply::Source(Source::Web(Incoming::new(stream, self.era, open))))
+                    Ok(Reply::Source(ReplySource::Web(Incoming::new(stream, self.era, open))))
                 }
                 HttpReply::Long(long) => Ok(Reply::Long(long)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
             },
-            Wire::Pipe(link) => {
-                Ok(Reply::Source(Source::Pipe(link.call(outbound.key, outbound.body.clone(), owner).await?)))
-            }
+            Wire::Pipe(link) => Ok(Reply::Source(ReplySource::Pipe(
+                link.call(outbound.key, outbound.body.clone(), owner).await?,
+            ))),
             Wire::Sse(link) => {
                 let call = link.call(client, outbound.key, outbound.body.clone(), owner).await?;
-                Ok(Reply::Source(Source::Pipe(call)))
+                Ok(Reply::Source(ReplySource::Pipe(call)))
             }
             Wire::Native(server) => {
                 let request = parse(outbound.body.clone(), limits)?;
@@ -100,13 +108,13 @@ impl OpenLink {
         }
     }
 
-    /// Returns true if what is said here beside the calls' own streams may be about any of them; where many share a
-    /// stream, that counts them itself.
+    /// Returns true if unsolicited messages may belong to any running call; if many share a stream, the stream counts the
+    /// calls itself.
     fn counts_calls(&self) -> bool {
         matches!(self.wire, Wire::Http(_)) && !self.own && self.era.has_sessions()
     }
 
-    /// Posts a request; notes that it is not open when it was answered at once, or not taken.
+    /// Posts a request; marks the call as closed if it was answered at once, or not accepted.
     async fn posted(
         &self,
         client: &Client,
@@ -128,8 +136,9 @@ impl OpenLink {
         self.known(client, link, posted).await
     }
 
-    /// Forgets a call once the server can say nothing more about it. A server without sessions may not after it has read the
-    /// cancellation (2026-07-28, cancellation over stdio), and its answer to a question behind that shows that it has.
+    /// Forgets a call once the server can say nothing more about it. A server without sessions must be silent after it
+    /// has read the cancellation (2026-07-28, cancellation over stdio), and its answer to a later question shows that it
+    /// has.
     pub async fn forget_cancelled(&self, egress: &Egress, key: u64) {
         if self.era.has_sessions() || !matches!(self.wire, Wire::Pipe(_)) {
             return;
@@ -143,16 +152,16 @@ impl OpenLink {
         }
     }
 
-    /// Opens a stream for the gateway itself; `None` when it is answered at once, and so refused.
+    /// Opens a stream for the gateway itself; `None` if it was answered at once, and so refused.
     pub async fn open_stream(
         &self,
         client: &Client,
         outbound: Outbound,
         limits: FrameLimits,
-    ) -> Result<Option<Source>, LinkError> {
+    ) -> Result<Option<ReplySource>, LinkError> {
         if matches!(self.wire, Wire::Pipe(_) | Wire::Sse(_)) {
             let call = self.wire.own_call(client, outbound.key, outbound.body).await?;
-            return Ok(Some(Source::Pipe(call)));
+            return Ok(Some(ReplySource::Pipe(call)));
         }
         match self.send(client, outbound, limits, (Owner::unique(), None)).await? {
             Reply::Source(source) => Ok(Some(source)),
@@ -160,7 +169,7 @@ impl OpenLink {
         }
     }
 
-    /// Sends a request of the gateway's own and waits for its answer; once more as [`Self::send`] does. The caller sets the
+    /// Sends a request of the gateway's own and waits for its answer; repeats it like [`Self::send`]. The caller sets the
     /// deadline.
     pub async fn ask(
         &self,
@@ -168,16 +177,7 @@ impl OpenLink {
         outbound: Outbound,
         limits: FrameLimits,
     ) -> Result<Frame, LinkError> {
-        let mut asked = self.ask_once(client, outbound.clone(), limits).await;
-        for _ in 0..CREDENTIALS {
-            match &asked {
-                Err(e) if self.is_let_in(e).await => {
-                    asked = self.ask_once(client, outbound.clone(), limits).await;
-                }
-                _ => break,
-            }
-        }
-        asked
+        with_credentials(&self.server, || self.ask_once(client, outbound.clone(), limits)).await
     }
 
     async fn ask_once(
@@ -188,9 +188,10 @@ impl OpenLink {
     ) -> Result<Frame, LinkError> {
         match &self.wire {
             Wire::Http(link) => {
-                let answer = link.asked(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await;
+                let answer =
+                    link.asked(client, outbound.body, outbound.key, outbound.mirror.as_ref(), limits).await;
                 let answer = self.known(client, link, answer).await?;
-                match self.doubted(client, link, &answer.frame, answer.status, answer.gone).await {
+                match self.doubted(client, link, &answer.frame, answer.status).await {
                     Some(other) => Err(other),
                     None => Ok(answer.frame),
                 }
@@ -211,33 +212,47 @@ impl OpenLink {
         }
     }
 
-    /// The error that takes an answer's place when that refused more than its request: whoever needs the upstream next opens
-    /// it anew.
+    /// The error in the place of an answer that refused more than its request: the next request opens the link anew.
     async fn doubted(
         &self,
         client: &Client,
         link: &HttpLink,
         answer: &Frame,
         status: u16,
-        gone: bool,
     ) -> Option<LinkError> {
-        let doubt = doubt(self.era, answer, status).or(gone.then_some(Doubt::Session))?;
+        let doubt = doubt(self.era, answer, status)?;
+        // Where no session was given out, a request that was taken says nothing of one.
+        if doubt == Doubt::Session && status < 400 && !link.has_session() {
+            return None;
+        }
         self.settle_doubt(client, link, &Rejection::of(answer, status), doubt).await
     }
 
-    /// The same, unless the upstream no longer speaks the era of this link.
+    /// The same for a refusal without a message.
     async fn known<T>(
         &self,
         client: &Client,
         link: &HttpLink,
         outcome: Result<T, LinkError>,
     ) -> Result<T, LinkError> {
-        let Err(LinkError::Status { status, .. }) = &outcome else { return outcome };
-        if !is_doubtful_status(self.era, *status) {
+        let status = match &outcome {
+            // The protocol's own word for it (2025-11-25, session management).
+            Err(LinkError::Status { status: 404 | 410, .. })
+                if self.era.has_sessions() && link.has_session() =>
+            {
+                self.bury();
+                return Err(LinkError::SessionGone);
+            }
+            Err(LinkError::Status { status, .. }) => *status,
+            // A server that says how it wants to be asked means it.
+            Err(LinkError::Unauthorized(refusal)) if refusal.challenge.is_empty() => refusal.status,
+            _ => return outcome,
+        };
+        let Some(doubt) = doubt_of_status(self.era, status) else { return outcome };
+        if doubt == Doubt::Session && !link.has_session() {
             return outcome;
         }
-        let rejection = Rejection::bare(*status);
-        let other = Box::pin(self.settle_doubt(client, link, &rejection, Doubt::Era)).await;
+        let other = Box::pin(self.settle_doubt(client, link, &Rejection::bare(status), doubt)).await;
         other.map_or(outcome, Err)
     }
 }

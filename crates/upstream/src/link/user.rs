@@ -1,10 +1,11 @@
-//! A client with a session, as the links know it over which its calls go. It must not know what a session is.
+//! A client with a session, as the links see it that its calls use. It must not know what a session is.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::catalogue::UpstreamId;
 use proto::era::Era;
+use proto::mcp::Notice;
 use proto::rpc::Frame;
 use transport::up::Owner;
 
@@ -12,47 +13,53 @@ use super::open_link::OpenLink;
 use crate::egress::Egress;
 use crate::server::Server;
 
-/// A client with a session, over whose links servers speak unasked.
+/// A client with a session, whose links receive unsolicited messages.
 pub trait LinkUser: Send + Sync {
-    /// Whose what servers say is that belongs to its calls.
+    /// The owner of messages that servers send about its calls.
     fn attribution(&self) -> Owner;
 
-    /// In which era it is spoken to.
+    /// Its era.
     fn era(&self) -> &'static Era;
 
-    /// Returns true if it may use something of this server.
+    /// Returns true if it may use anything of this server.
     fn may_use(&self, server: UpstreamId) -> bool;
 
-    /// Returns true if it wants this message; one for the log is not wanted below the level that the client asked for.
+    /// Returns true unless the message is a log message below the level that the client asked for.
     fn wants(&self, message: &Frame) -> bool;
 
-    /// Returns true if it listens to a resource that a notice about `uri` concerns.
+    /// Returns true if a notification about `uri` concerns one of its resources.
     fn is_concerned(&self, uri: &str) -> bool;
 
-    /// The resources that it listens to at this server, in a session there.
+    /// The resources that it has subscribed at this server, in a session there.
     fn taken_at(&self, server: &Server) -> Vec<String>;
 
     /// Returns true if it listens to exactly this resource.
     fn is_subscribed(&self, uri: &str) -> bool;
 
-    /// Puts a server's question to the client; why that cannot be.
+    /// Passes a server's question to the client.
     ///
     /// # Errors
-    /// What the server is told instead of an answer.
+    /// Returns the text for the server if the client cannot be asked.
     fn ask(&self, egress: &Egress, link: &Arc<OpenLink>, question: &Frame) -> Result<(), String>;
 
-    /// Takes back the question that the server's notice names.
+    /// Withdraws the question that the server's notification names.
     fn withdraw(&self, link: &Arc<OpenLink>, notice: &Frame);
 
-    /// Tells the client what the server says on this link.
+    /// Passes on a message of the server on this link.
     fn receive(&self, egress: &Egress, link: &OpenLink, message: &Frame);
 
-    /// Tells the client what a server of this era says, in the words of the client's.
+    /// Passes on a message of a server of this era, in the client's era.
     fn hear(&self, era: &'static Era, message: &Frame);
 
-    /// Tells the client of its call's progress, in its own words.
+    /// Notifies the client that a list has changed.
+    fn notify_changed(&self, list: Notice);
+
+    /// Notifies the client of its call's progress, in the client's own form.
     fn progress(&self, text: Bytes);
 
-    /// Joins the link that has taken the place of the one that it used: the server there knows nothing of it yet.
+    /// The link that was its own serves another client now: what it listens to there is listened to elsewhere.
+    fn was_left(self: Arc<Self>, egress: &Egress, link: &Arc<OpenLink>);
+
+    /// Joins the link that replaces a lost one: the server there has no state of the session yet.
     fn rejoin(self: Arc<Self>, egress: &Egress, server: UpstreamId);
 }

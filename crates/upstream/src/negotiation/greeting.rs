@@ -1,61 +1,80 @@
-//! The introduction to a child, over its pipe: which of the questions that were put to it is answered, also when the answer
-//! comes late. It must not know who wants to speak to the child, or how it is started.
+//! The handshake with a child over its pipe. It finds out which of the requests that were sent is answered, even if the
+//! answer comes late. It must not know who wants to reach the child.
 //!
-//! A child that is slow to start reads all questions at once when it is ready. Each has an id of its own, so that its answer
-//! is known for what it is; an answer to an earlier question counts when the newer one is refused.
+//! A child that is slow to start reads all requests at once when it is ready. Each request has an id of its own, so that
+//! its answer can be matched; an answer to an earlier request counts if the newer one is refused.
 
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use bytes::Bytes;
-use proto::era::{Era, Lifecycle, ServerHello, initialized};
-use proto::rpc::{Frame, Kind as FrameKind};
+use proto::era::{Lifecycle, ServerHello, initialized};
+use proto::rpc::{Frame, FrameKind, FrameLimits};
 use tokio::time::{Instant, timeout_at};
-use transport::up::{LinkError, MuxCall, PipeLink, Unasked, read_hello};
+use tracing::Instrument as _;
+use transport::child::{Limits as ChildLimits, SpawnError, Spec, Supervisor};
+use transport::up::{LinkError, MuxCall, MuxRoom, PipeLink, Unasked, read_hello};
 
+use super::guest::Guest;
 use super::ladder::{Climb, PROBE, Rung, Verdict, verdict};
 
-/// A started child, and what it says unasked.
-pub type Piped = (PipeLink, Unasked);
+/// A started child, and the messages that it sends on its own.
+pub(super) type Piped = (PipeLink, Unasked);
 
-/// The side that introduces itself to a child.
-pub trait Guest: Sync {
-    /// Starts a child.
-    fn start(&self) -> impl Future<Output = Result<Piped, LinkError>> + Send;
-
-    /// The request of an introduction, with the id that it has, which no other request on the pipe may have.
-    fn introduction(&self, era: &'static Era) -> (u64, Bytes);
-
-    /// Returns true where this way is known to work, so that it needs no short deadline.
-    fn is_sure_of(&self, rung: Rung) -> bool;
-
-    /// Refuses a server that speaks another era than the only one that is wanted.
-    fn accepts(&self, hello: &ServerHello) -> Result<(), LinkError>;
-
-    /// Is told why a way does not work.
-    fn hears(&self, rung: Rung, why: &LinkError);
+/// The means to start a child.
+pub struct ChildStarter<'a> {
+    /// Starts and reaps it.
+    pub supervisor: &'a Supervisor,
+    /// Its program.
+    pub spec: &'a Spec,
+    /// The limits of its output, and the graces of its end.
+    pub limits: ChildLimits,
+    /// The limits of its messages.
+    pub frames: FrameLimits,
+    /// The capacity of its pipe.
+    pub room: MuxRoom,
+    /// The name under which the reader of its pipe logs.
+    pub span: tracing::Span,
+    /// The time from its start to its first answer.
+    pub within: Duration,
 }
 
-/// A child that has been introduced to.
-pub struct Greeted {
+impl ChildStarter<'_> {
+    async fn start(&self, guest: &impl Guest) -> Result<Piped, LinkError> {
+        let mut child = self.supervisor.spawn(self.spec, self.limits).await;
+        if matches!(child, Err(SpawnError::TooMany { .. })) && guest.make_room().await {
+            child = self.supervisor.spawn(self.spec, self.limits).await;
+        }
+        let (handle, lines) = child?.split();
+        let (pipe, reader, unasked) = PipeLink::new(handle, lines, self.frames, self.room, guest.talk());
+        tokio::spawn(reader.instrument(self.span.clone()));
+        Ok((pipe, unasked))
+    }
+}
+
+/// A child after its handshake.
+pub(super) struct Greeted {
     /// The pipe.
-    pub piped: Piped,
-    /// What the server said of itself.
-    pub hello: ServerHello,
+    pub(super) piped: Piped,
+    /// The server's introduction.
+    pub(super) hello: ServerHello,
     /// The way that works.
-    pub rung: Rung,
+    pub(super) rung: Rung,
 }
 
-/// Goes the ways of `climb` until one works. A child has `within` from its start to its first answer; it is not ended
-/// before, unless it is refused.
+/// Tries the ways of `climb` until one works. A child has all of its time from its start to its first answer; it is not
+/// ended earlier, unless it is refused.
 ///
 /// # Errors
-/// Nothing but the end of all ways; why is in `climb`.
-pub async fn greet(guest: &impl Guest, climb: &mut Climb, within: Duration) -> Option<Greeted> {
+/// Returns `None` if no way works; the reasons are in `climb`.
+pub(super) async fn greet(
+    guest: &impl Guest,
+    starter: &ChildStarter<'_>,
+    climb: &mut Climb,
+) -> Option<Greeted> {
     let mut child: Option<Child> = None;
     while let Some((rung, _)) = climb.next_rung() {
-        match attempt(guest, climb, rung, within, &mut child).await {
+        match attempt(guest, starter, climb, rung, &mut child).await {
             Ok((works, hello)) => {
                 let piped = child.take()?.piped;
                 return Some(Greeted { piped, hello, rung: works });
@@ -72,19 +91,19 @@ pub async fn greet(guest: &impl Guest, climb: &mut Climb, within: Duration) -> O
     None
 }
 
-/// Asks the child that is there, or another one where that did not survive what it was asked before.
+/// Asks the running child, or a new one if it did not survive the earlier requests.
 async fn attempt(
     guest: &impl Guest,
+    starter: &ChildStarter<'_>,
     climb: &mut Climb,
     rung: Rung,
-    within: Duration,
     kept: &mut Option<Child>,
 ) -> Result<(Rung, ServerHello), LinkError> {
     let used = kept.take().filter(|child| !child.piped.0.is_closed());
     let was_used = used.is_some();
     let mut child = match used {
         Some(child) => child,
-        None => Child::start(guest, within).await?,
+        None => Child::start(guest, starter).await?,
     };
     let mut asked = child.ask(guest, climb, rung).await;
     let is_confused = asked.as_ref().is_err_and(|why| {
@@ -93,37 +112,37 @@ async fn attempt(
     // What was asked before may have confused it.
     if was_used && is_confused {
         child.piped.0.stop().await;
-        child = Child::start(guest, within).await?;
+        child = Child::start(guest, starter).await?;
         asked = child.ask(guest, climb, rung).await;
     }
     *kept = Some(child);
     asked
 }
 
-/// A child, and what it has been asked.
+/// A child, and the requests that it was sent.
 struct Child {
     piped: Piped,
     within: Duration,
     until: Instant,
-    /// The questions that are not answered yet, the newest last.
+    /// The requests that are not answered yet, the newest last.
     asked: Vec<(Rung, MuxCall)>,
-    /// An answer that came when another question had been put already.
+    /// An answer that came after another request had been sent already.
     early: Option<(Rung, ServerHello)>,
 }
 
 impl Child {
-    async fn start(guest: &impl Guest, within: Duration) -> Result<Self, LinkError> {
-        let until = Instant::now() + within;
-        let piped = guest.start().await?;
-        Ok(Self { piped, within, until, asked: Vec::new(), early: None })
+    async fn start(guest: &impl Guest, starter: &ChildStarter<'_>) -> Result<Self, LinkError> {
+        let until = Instant::now() + starter.within;
+        let piped = starter.start(guest).await?;
+        Ok(Self { piped, within: starter.within, until, asked: Vec::new(), early: None })
     }
 
-    /// Returns true while an answer may come, or has come, to another question than the newest.
+    /// Returns true if an earlier request than the newest may still be answered, or has been.
     fn is_asked(&self) -> bool {
         !self.asked.is_empty() || self.early.is_some()
     }
 
-    /// Puts a question, unless it was put before, and waits for an answer to any.
+    /// Sends a request, unless it was sent before, and waits for an answer to any.
     async fn ask(
         &mut self,
         guest: &impl Guest,
@@ -169,7 +188,7 @@ impl Child {
         }
     }
 
-    /// Nothing came in time.
+    /// Handles a child that did not answer in time.
     fn silent(&mut self, climb: &mut Climb, until: Instant) -> Result<(Rung, ServerHello), LinkError> {
         if let Some(early) = self.early.take() {
             climb.answered(early.0);
@@ -182,7 +201,7 @@ impl Child {
     }
 }
 
-/// The next answer to any of the questions, and to which.
+/// The next answer to any of the requests, and the request that it answers.
 async fn next(asked: &mut [(Rung, MuxCall)]) -> (usize, Result<Frame, LinkError>) {
     std::future::poll_fn(|context| {
         for (index, (_, call)) in asked.iter_mut().enumerate() {

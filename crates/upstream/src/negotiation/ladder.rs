@@ -1,8 +1,9 @@
-//! In which era, and over which transport, an upstream is spoken to: tried in turn, and remembered. It must not know how a
+//! The era and the transport in which an upstream is spoken to: tried in turn, and remembered. It must not know how a
 //! connection is made.
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use engine::config::HttpTransport;
@@ -11,7 +12,7 @@ use proto::era::{Era, HelloFault, Lifecycle, Web, newest_handshake, newest_state
 use proto::rpc::code;
 use transport::up::LinkError;
 
-/// The time for which a server may keep silent on a question that it may not know. Those that know it need no time.
+/// The time that a server gets to answer a question that it may not know. Servers that know it answer at once.
 pub const PROBE: Duration = Duration::from_secs(5);
 
 /// One way to speak to an upstream.
@@ -19,7 +20,7 @@ pub const PROBE: Duration = Duration::from_secs(5);
 pub struct Rung {
     /// The era to ask for; a server with a handshake may answer in another one.
     pub era: &'static Era,
-    /// The transport, where it is HTTP.
+    /// The transport, if it is HTTP.
     pub web: Web,
 }
 
@@ -33,10 +34,10 @@ impl fmt::Display for Rung {
     }
 }
 
-/// Which transports may be tried.
+/// The transports that may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// One endpoint; `true` when HTTP+SSE may be tried as well.
+    /// One endpoint; `true` if HTTP+SSE may be tried as well.
     Streamable(bool),
     /// HTTP+SSE only.
     EventStream,
@@ -45,7 +46,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Over HTTP, as configured.
+    /// The transports that the configuration allows over HTTP.
     pub fn of(transport: HttpTransport) -> Self {
         match transport {
             HttpTransport::Auto => Self::Streamable(true),
@@ -55,19 +56,39 @@ impl Reach {
     }
 }
 
-/// What an upstream is known to speak. Nothing is known at first, and nothing is when no way works any more.
+/// The ways that an upstream is known to accept: none at first, and none again once all of them fail.
 #[derive(Debug, Default)]
-pub struct Ladder(Mutex<Known>);
+pub struct Ladder {
+    known: Mutex<Known>,
+    /// The lifecycles that it is known to speak; every request asks for them.
+    lifecycles: AtomicU8,
+}
+
+/// Values of [`Ladder::lifecycles`].
+const HANDSHAKE_ALONE: u8 = 1;
+const STATELESS_ALONE: u8 = 2;
+const STATELESS_TOO: u8 = 3;
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Known {
     handshake: Option<bool>,
     stateless: Option<bool>,
-    /// True if one endpoint was refused in every era, and two work.
+    /// True if one endpoint was refused in every era, and two endpoints work.
     two_endpoints: bool,
 }
 
 impl Known {
+    /// The lifecycles that the server speaks, as [`Ladder`] keeps them.
+    fn lifecycles(self) -> u8 {
+        match (self.handshake, self.stateless) {
+            (Some(false), Some(true)) => STATELESS_ALONE,
+            (Some(true), Some(false)) => HANDSHAKE_ALONE,
+            (_, Some(false)) if self.two_endpoints => HANDSHAKE_ALONE,
+            (_, Some(true)) => STATELESS_TOO,
+            _ => 0,
+        }
+    }
+
     fn is_refused(self, rung: Rung) -> bool {
         match (rung.web, rung.era.lifecycle) {
             (Web::EventStream, _) => false,
@@ -86,10 +107,10 @@ impl Known {
 }
 
 impl Ladder {
-    /// The ways to try for clients of `era`, the most fitting first: the client's own kind, so that nothing has to be
-    /// translated that need not be. What is known not to work comes last, for it may be another server now.
+    /// The ways to try for clients of `era`, the best first: the client's own kind needs no translation. Ways that are
+    /// known to fail come last, because the server may have been replaced.
     pub fn rungs(&self, reach: Reach, era: &'static Era) -> Vec<Rung> {
-        let known = *self.0.lock();
+        let known = *self.known.lock();
         let other = match era.lifecycle {
             Lifecycle::Handshake => newest_stateless(),
             Lifecycle::Stateless => newest_handshake(),
@@ -106,15 +127,37 @@ impl Ladder {
         rungs
     }
 
-    /// Returns true if it is known to speak without sessions, and not with them.
+    /// Returns true if the upstream is known to speak without sessions only.
     pub fn is_stateless_only(&self) -> bool {
-        let known = self.0.lock();
-        known.stateless == Some(true) && known.handshake == Some(false)
+        self.lifecycles.load(Ordering::Relaxed) == STATELESS_ALONE
     }
 
-    /// Returns true if it is known to take this way.
+    /// Returns true if it is known to speak with sessions, and not without.
+    pub fn is_handshake_only(&self) -> bool {
+        self.lifecycles.load(Ordering::Relaxed) == HANDSHAKE_ALONE
+    }
+
+    /// Returns true if it took a handshake, and nobody has tried it without one.
+    pub fn may_be_stateless_too(&self) -> bool {
+        let known = self.known.lock();
+        known.handshake == Some(true) && known.stateless.is_none()
+    }
+
+    /// Remembers if it serves clients without a handshake.
+    pub fn note_stateless(&self, works: bool) {
+        let mut known = self.known.lock();
+        known.stateless = Some(works);
+        self.lifecycles.store(known.lifecycles(), Ordering::Relaxed);
+    }
+
+    /// Returns true if it is known to serve clients without a handshake.
+    pub fn is_stateless_too(&self) -> bool {
+        matches!(self.lifecycles.load(Ordering::Relaxed), STATELESS_ALONE | STATELESS_TOO)
+    }
+
+    /// Returns true if the upstream is known to accept this way.
     pub fn takes(&self, rung: Rung) -> bool {
-        let known = self.0.lock();
+        let known = self.known.lock();
         match (rung.web, rung.era.lifecycle) {
             (Web::EventStream, _) => known.two_endpoints,
             (Web::Streamable, Lifecycle::Handshake) => known.handshake == Some(true),
@@ -122,10 +165,10 @@ impl Ladder {
         }
     }
 
-    /// Remembers that a way works, and which were refused before it. Only then do refusals say something: who refuses
-    /// everything may be gone, or ill.
+    /// Remembers the way that works, and those that were refused before it. Refusals only count once something works: a
+    /// server that refuses everything may be down.
     pub fn settle(&self, works: Rung, refused: &[Rung]) {
-        let mut known = self.0.lock();
+        let mut known = self.known.lock();
         if works.web == Web::Streamable {
             known.two_endpoints = false;
         }
@@ -133,23 +176,30 @@ impl Ladder {
             known.note(*rung, false);
         }
         known.note(works, true);
+        self.lifecycles.store(known.lifecycles(), Ordering::Relaxed);
     }
 
-    /// Takes it that a child was silent for all of its time. A question of the other era may have confused it, so the next
-    /// child is asked for a handshake first.
+    /// Notes that a child did not answer in all of its time. A question of the other era may have confused it, so the
+    /// next child gets a handshake first.
     pub fn was_silent(&self, refused: &[Rung]) {
         let confuses = |rung: &Rung| rung.era.lifecycle == Lifecycle::Stateless;
         let stateless = refused.iter().any(confuses).then_some(false);
-        *self.0.lock() = Known { stateless, ..Known::default() };
+        self.set(Known { stateless, ..Known::default() });
     }
 
-    /// Forgets everything: it may be another server now.
+    /// Forgets everything, because the server may have been replaced.
     pub fn forget(&self) {
-        *self.0.lock() = Known::default();
+        self.set(Known::default());
+    }
+
+    fn set(&self, new: Known) {
+        let mut known = self.known.lock();
+        *known = new;
+        self.lifecycles.store(new.lifecycles(), Ordering::Relaxed);
     }
 }
 
-/// The ways that are left to try, and why those before did not work.
+/// The ways that are left to try, and the reasons why earlier ones failed.
 #[derive(Debug)]
 pub struct Climb {
     left: VecDeque<Rung>,
@@ -159,18 +209,18 @@ pub struct Climb {
 }
 
 impl Climb {
-    /// In this order.
+    /// Creates a climb that tries the ways in this order.
     pub fn new(rungs: Vec<Rung>) -> Self {
         Self { left: rungs.into(), refused: Vec::new(), failure: None, is_over: false }
     }
 
-    /// The next way, and whether it was tried before.
+    /// The next way, and true if it was tried before.
     pub fn next_rung(&mut self) -> Option<(Rung, bool)> {
         let rung = self.left.pop_front()?;
         Some((rung, self.refused.contains(&rung)))
     }
 
-    /// Takes it that a way did not work.
+    /// Notes that a way failed.
     pub fn failed(&mut self, rung: Rung, why: LinkError) {
         let verdict = verdict(&why, rung);
         if verdict == Verdict::Refused && !self.refused.contains(&rung) {
@@ -195,7 +245,7 @@ impl Climb {
         self.left.is_empty()
     }
 
-    /// Takes it that a way which was too late was answered all the same.
+    /// Notes that a way was answered after its time was over.
     pub fn answered(&mut self, rung: Rung) {
         self.refused.retain(|other| *other != rung);
         self.left.retain(|other| *other != rung);
@@ -206,35 +256,35 @@ impl Climb {
         &self.refused
     }
 
-    /// The reason why no way works, and whether all of them were tried.
+    /// The reason why no way works, and true if all of them were tried.
     pub fn failure(self) -> (LinkError, bool) {
         (self.failure.unwrap_or(LinkError::Closed), !self.is_over)
     }
 }
 
-/// What it means that a way into a conversation did not work.
+/// The meaning of a failed way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The upstream does not speak the era or the transport.
     Refused,
-    /// It may, or not; another way may work.
+    /// The upstream may or may not speak it; another way may work.
     Unclear,
     /// No other way would work either.
     Final,
 }
 
-/// What a failed introduction means. Servers refuse what they do not know in all sorts of ways, also by silence or by
-/// their end; what keeps every client out (credentials, redirects, an address where nobody is) is no refusal.
+/// Judges a failed handshake. Servers refuse what they do not know in all sorts of ways, also by silence or by exiting;
+/// errors that stop every client (credentials, redirects, an unreachable address) are no refusal.
 pub fn verdict(error: &LinkError, asked: Rung) -> Verdict {
     let is_stateless = asked.era.lifecycle == Lifecycle::Stateless;
-    match error {
+    match error.cause() {
         // Only a server without sessions has these. One that does not take this version may still take a handshake.
         LinkError::Refused { code: code::HEADER_MISMATCH | code::MISSING_CAPABILITY, .. } if is_stateless => {
             Verdict::Final
         }
-        LinkError::Status { status: 401 | 403 | 407 | 408 | 429, .. } | LinkError::Unauthorized(_) => {
-            Verdict::Final
-        }
+        LinkError::Status { status: 401 | 403 | 407 | 408 | 429, .. }
+        | LinkError::Unauthorized(_)
+        | LinkError::TooMany(_) => Verdict::Final,
         LinkError::Refused { .. }
         | LinkError::Hello(_)
         | LinkError::EventStream(_)
@@ -243,21 +293,23 @@ pub fn verdict(error: &LinkError, asked: Rung) -> Verdict {
         // A fault of its own, perhaps over a question that it does not know.
         LinkError::Status { status: 500..=599, .. } if is_stateless => Verdict::Unclear,
         // A server that answers no POST may be one of two endpoints; a page is no message.
-        LinkError::NotAMessage(_) if asked.web == Web::Streamable => Verdict::Refused,
+        LinkError::NotAMessage(_) | LinkError::BrokeOff(_) if asked.web == Web::Streamable => {
+            Verdict::Refused
+        }
         LinkError::Late(_) | LinkError::Closed if is_stateless => Verdict::Refused,
         LinkError::Http(e) if is_stateless && !e.is_unsent() => Verdict::Unclear,
         _ => Verdict::Final,
     }
 }
 
-/// Which of two failures says more to a person: what a server answered in words, rather than a bare status, or that it
-/// does not know the first question of another era.
+/// The more helpful of two failures: a server's own message rather than a bare status or an "unknown method" for another
+/// era's first request.
 fn more_telling(old: LinkError, new: LinkError) -> LinkError {
     let rank = |error: &LinkError| match error {
         LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,
         LinkError::Refused { .. } | LinkError::Hello(HelloFault::Version(_) | HelloFault::Member(..)) => 5,
         LinkError::Hello(_) | LinkError::NotStarted { .. } => 4,
-        LinkError::Child(_) | LinkError::NotAMessage(_) => 3,
+        LinkError::Child(_) | LinkError::NotAMessage(_) | LinkError::BrokeOff(_) => 3,
         LinkError::Status { .. } | LinkError::Late(_) => 1,
         _ => 0,
     };
@@ -269,104 +321,4 @@ fn more_telling(old: LinkError, new: LinkError) -> LinkError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tried(ladder: &Ladder, reach: Reach, era: &'static Era) -> Vec<(&'static str, Web)> {
-        ladder.rungs(reach, era).iter().map(|rung| (rung.era.version, rung.web)).collect()
-    }
-
-    fn streamable(era: &'static Era) -> Rung {
-        Rung { era, web: Web::Streamable }
-    }
-
-    #[test]
-    fn the_clients_own_kind_comes_first_and_what_was_refused_last() {
-        let (new, old) = (newest_stateless(), newest_handshake());
-        let ladder = Ladder::default();
-        let [one, other] = [new, old].map(|era| (era.version, Web::Streamable));
-        let two = (old.version, Web::EventStream);
-        assert_eq!(tried(&ladder, Reach::Streamable(true), new), [one, other, two]);
-        assert_eq!(tried(&ladder, Reach::Streamable(false), old), [other, one]);
-        assert_eq!(tried(&ladder, Reach::Pipe, old), [other, one]);
-        assert_eq!(tried(&ladder, Reach::EventStream, new), [two]);
-        ladder.settle(streamable(old), &[streamable(new)]);
-        assert_eq!(tried(&ladder, Reach::Streamable(true), new), [other, two, one]);
-        assert_eq!(tried(&ladder, Reach::Pipe, new), [other, one]);
-        assert!(!ladder.is_stateless_only());
-        ladder.settle(streamable(new), &[streamable(old)]);
-        assert_eq!(tried(&ladder, Reach::Pipe, old), [one, other]);
-        assert!(ladder.is_stateless_only() && ladder.takes(streamable(new)));
-        ladder.forget();
-        assert_eq!(tried(&ladder, Reach::Streamable(true), new), [one, other, two]);
-    }
-
-    #[test]
-    fn an_upstream_of_two_endpoints_is_asked_there_first() {
-        let (new, old) = (newest_stateless(), newest_handshake());
-        let ladder = Ladder::default();
-        let [one, other] = [old, new].map(|era| (era.version, Web::Streamable));
-        let two = (old.version, Web::EventStream);
-        ladder.settle(Rung { era: old, web: Web::EventStream }, &[streamable(old), streamable(new)]);
-        assert_eq!(tried(&ladder, Reach::Streamable(true), old), [two, one, other]);
-        ladder.settle(streamable(old), &[]);
-        assert_eq!(tried(&ladder, Reach::Streamable(true), old), [one, two, other]);
-    }
-
-    #[test]
-    fn only_what_says_something_about_the_era_leads_on() {
-        let refused = |code| LinkError::Refused { code, message: String::new() };
-        let status = |status| LinkError::Status { status, body: String::new() };
-        let (new, old) = (streamable(newest_stateless()), streamable(newest_handshake()));
-        for (error, stateless, handshake) in [
-            (refused(code::METHOD_NOT_FOUND), Verdict::Refused, Verdict::Refused),
-            (refused(code::REFUSED), Verdict::Refused, Verdict::Refused),
-            (refused(code::UNSUPPORTED_VERSION), Verdict::Refused, Verdict::Refused),
-            (refused(code::HEADER_MISMATCH), Verdict::Final, Verdict::Refused),
-            (status(200), Verdict::Refused, Verdict::Refused),
-            (status(400), Verdict::Refused, Verdict::Refused),
-            (status(404), Verdict::Refused, Verdict::Refused),
-            (status(405), Verdict::Refused, Verdict::Refused),
-            (status(401), Verdict::Final, Verdict::Final),
-            (status(301), Verdict::Final, Verdict::Final),
-            (status(501), Verdict::Refused, Verdict::Refused),
-            (status(503), Verdict::Unclear, Verdict::Final),
-            (LinkError::Late(5), Verdict::Refused, Verdict::Final),
-            (LinkError::NotAMessage(String::new()), Verdict::Refused, Verdict::Refused),
-            (LinkError::SessionGone, Verdict::Final, Verdict::Final),
-        ] {
-            assert_eq!((verdict(&error, new), verdict(&error, old)), (stateless, handshake), "{error}");
-        }
-    }
-
-    #[test]
-    fn who_was_too_late_is_asked_once_more_in_the_end() {
-        let (new, old) = (streamable(newest_stateless()), streamable(newest_handshake()));
-        let status = |status| LinkError::Status { status, body: String::new() };
-        let mut climb = Climb::new(vec![new, old]);
-        assert_eq!(climb.next_rung(), Some((new, false)));
-        climb.failed(new, LinkError::Late(5));
-        assert_eq!(climb.next_rung(), Some((old, false)));
-        climb.failed(old, status(400));
-        assert_eq!(climb.next_rung(), Some((new, true)));
-        climb.failed(new, LinkError::Late(30));
-        assert_eq!((climb.next_rung(), climb.refused()), (None, &[new, old][..]));
-        assert!(matches!(climb.failure(), (LinkError::Late(30), true)));
-        let mut climb = Climb::new(vec![new, old]);
-        climb.failed(new, status(401));
-        assert_eq!(climb.next_rung(), None);
-        assert!(matches!(climb.failure(), (LinkError::Status { status: 401, .. }, false)));
-    }
-
-    #[test]
-    fn words_say_more_than_a_status() {
-        let page = || LinkError::Status { status: 404, body: String::new() };
-        let refused = |code| LinkError::Refused { code, message: String::new() };
-        let told = more_telling(page(), refused(code::METHOD_NOT_FOUND));
-        assert!(matches!(told, LinkError::Refused { .. }));
-        let told = more_telling(told, refused(code::INTERNAL_ERROR));
-        assert!(matches!(told, LinkError::Refused { code: code::INTERNAL_ERROR, .. }));
-        let told = more_telling(told, page());
-        assert!(matches!(told, LinkError::Refused { code: code::INTERNAL_ERROR, .. }));
-    }
-}
+mod tests;

@@ -1,10 +1,16 @@
-//! In which version of the protocol, and over which transport, a server is spoken to. It must not know who asks, or how a
-//! connection is made.
+//! The version of the protocol and the transport in which a server is spoken to, and the connection that finds them out.
+//! It must not know who asks, or what the connection is for.
 //!
 //! | file | is for |
 //! |---|---|
 //! | [`ladder`] | the ways, tried in turn and remembered |
+//! | [`guest`] | the side that opens the handshake |
+//! | [`wire`] | the transports |
 //! | [`greeting`] | the introduction to a child, over its pipe |
+//! | [`connector`] | an open and introduced transport, over HTTP or a pipe |
 
+pub mod connector;
 pub mod greeting;
+pub mod guest;
 pub mod ladder;
+pub mod wire;

@@ -1,5 +1,5 @@
-//! Who Dragoman is to an authorization server: as configured, or as it registered itself (RFC 7591); and how it shows that
-//! (RFC 6749, 2.3). It must not know tokens.
+//! Dragoman's client at an authorization server: configured, or registered (RFC 7591); and its authentication (RFC 6749,
+//! 2.3). It must not know tokens.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -10,19 +10,19 @@ use serde_json::json;
 
 use super::form::encoded;
 use super::metadata::Service;
-use super::outside::{Outside, Way};
+use super::outside::{FetchRules, Outside};
 use super::secret::Secret;
 
-/// How a client shows who it is.
+/// The way in which a client authenticates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Method {
-    /// It only says its name.
+    /// By its id only.
     #[serde(rename = "none")]
     Public,
-    /// Name and secret in a header.
+    /// With id and secret in a header.
     #[serde(rename = "client_secret_basic")]
     Basic,
-    /// Name and secret in the form.
+    /// With id and secret in the form.
     #[serde(rename = "client_secret_post")]
     Post,
 }
@@ -30,14 +30,14 @@ pub(super) enum Method {
 /// A client of one authorization server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Registered {
-    /// The issuer that knows it; it is nobody to any other.
+    /// The issuer that registered it; it is not valid for others.
     pub(super) issuer: String,
-    /// Where browsers are sent back.
+    /// The redirect URI.
     pub(super) redirect: String,
     pub(super) id: String,
     pub(super) secret: Option<Secret>,
     pub(super) method: Method,
-    /// The time when the secret ends, in seconds since 1970; 0 for never.
+    /// The time when the secret expires, in seconds since 1970; 0 for never.
     #[serde(default)]
     pub(super) secret_ends: u64,
 }
@@ -50,7 +50,7 @@ impl Method {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method)
     }
 
-    /// What `service` says it takes, the simplest first. Where it says nothing, what it may be told at registration.
+    /// The simplest method that `service` says it accepts. If it says nothing, the method to ask for at registration.
     fn wanted(service: &Service) -> &'static str {
         let takes = |name: &str| service.methods.iter().any(|method| method == name);
         Self::ALL.iter().map(|(name, _)| *name).find(|name| takes(name)).unwrap_or("none")
@@ -58,7 +58,7 @@ impl Method {
 }
 
 impl Registered {
-    /// The client of the configuration; `None` where it names none.
+    /// The configured client; `None` if the configuration has none.
     pub(super) fn configured(config: &OAuthClient, service: &Service, redirect: &str) -> Option<Self> {
         let id = config.client_id.as_ref()?.expose().to_owned();
         let secret = config.client_secret.as_ref().map(|secret| Secret::new(secret.expose()));
@@ -72,15 +72,14 @@ impl Registered {
         Some(Self { issuer, redirect, id, secret, method, secret_ends: 0 })
     }
 
-    /// Returns true if it is known to `service`, and browsers may be sent back to `redirect`, at `now` (seconds since
-    /// 1970).
+    /// Returns true if it is registered at `service` with `redirect`, and valid at `now` (seconds since 1970).
     pub(super) fn fits(&self, service: &Service, redirect: &str, now: u64) -> bool {
         self.issuer == service.issuer
             && self.redirect == redirect
             && (self.secret_ends == 0 || now < self.secret_ends)
     }
 
-    /// Puts name and secret into a request: into the form, or as a header.
+    /// Adds id and secret to a request: to the form, or as a header.
     pub(super) fn enter<'a>(&'a self, form: &mut Vec<(&'a str, &'a str)>) -> Option<HeaderValue> {
         let Some(secret) = self.secret.as_ref().filter(|_| self.method != Method::Public) else {
             form.push(("client_id", &self.id));
@@ -101,19 +100,18 @@ impl Registered {
 /// Registers Dragoman at `service`.
 ///
 /// # Errors
-/// Says why that does not work, and what to do.
+/// Returns the reason why registration failed, and what to do.
 pub(super) async fn register(
     outside: &Outside,
     service: &Service,
     redirect: &str,
-    way: Way,
+    way: FetchRules,
 ) -> Result<Registered, String> {
-    let mend =
-        "name a client that was registered there by hand: oauth: { clientId: … } beside the server's url";
+    let help = "register a client there by hand and set `oauth: { clientId: … }` for the server";
     let Some(place) = &service.registration else {
-        return Err(format!("clients cannot register themselves at {}; {mend}", service.issuer));
+        return Err(format!("{} does not support client registration; {help}", service.issuer));
     };
-    let place = place.parse().map_err(|_| "its place for clients is no URL".to_owned())?;
+    let place = place.parse().map_err(|_| "its registration endpoint is not a URL".to_owned())?;
     let is_local = redirect.starts_with("http:");
     let asked = json!({
         "client_name": "Dragoman",
@@ -126,23 +124,24 @@ pub(super) async fn register(
     let answer = outside.post(&place, "application/json", None, asked.to_string(), way).await?;
     if !answer.status.is_success() {
         let status = answer.status.as_u16();
-        return Err(format!("{} does not register clients (HTTP {status}); {mend}", service.issuer));
+        return Err(format!("{} refused to register a client (HTTP {status}); {help}", service.issuer));
     }
-    taken(&answer.body, service, redirect)
-        .ok_or_else(|| format!("{} answers a registration with something else; {mend}", service.issuer))
+    taken(&answer.body, service, redirect).ok_or_else(|| {
+        format!("{} answered the registration with an invalid response; {help}", service.issuer)
+    })
 }
 
-/// What a registration came to (RFC 7591, 3.2.1).
+/// The result of a registration (RFC 7591, 3.2.1).
 fn taken(body: &[u8], service: &Service, redirect: &str) -> Option<Registered> {
     #[derive(Deserialize)]
-    struct Written {
+    struct RegistrationJson {
         client_id: String,
         client_secret: Option<Secret>,
         token_endpoint_auth_method: Option<String>,
         #[serde(default)]
         client_secret_expires_at: Option<u64>,
     }
-    let written: Written = serde_json::from_slice(body).ok()?;
+    let written: RegistrationJson = serde_json::from_slice(body).ok()?;
     let is_sound =
         |text: &str| (1..=4096).contains(&text.len()) && text.bytes().all(|b| matches!(b, 0x20..=0x7e));
     if !is_sound(&written.client_id) || written.client_secret.as_ref().is_some_and(|s| !is_sound(s.expose()))

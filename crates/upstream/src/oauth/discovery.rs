@@ -1,35 +1,35 @@
-//! From a server's refusal to the authorization server where its users give their consent (MCP 2025-11-25, authorization:
-//! authorization server discovery). It must not know what happens there.
+//! From a server's refusal to its authorization server (MCP 2025-11-25, authorization: authorization server discovery).
+//! It must not know what happens there.
 
 use engine::credential::challenge::Challenge;
 use http::{StatusCode, Uri};
 
 use super::metadata::{Protected, Service, canonical, read_resource, read_service, resource_places};
-use super::outside::{Outside, Way};
+use super::outside::{FetchRules, Outside};
 use crate::web::issuer_places;
 
-/// Where consent is given, for what.
+/// The result of a discovery: the resource, and the service that gives consent to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct DiscoveredService {
     /// The authorization server.
     pub(super) service: Service,
     /// The resource that tokens are asked for.
     pub(super) resource: String,
-    /// The scopes that the resource knows.
+    /// The scopes that the resource supports.
     pub(super) scopes: Vec<String>,
 }
 
-/// Looks for the authorization server of the server at `url`: `issuer` and no other, where that is said.
+/// Looks for the authorization server of the server at `url`; only accepts `issuer`, if it is given.
 ///
 /// # Errors
-/// Says why there is none, for a person.
+/// Returns the reason why there is none, for people.
 pub(super) async fn discover(
     outside: &Outside,
     url: &Uri,
     challenge: &Challenge,
     issuer: Option<&str>,
-    way: Way,
-) -> Result<Found, String> {
+    way: FetchRules,
+) -> Result<DiscoveredService, String> {
     let protected = match protected(outside, url, challenge, way).await? {
         Some(protected) => protected,
         // Before there was metadata of resources, a server was its own authorization server (MCP 2025-03-26).
@@ -44,12 +44,16 @@ pub(super) async fn discover(
         },
     };
     let mut why = issuer.map_or_else(String::new, |issuer| {
-        format!("it names another authorization server than {issuer}, which the configuration does (`oauth.issuer`)")
+        format!("it advertises an authorization server other than the configured {issuer} (`oauth.issuer`)")
     });
     for issuer in protected.issuers.iter().filter(|named| issuer.is_none_or(|own| is_same(own, named))) {
         match service(outside, issuer, way).await {
             Ok(service) => {
-                return Ok(Found { service, resource: protected.resource, scopes: protected.scopes });
+                return Ok(DiscoveredService {
+                    service,
+                    resource: protected.resource,
+                    scopes: protected.scopes,
+                });
             }
             Err(reason) => why = format!("authorization server {issuer}: {reason}"),
         }
@@ -57,17 +61,17 @@ pub(super) async fn discover(
     Err(why)
 }
 
-/// Returns true if two issuers are the same one. A slash at the end is what libraries add to URLs.
+/// Returns true if two issuers are the same one. Libraries add a slash at the end of URLs.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }
 
-/// The metadata of the server as a resource; `None` where it has none.
+/// The metadata of the server as a resource; `None` if it has none.
 async fn protected(
     outside: &Outside,
     url: &Uri,
     challenge: &Challenge,
-    way: Way,
+    way: FetchRules,
 ) -> Result<Option<Protected>, String> {
     if let Some(place) = &challenge.resource_metadata {
         let fetched = fetch(outside, place, way).await;
@@ -83,10 +87,10 @@ async fn protected(
     Ok(None)
 }
 
-async fn service(outside: &Outside, issuer: &str, way: Way) -> Result<Service, String> {
-    let url: Uri = issuer.parse().map_err(|_| "its name is no URL".to_owned())?;
+async fn service(outside: &Outside, issuer: &str, way: FetchRules) -> Result<Service, String> {
+    let url: Uri = issuer.parse().map_err(|_| "its issuer is not a URL".to_owned())?;
     if url.query().is_some() || issuer.contains('#') {
-        return Err("its name has a query or a fragment".to_owned());
+        return Err("its issuer has a query or a fragment".to_owned());
     }
     // What is there and wrong says more than that something is not there.
     let (mut why, mut is_there) = (String::new(), false);
@@ -107,8 +111,8 @@ async fn service(outside: &Outside, issuer: &str, way: Way) -> Result<Service, S
     Err(why)
 }
 
-async fn fetch(outside: &Outside, place: &str, way: Way) -> Result<bytes::Bytes, String> {
-    let place: Uri = place.parse().map_err(|_| "its place is no URL".to_owned())?;
+async fn fetch(outside: &Outside, place: &str, way: FetchRules) -> Result<bytes::Bytes, String> {
+    let place: Uri = place.parse().map_err(|_| "the address of its metadata is not a URL".to_owned())?;
     let answer = outside.get(&place, way).await?;
     if answer.status != StatusCode::OK {
         return Err(format!("HTTP {}", answer.status.as_u16()));

@@ -1,5 +1,5 @@
-//! Pairs of names and values as URLs and forms carry them (WHATWG URL, application/x-www-form-urlencoded). It must not know
-//! what they mean.
+//! Pairs of names and values in URLs and forms (WHATWG URL, application/x-www-form-urlencoded). It must not know their
+//! meaning.
 
 /// The longest query that is read, in bytes.
 pub(super) const LONGEST: usize = 16 << 10;
@@ -11,7 +11,7 @@ pub(super) fn joined(pairs: &[(&str, &str)]) -> String {
     pairs.join("&")
 }
 
-/// A text in which nothing means anything to a URL.
+/// A text with all special characters of URLs encoded.
 pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -28,7 +28,7 @@ pub(super) fn encoded(text: &str) -> String {
     out
 }
 
-/// The pairs of a query; none of one that is too long.
+/// The pairs of a query; none if it is too long.
 pub fn pairs(query: &str) -> Vec<(String, String)> {
     if query.len() > LONGEST {
         return Vec::new();

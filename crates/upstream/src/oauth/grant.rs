@@ -1,5 +1,5 @@
-//! What one server's user has allowed Dragoman, and how more of it is come by: from the vault, by a refresh token, by
-//! asking. One thing at a time; whoever waits meanwhile gets what the first one got.
+//! One server's grant: the tokens that its user allowed, and the ways to get more: from the vault, with a refresh token,
+//! by a new consent. One attempt runs at a time; others wait for its result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,63 +11,63 @@ use http::{HeaderValue, Uri};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
-use transport::up::{Credential, Refusal};
+use transport::up::{Credential, CredentialRefusal};
 
-use super::asked::{Asked, Wanted};
 use super::client::Registered;
+use super::consent_request::{ConsentRequest, ConsentTarget};
 use super::discovery::is_same;
 use super::metadata::{Service, canonical};
-use super::outside::{Way, within};
+use super::outside::{FetchRules, within};
+use super::owner::Whose;
 use super::tokens::{self, NoTokens, Parties, Tokens};
-use super::whose::Whose;
-use super::{Around, Fault, Page};
+use super::{ConsentFault, OAuthProcess, Page};
 
 /// The time that an exchange for tokens may take.
 const EXCHANGE: Duration = Duration::from_secs(15);
-/// The time when a token is tried to be exchanged again after that failed, in seconds.
+/// The pause after a failed renewal, in seconds.
 const AGAIN: u64 = 30;
-/// The time for which tokens are quite new.
+/// The age below which tokens count as new.
 const QUITE_NEW: Duration = Duration::from_secs(10);
-/// The reason why nothing is come by any more for a server that has left.
-const OTHERWISE: &str = "its server is configured otherwise by now";
+/// The reason why a grant that was left gets no more tokens.
+const OTHERWISE: &str = "the configuration of its server has changed";
 /// The number of pages of one server that may be open.
 const PAGES: usize = 4;
 
-/// Consent to one server.
+/// The grant for one server.
 pub struct Grant {
     pub(super) server: Arc<str>,
-    /// Whose it is; all callers' without.
+    /// Its owner; shared by all callers if `None`.
     pub(super) whose: Option<Whose>,
     pub(super) url: Uri,
     pub(super) config: OAuthClient,
-    pub(super) around: Arc<Around>,
-    /// What links to the server show.
+    pub(super) around: Arc<OAuthProcess>,
+    /// The credential that links to the server show.
     credential: Arc<Credential>,
-    pub(super) known: Mutex<Known>,
-    /// Held while tokens are come by. Grants to servers of one name keep them in one place, and share it.
+    pub(super) known: Mutex<GrantState>,
+    /// Held while tokens are being obtained. Grants for servers of one name keep their tokens in one place, and share it.
     busy: Arc<tokio::sync::Mutex<()>>,
-    /// True if its server is configured otherwise by now, or not at all: its tokens are another grant's.
+    /// True if its server is configured differently now, or no longer: its tokens belong to another grant.
     has_left: AtomicBool,
 }
 
-/// What is known of it now.
+/// The current state.
 #[derive(Default)]
-pub(super) struct Known {
-    pub(super) held: Option<Held>,
-    /// The time when new tokens were given.
+pub(super) struct GrantState {
+    pub(super) held: Option<HeldTokens>,
+    /// The time when the latest tokens were issued.
     taken: Option<Instant>,
-    pub(super) wanted: Option<Wanted>,
-    /// What `wanted` was found by, and when; or why nothing was found.
+    pub(super) wanted: Option<ConsentTarget>,
+    /// The challenge that `wanted` was found by, the time of the search, and the reason if it found nothing.
     pub(super) search: Option<(Challenge, Instant, Option<String>)>,
-    pub(super) asked: Vec<Asked>,
-    /// True if the server was always where the public network is not, as of its last refusal.
+    pub(super) asked: Vec<ConsentRequest>,
+    /// True if the server was always outside of the public network, as of its last refusal.
     is_near: bool,
 }
 
-/// What is held, as it is kept.
+/// The tokens, in the form in which they are kept.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Held {
-    /// The server's address: what is kept for another one is nothing to this one.
+pub(super) struct HeldTokens {
+    /// The server's address: tokens that were kept for another address are not used.
     url: String,
     resource: String,
     service: Service,
@@ -85,7 +85,7 @@ impl Grant {
         (server, whose): (&Arc<str>, Option<Whose>),
         url: Uri,
         config: OAuthClient,
-        around: Arc<Around>,
+        around: Arc<OAuthProcess>,
     ) -> Self {
         Self {
             server: server.clone(),
@@ -100,19 +100,19 @@ impl Grant {
         }
     }
 
-    /// Returns true if it is to the server of this name, and as much this caller's as it says.
+    /// Returns true if it belongs to the server of this name, and to this caller or all callers.
     pub(super) fn is_to(&self, server: &str, whose: Option<&Whose>) -> bool {
         *self.server == *server && self.whose.as_ref() == whose
     }
 
-    /// The same in the place of another one to a server of this name.
+    /// The same in the place of another grant for a server of this name.
     pub(super) fn in_place_of(mut self, other: &Self) -> Self {
         self.busy = other.busy.clone();
         self
     }
 
-    /// Its server is no longer configured as it was: what runs may end with the token that there is. What is kept is for
-    /// the grant that comes after it.
+    /// Leaves the grant, because the configuration of its server has changed: running calls may finish with the current
+    /// token. The kept tokens belong to the next grant.
     pub fn leave(&self) {
         self.has_left.store(true, Ordering::SeqCst);
     }
@@ -121,25 +121,25 @@ impl Grant {
         self.has_left.load(Ordering::SeqCst)
     }
 
-    /// What links to the server show: the cell, which is exchanged as tokens come and go.
+    /// The credential that links to the server show: a cell whose content is exchanged as tokens come and go.
     pub fn credential(&self) -> Arc<Credential> {
         self.credential.clone()
     }
 
-    /// How those may be asked whom the server names.
-    pub(super) fn way(&self, patience: Duration) -> Way {
-        Way { within: within(&self.url, self.known.lock().is_near), until: Instant::now() + patience }
+    /// The way in which hosts that the server names may be asked.
+    pub(super) fn way(&self, patience: Duration) -> FetchRules {
+        FetchRules { within: within(&self.url, self.known.lock().is_near), until: Instant::now() + patience }
     }
 
-    /// Does about a refusal what can be done without a user; `true` when the request may be sent again. Else it is known
-    /// from now on where the user is to be sent, or why nobody can be asked.
-    pub async fn answer(self: &Arc<Self>, refusal: &Refusal) -> bool {
+    /// Handles a refusal as far as possible without a user; returns `true` if the request may be sent again. Otherwise
+    /// the page for the user is known from now on, or the reason why there is none.
+    pub async fn answer(self: &Arc<Self>, refusal: &CredentialRefusal) -> bool {
         let (grant, refusal) = (self.clone(), refusal.clone());
         // Whoever asked may leave; tokens that were exchanged must be kept all the same.
         tokio::spawn(async move { grant.answered(&refusal).await }).await.unwrap_or(false)
     }
 
-    async fn answered(&self, refusal: &Refusal) -> bool {
+    async fn answered(&self, refusal: &CredentialRefusal) -> bool {
         let _turn = self.busy.lock().await;
         self.known.lock().is_near = refusal.is_from_near;
         let now = self.credential.get();
@@ -163,7 +163,7 @@ impl Grant {
         }
         match self.exchange_refresh_token().await {
             Ok(()) => return true,
-            Err(Fault::NoRefreshToken | Fault::RefreshFailed { for_good: true, .. }) => {
+            Err(ConsentFault::NoRefreshToken | ConsentFault::RefreshFailed { for_good: true, .. }) => {
                 self.drop_tokens().await;
             }
             Err(_) => return false,
@@ -172,10 +172,10 @@ impl Grant {
         false
     }
 
-    /// Takes from the vault what another process, or this one before it was started again, has put there. `false` when
-    /// that is what was `refused`, or nothing.
+    /// Adopts tokens that another process, or an earlier run, has put into the vault. Returns `false` if they are the
+    /// `refused` ones, or if there are none.
     pub(super) async fn adopt(&self, refused: Option<&HeaderValue>) -> bool {
-        let held: Option<Held> = self.around.kept.get(&self.place()).await;
+        let held: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
         let held = held.filter(|held| held.url == canonical(&self.url) && self.trusts(&held.service));
         let Some((held, header)) =
             held.and_then(|held| Some((held.tokens.header()?, held))).map(|(h, held)| (held, h))
@@ -190,12 +190,12 @@ impl Grant {
         true
     }
 
-    /// Returns true if this is the authorization server that the configuration names, where it names one.
+    /// Returns true unless the configuration names another authorization server.
     fn trusts(&self, service: &Service) -> bool {
         self.config.issuer.as_ref().is_none_or(|issuer| is_same(issuer, &service.issuer))
     }
 
-    fn take(&self, held: Held, header: HeaderValue) {
+    fn take(&self, held: HeldTokens, header: HeaderValue) {
         let mut known = self.known.lock();
         known.held = Some(held);
         known.wanted = None;
@@ -203,9 +203,9 @@ impl Grant {
         self.credential.set(Some(header));
     }
 
-    /// Keeps new tokens, and uses them from now on. `before` are those that were given for them.
-    async fn keep(&self, held: Held, before: Option<&Held>) -> Result<(), String> {
-        let header = held.tokens.header().ok_or("its token does not fit into a header")?;
+    /// Stores new tokens, and uses them from now on. `before` are those that were exchanged for them.
+    async fn keep(&self, held: HeldTokens, before: Option<&HeldTokens>) -> Result<(), String> {
+        let header = held.tokens.header().ok_or("its token cannot be sent in a header")?;
         if self.has_left() && before.is_none() {
             return Err(OTHERWISE.to_owned());
         }
@@ -217,11 +217,10 @@ impl Grant {
         Ok(())
     }
 
-    /// Returns true if these are what is kept: then they are worth nothing any more, and what came of them may replace
-    /// them.
-    async fn is_kept(&self, held: Option<&Held>) -> bool {
-        let kept: Option<Held> = self.around.kept.get(&self.place()).await;
-        let access = |held: &Held| held.tokens.header();
+    /// Returns true if these are the stored tokens: then they are used up, and new ones may replace them.
+    async fn is_kept(&self, held: Option<&HeldTokens>) -> bool {
+        let kept: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
+        let access = |held: &HeldTokens| held.tokens.header();
         kept.zip(held).is_some_and(|(kept, held)| access(&kept) == access(held))
     }
 
@@ -238,19 +237,19 @@ impl Grant {
         had
     }
 
-    /// Exchanges the refresh token, while nobody else does.
-    pub(super) async fn renew(&self) -> Result<(), Fault> {
+    /// Renews the tokens, one caller at a time.
+    pub(super) async fn renew(&self) -> Result<(), ConsentFault> {
         let _turn = self.busy.lock().await;
         self.exchange_refresh_token().await
     }
 
-    async fn exchange_refresh_token(&self) -> Result<(), Fault> {
+    async fn exchange_refresh_token(&self) -> Result<(), ConsentFault> {
         if self.has_left() {
-            return Err(Fault::RefreshFailed { why: OTHERWISE.to_owned(), for_good: false });
+            return Err(ConsentFault::RefreshFailed { why: OTHERWISE.to_owned(), for_good: false });
         }
         let held = self.known.lock().held.clone();
         let Some((held, refresh)) = held.and_then(|held| Some((held.clone(), held.tokens.refresh?))) else {
-            return Err(Fault::NoRefreshToken);
+            return Err(ConsentFault::NoRefreshToken);
         };
         let parties = Parties {
             service: &held.service,
@@ -263,27 +262,27 @@ impl Grant {
             tokens::ask(&self.around.outside, parties, tokens::Grant::Refresh(&refresh), way, unix()).await;
         match asked {
             Ok(tokens) => {
-                tracing::info!(server = %self.server, "the consent to it was renewed");
-                let kept = self.keep(Held { tokens, ..held.clone() }, Some(&held)).await;
-                kept.map_err(|why| Fault::RefreshFailed { why, for_good: true })
+                tracing::info!(server = %self.server, "renewed the access token");
+                let kept = self.keep(HeldTokens { tokens, ..held.clone() }, Some(&held)).await;
+                kept.map_err(|why| ConsentFault::RefreshFailed { why, for_good: true })
             }
             // Another process may have been quicker, and the token be good for once.
             Err(NoTokens::Refused(_)) if self.adopt(held.tokens.header().as_ref()).await => Ok(()),
             Err(NoTokens::Refused(why)) => {
-                tracing::warn!(server = %self.server, why, "the consent to it has ended");
-                Err(Fault::RefreshFailed { why, for_good: true })
+                tracing::warn!(server = %self.server, why, "the consent has expired or was revoked");
+                Err(ConsentFault::RefreshFailed { why, for_good: true })
             }
             Err(NoTokens::Unavailable(why)) => {
-                tracing::warn!(server = %self.server, why, "the consent to it cannot be renewed now");
+                tracing::warn!(server = %self.server, why, "cannot renew the access token now");
                 if let Some(held) = &mut self.known.lock().held {
                     held.tokens.renew = held.tokens.renew.map(|_| unix() + AGAIN);
                 }
-                Err(Fault::RefreshFailed { why, for_good: false })
+                Err(ConsentFault::RefreshFailed { why, for_good: false })
             }
         }
     }
 
-    /// Returns true if its token should be exchanged at `now` (seconds since 1970), and nobody does that yet.
+    /// Returns true if its token should be renewed at `now` (seconds since 1970), and no renewal is running.
     pub(super) fn is_due(&self, now: u64) -> bool {
         let known = self.known.lock();
         let tokens = known.held.as_ref().map(|held| &held.tokens);
@@ -291,8 +290,8 @@ impl Grant {
         due && !self.has_left() && self.busy.try_lock().is_ok()
     }
 
-    /// Exchanges the token before its end, unless somebody did so meanwhile. One that cannot be exchanged is used as long
-    /// as the server takes it.
+    /// Renews the token before it expires, unless that was done meanwhile. A token that cannot be renewed is used as long
+    /// as the server accepts it.
     pub(super) async fn renew_if_due(self: Arc<Self>) {
         let _turn = self.busy.lock().await;
         let due = {
@@ -302,28 +301,28 @@ impl Grant {
         if !due {
             return;
         }
-        if let Err(Fault::RefreshFailed { for_good: true, .. }) = self.exchange_refresh_token().await
+        if let Err(ConsentFault::RefreshFailed { for_good: true, .. }) = self.exchange_refresh_token().await
             && let Some(held) = &mut self.known.lock().held
         {
             held.tokens.refresh = None;
         }
     }
 
-    /// The page where a user gives consent, while that is wanted.
+    /// The page on which a user gives consent, while it is wanted.
     pub fn page(&self) -> Option<Page> {
         let now = Instant::now();
         let mut known = self.known.lock();
         let wanted = known.wanted.clone().filter(|_| !self.has_left())?;
         let start = self.around.start()?;
         known.asked.retain(|asked| !asked.is_over(now));
-        let page = |asked: &Asked| {
+        let page = |asked: &ConsentRequest| {
             let url = format!("{start}{}", asked.entry.expose());
             Page { url, name: asked.name.clone() }
         };
         if let Some(asked) = known.asked.iter().rev().find(|asked| asked.serves(&wanted, now)) {
             return Some(page(asked));
         }
-        let asked = Asked::new(wanted, now).inspect_err(|why| tracing::error!(why)).ok()?;
+        let asked = ConsentRequest::new(wanted, now).inspect_err(|why| tracing::error!(why)).ok()?;
         if known.asked.len() >= PAGES {
             known.asked.remove(0);
         }
@@ -331,8 +330,8 @@ impl Grant {
         known.asked.last().map(page)
     }
 
-    /// The request that a browser names, which is over by that.
-    pub(super) fn named(&self, state: &str) -> Option<Asked> {
+    /// Takes the request that a browser names.
+    pub(super) fn named(&self, state: &str) -> Option<ConsentRequest> {
         if self.has_left() {
             return None;
         }
@@ -343,39 +342,39 @@ impl Grant {
         Some(known.asked.remove(at))
     }
 
-    /// Exchanges the code that a browser brought.
-    pub(super) async fn redeem(&self, asked: Asked, code: &str) -> Result<(), Fault> {
+    /// Exchanges the code that a browser brought for tokens.
+    pub(super) async fn redeem(&self, asked: ConsentRequest, code: &str) -> Result<(), ConsentFault> {
         let _turn = self.busy.lock().await;
-        let Wanted { service, client, resource, scopes } = &asked.wanted;
+        let ConsentTarget { service, client, resource, scopes } = &asked.wanted;
         let parties = Parties { service, client, resource, scopes };
         let way = self.way(EXCHANGE);
         let grant = tokens::Grant::Code { code, verifier: &asked.verifier };
         let asked_for = tokens::ask(&self.around.outside, parties, grant, way, unix()).await;
         let tokens = asked_for.map_err(|why| match why {
-            NoTokens::Refused(why) | NoTokens::Unavailable(why) => Fault::NotExchanged(why),
+            NoTokens::Refused(why) | NoTokens::Unavailable(why) => ConsentFault::NotExchanged(why),
         })?;
         let (url, resource) = (canonical(&self.url), resource.clone());
         let (service, client) = ((**service).clone(), (**client).clone());
-        let held = Held { url, resource, service, client, tokens };
-        self.keep(held, None).await.map_err(Fault::NotExchanged)
+        let held = HeldTokens { url, resource, service, client, tokens };
+        self.keep(held, None).await.map_err(ConsentFault::NotExchanged)
     }
 
-    /// What is held now.
-    pub(super) fn held(&self) -> Option<Held> {
+    /// The tokens that are held now.
+    pub(super) fn held(&self) -> Option<HeldTokens> {
         self.known.lock().held.clone()
     }
 
-    /// Returns true if a user is to be asked.
+    /// Returns true if a user has to be asked.
     pub(super) fn is_wanted(&self) -> bool {
         self.known.lock().wanted.is_some()
     }
 
-    /// The reason why nobody can be asked, where that is so.
+    /// The reason why consent cannot be requested, if so.
     pub(super) fn why_not(&self) -> Option<String> {
         self.known.lock().search.as_ref()?.2.clone()
     }
 
-    /// The name under which what is held is kept.
+    /// The name under which the tokens are stored.
     fn place(&self) -> String {
         match &self.whose {
             Some(whose) => format!("grant {} of {}", self.server, whose.digest()),

@@ -1,5 +1,5 @@
-//! What a protected resource and an authorization server say of themselves (RFC 9728, 2 and 3; RFC 8414, 2 and 3; `OpenID`
-//! Connect Discovery 1.0, 4), and how much of it is believed. It must not know how it is fetched.
+//! The metadata of protected resources and authorization servers (RFC 9728, 2 and 3; RFC 8414, 2 and 3; `OpenID` Connect
+//! Discovery 1.0, 4), and the checks on them. It must not know how they are fetched.
 
 use engine::credential::challenge::scopes;
 use http::Uri;
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 
 use super::outside::{Within, may_ask};
 
-/// The most servers of one resource that are tried.
+/// The greatest number of authorization servers of one resource that are tried.
 const MOST_SERVERS: usize = 3;
 
-/// An authorization server that can be used.
+/// A usable authorization server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Service {
-    /// Its name, as it says it itself.
+    /// Its own name.
     pub(super) issuer: String,
-    /// Where browsers go.
+    /// The endpoint for browsers.
     pub(super) authorization: String,
-    /// Where codes and refresh tokens become tokens.
+    /// The endpoint that exchanges codes and refresh tokens for tokens.
     pub(super) token: String,
-    /// Where clients register, if they may.
+    /// The endpoint for registration, if there is one.
     pub(super) registration: Option<String>,
-    /// How clients may show who they are at `token`; nothing where it does not say.
+    /// The methods of authentication that `token` accepts; `None` if it does not say.
     pub(super) methods: Vec<String>,
-    /// True if it names itself when it sends a browser back (RFC 9207, 3).
+    /// True if it names itself in redirects (RFC 9207, 3).
     pub(super) names_itself: bool,
-    /// True if it gives refresh tokens to whoever asks for them (`OpenID` Connect Core 1.0, 11).
+    /// True if it issues refresh tokens on request (`OpenID` Connect Core 1.0, 11).
     pub(super) offline: bool,
 }
 
@@ -34,9 +34,9 @@ pub(super) struct Service {
 pub(super) struct Protected {
     /// Its name, for which tokens are asked for (RFC 8707).
     pub(super) resource: String,
-    /// The issuers whose tokens it takes.
+    /// The issuers whose tokens it accepts.
     pub(super) issuers: Vec<String>,
-    /// The scopes that it knows.
+    /// The scopes that it supports.
     pub(super) scopes: Vec<String>,
 }
 
@@ -46,13 +46,13 @@ fn origin(url: &Uri) -> String {
     format!("{}://{authority}", url.scheme_str().unwrap_or_default())
 }
 
-/// The name that a resource has where it does not say it itself: its URL, without what is not the same for all.
+/// The name of a resource that does not state one: its URL, without parts that vary.
 pub(super) fn canonical(url: &Uri) -> String {
     let path = url.path().trim_end_matches('/');
     format!("{}{path}", origin(url).to_ascii_lowercase())
 }
 
-/// The places of a resource's metadata, in the order in which they are tried.
+/// The addresses of a resource's metadata, in the order in which they are tried.
 pub(super) fn resource_places(url: &Uri) -> Vec<String> {
     let (origin, path) = (origin(url), url.path().trim_end_matches('/'));
     let root = format!("{origin}/.well-known/oauth-protected-resource");
@@ -62,24 +62,25 @@ pub(super) fn resource_places(url: &Uri) -> Vec<String> {
 /// Reads the metadata of the resource at `url`.
 ///
 /// # Errors
-/// Says what is wrong with them: they may be about another resource, or name no issuer.
+/// Returns the problem: they may describe another resource, or name no issuer.
 pub(super) fn read_resource(body: &[u8], url: &Uri) -> Result<Protected, String> {
     #[derive(Deserialize)]
-    struct Written {
+    struct ProtectedJson {
         resource: String,
         #[serde(default)]
         authorization_servers: Vec<String>,
         #[serde(default)]
         scopes_supported: Vec<String>,
     }
-    let written: Written = serde_json::from_slice(body).map_err(|_| "no metadata of a resource")?;
+    let written: ProtectedJson =
+        serde_json::from_slice(body).map_err(|_| "not the metadata of a resource")?;
     // Else a token for somebody else's resource could be had, and shown here.
     if !covers(&written.resource, url) {
-        return Err("they are about another resource".to_owned());
+        return Err("they describe another resource".to_owned());
     }
     let issuers: Vec<String> = written.authorization_servers.into_iter().take(MOST_SERVERS).collect();
     if issuers.is_empty() {
-        return Err("they name no authorization server".to_owned());
+        return Err("they do not name an authorization server".to_owned());
     }
     let scopes = scopes(&written.scopes_supported.join(" "));
     Ok(Protected { resource: written.resource, issuers, scopes })
@@ -106,10 +107,10 @@ fn covers(resource: &str, url: &Uri) -> bool {
 /// Reads the metadata of `issuer`.
 ///
 /// # Errors
-/// Says what is wrong with them: they may be another issuer's, or too weak to be used.
+/// Returns the problem: they may belong to another issuer, or be too weak to be used.
 pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<Service, String> {
     #[derive(Deserialize)]
-    struct Written {
+    struct ServiceJson {
         issuer: String,
         authorization_endpoint: String,
         token_endpoint: String,
@@ -123,23 +124,21 @@ pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<
         #[serde(default)]
         scopes_supported: Vec<String>,
     }
-    let written: Written =
-        serde_json::from_slice(body).map_err(|_| "no metadata of an authorization server")?;
+    let written: ServiceJson =
+        serde_json::from_slice(body).map_err(|_| "not the metadata of an authorization server")?;
     // Else one issuer could speak for another (RFC 8414, 3.3). A slash at the end is what libraries add to URLs.
     if written.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
-        return Err("they are another issuer's".to_owned());
+        return Err("they belong to another issuer".to_owned());
     }
     if !written.code_challenge_methods_supported.iter().any(|method| method == "S256") {
-        return Err(
-            "it does not say that it knows PKCE with S256, and without that codes can be stolen".to_owned()
-        );
+        return Err("it does not support PKCE with S256, without which codes can be stolen".to_owned());
     }
     for url in [&written.authorization_endpoint, &written.token_endpoint]
         .into_iter()
         .chain(&written.registration_endpoint)
     {
         if !url.parse().is_ok_and(|url| may_ask(&url, within)) || url.contains('#') {
-            return Err("one of its addresses is not an https URL that may be used here".to_owned());
+            return Err("one of its endpoints is not an https URL that is allowed here".to_owned());
         }
     }
     Ok(Service {
@@ -202,9 +201,9 @@ mod tests {
                 json!({"resource": "https://evil.example/mcp", "authorization_servers": ["https://a"]}),
                 "another resource",
             ),
-            (json!({"resource": "https://h.example/mcp"}), "no authorization server"),
-            (json!({"authorization_servers": ["https://a"]}), "no metadata"),
-            (json!("x"), "no metadata"),
+            (json!({"resource": "https://h.example/mcp"}), "name an authorization server"),
+            (json!({"authorization_servers": ["https://a"]}), "not the metadata"),
+            (json!("x"), "not the metadata"),
         ] {
             assert!(read_resource(bad.to_string().as_bytes(), &url).unwrap_err().contains(why), "{bad}");
         }
@@ -228,13 +227,13 @@ mod tests {
         for (member, value, why) in [
             ("code_challenge_methods_supported", json!(["plain"]), "PKCE"),
             ("code_challenge_methods_supported", json!([]), "PKCE"),
-            ("authorization_endpoint", json!("javascript:alert(1)"), "addresses"),
-            ("authorization_endpoint", json!("http://id.example/authorize"), "addresses"),
-            ("token_endpoint", json!("http://127.0.0.1:1/token"), "addresses"),
-            ("token_endpoint", json!("http://169.254.169.254/token"), "addresses"),
-            ("token_endpoint", json!("https://id.example/token#x"), "addresses"),
-            ("registration_endpoint", json!("https://localhost/register"), "addresses"),
-            ("token_endpoint", json!(7), "no metadata"),
+            ("authorization_endpoint", json!("javascript:alert(1)"), "endpoints"),
+            ("authorization_endpoint", json!("http://id.example/authorize"), "endpoints"),
+            ("token_endpoint", json!("http://127.0.0.1:1/token"), "endpoints"),
+            ("token_endpoint", json!("http://169.254.169.254/token"), "endpoints"),
+            ("token_endpoint", json!("https://id.example/token#x"), "endpoints"),
+            ("registration_endpoint", json!("https://localhost/register"), "endpoints"),
+            ("token_endpoint", json!(7), "not the metadata"),
         ] {
             let mut bad = service();
             bad[member] = value;

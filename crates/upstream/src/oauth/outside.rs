@@ -1,5 +1,5 @@
-//! The port to authorization servers, whose addresses others name: what may be asked, under deadlines and caps. It must not
-//! know what is asked.
+//! The HTTP port to authorization servers, whose addresses come from others: allowed hosts, deadlines and size caps. It
+//! must not know the requests.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -8,48 +8,49 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, USER_AGENT};
 use http::{Method, Request, StatusCode, Uri};
 use tokio::time::{Instant, timeout_at};
+use transport::budget::Part;
 use transport::net::client::{Client, ClientLimits, Reach, Trust, is_public};
 use transport::net::collect;
 
 use crate::web::{is_local, is_safe};
 
-/// Longer answers are refused, in bytes.
+/// The longest accepted answer, in bytes.
 const LONGEST: usize = 256 * 1024;
-/// The number of times that a GET is sent on.
+/// The number of redirects that a GET follows.
 const REDIRECTS: usize = 3;
 
-/// Asks others. What is not on the public network is asked only on behalf of a server that is not there either.
+/// Sends requests. Hosts outside of the public network are only asked on behalf of a server that is outside of it, too.
 pub(super) struct Outside {
     any: Client,
-    /// Not this machine.
+    /// For hosts other than this machine.
     others: Client,
     public: Client,
 }
 
-/// What was answered.
+/// An answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) body: Bytes,
 }
 
-/// What a server may name: nothing that is nearer to us than it is itself.
+/// The networks that a server may name: none that is nearer to the gateway than the server itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Within {
-    /// The public network alone.
+    /// The public network only.
     Public,
-    /// Private networks, too, through TLS.
+    /// Private networks, too, over TLS.
     Private,
     /// This machine, too.
     Machine,
 }
 
-/// How others may be asked.
+/// The conditions under which other hosts may be asked.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Way {
-    /// Where they may be.
+pub(super) struct FetchRules {
+    /// The networks that they may be in.
     pub(super) within: Within,
-    /// The end of all waiting.
+    /// The deadline.
     pub(super) until: Instant,
 }
 
@@ -61,11 +62,17 @@ impl Outside {
         Self { any: client(Reach::All), others: client(Reach::Others), public: client(Reach::Public) }
     }
 
-    /// Asks for a document, and for where it has moved to.
+    pub(super) fn set_connect_timeout(&self, within: Duration) {
+        for client in [&self.any, &self.others, &self.public] {
+            client.set_connect_timeout(within);
+        }
+    }
+
+    /// Fetches a document, and follows redirects.
     ///
     /// # Errors
-    /// Says why there is no answer, for a person.
-    pub(super) async fn get(&self, url: &Uri, way: Way) -> Result<Answer, String> {
+    /// Returns the reason why there is no answer, for people.
+    pub(super) async fn get(&self, url: &Uri, way: FetchRules) -> Result<Answer, String> {
         let mut url = url.clone();
         for _ in 0..=REDIRECTS {
             let request = Request::get(url.clone()).header(ACCEPT, "application/json");
@@ -74,23 +81,22 @@ impl Outside {
             if !answer.status.is_redirection() {
                 return Ok(answer);
             }
-            url = moved(&url, headers.get(LOCATION)).ok_or("it sends us on to no address")?;
+            url = moved(&url, headers.get(LOCATION)).ok_or("it redirects without a valid address")?;
         }
-        Err("it sends us on again and again".to_owned())
+        Err("it redirects too often".to_owned())
     }
 
-    /// Sends something, once. An answer that sends us elsewhere is an answer like others: what is in the body is for this
-    /// address alone.
+    /// Sends a request, once. A redirect is an answer like any other: the body is for this address only.
     ///
     /// # Errors
-    /// As [`Outside::get`].
+    /// The same as for [`Outside::get`].
     pub(super) async fn post(
         &self,
         url: &Uri,
         kind: &'static str,
         authorization: Option<HeaderValue>,
         body: String,
-        way: Way,
+        way: FetchRules,
     ) -> Result<Answer, String> {
         let mut request = Request::new(Bytes::from(body));
         (*request.method_mut(), *request.uri_mut()) = (Method::POST, url.clone());
@@ -104,10 +110,14 @@ impl Outside {
         self.send(request, way).await.map(|(answer, _)| answer)
     }
 
-    async fn send(&self, mut request: Request<Bytes>, way: Way) -> Result<(Answer, HeaderMap), String> {
+    async fn send(
+        &self,
+        mut request: Request<Bytes>,
+        way: FetchRules,
+    ) -> Result<(Answer, HeaderMap), String> {
         let url = request.uri();
         if !may_ask(url, way.within) {
-            return Err(format!("{url} is not asked: it must be an https URL on the public network"));
+            return Err(format!("{url} is not allowed: it must be an https URL on the public network"));
         }
         let host = url.authority().map(ToString::to_string).unwrap_or_default();
         let agent = HeaderValue::from_static(concat!("dragoman/", env!("CARGO_PKG_VERSION")));
@@ -117,20 +127,22 @@ impl Outside {
             Within::Private => &self.others,
             Within::Machine => &self.any,
         };
-        let late = |_| format!("{host} has not answered in time");
+        let late = |_| format!("{host} did not answer in time");
         let answer = timeout_at(way.until, client.request(request)).await.map_err(late)?;
         let (head, body) = answer.map_err(|error| error.to_string())?.into_parts();
-        let body = collect(body, LONGEST, way.until).await.map_err(|error| format!("{host}: {error}"))?;
+        let body = collect(body, Part::Answers, LONGEST, way.until)
+            .await
+            .map_err(|error| format!("{host}: {error}"))?;
         Ok((Answer { status: head.status, body }, head.headers))
     }
 }
 
-/// Returns true if this address may be asked: through TLS, or on this machine where the server is there, too.
+/// Returns true if this address may be asked: over TLS, or on this machine if the server is there, too.
 pub(super) fn may_ask(url: &Uri, within: Within) -> bool {
     is_safe(url) && (within == Within::Machine || !is_local(url))
 }
 
-/// Where an answer sends us (RFC 9110, 10.2.2): an absolute URL, or a path of the same server.
+/// The target of a redirect (RFC 9110, 10.2.2): an absolute URL, or a path of the same server.
 fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
     let to = location?.to_str().ok()?;
     match to.strip_prefix('/') {
@@ -142,9 +154,10 @@ fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
     }
 }
 
-/// Where the server at this address is, so that those that it names may be there, too. Only what the configuration itself
-/// calls this machine is here: what a name stands for is the word of whoever owns the name, and may be another one each time.
-/// So a name is in a private network where all connections to it went there (`is_near`), not where a look-up says so.
+/// The network of the server at this address; hosts that it names may be in the same one. An address counts as this
+/// machine only if the configuration itself calls it so: whoever owns a name decides what it stands for, and may decide
+/// anew each time. So a name is in a private network if all connections to it went there (`is_near`), not if a look-up
+/// says so.
 pub(super) fn within(url: &Uri, is_near: bool) -> Within {
     let Some(host) = url.host() else { return Within::Public };
     if is_local(url) {

@@ -1,6 +1,6 @@
-//! Redirect URIs: the paths to which authorization servers send browsers back, one per issuer (RFC 9700, 2.1 and 4.4), and the
-//! cases in which a client that was registered by hand can do without a path of its own. It must not know what a browser
-//! brings.
+//! Redirect URIs: the paths to which authorization servers send browsers back, one per issuer (RFC 9700, 2.1 and 4.4),
+//! and the cases in which a client that was registered by hand needs no path of its own. It must not know the parameters
+//! of a redirect.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
@@ -11,15 +11,15 @@ use super::metadata::Service;
 
 /// The path for clients that were registered by hand.
 const CALLBACK: &str = "/oauth/callback";
-/// The path of an issuer begins and ends so. It is not below [`CALLBACK`]: some authorization servers let a client come back
-/// anywhere below the address that was registered, and would send a code to another issuer's path.
+/// The beginning and the end of an issuer's path. It is not below [`CALLBACK`]: some authorization servers accept any
+/// path below the registered one, and would send a code to another issuer's path.
 const ISSUER: (&str, &str) = ("/oauth/issuer/", "/callback");
-/// Bytes of the digest of an issuer's name: nobody finds a second name with the same.
+/// The bytes of the digest of an issuer's name; long enough that nobody finds a second name with the same digest.
 const DIGEST: usize = 18;
-/// Characters of such a digest.
+/// The characters of such a digest.
 const DIGEST_LENGTH: usize = DIGEST / 3 * 4;
 
-/// Returns true for paths to which browsers come back from some authorization server.
+/// Returns true for paths to which authorization servers send browsers.
 pub fn is_callback(path: &str) -> bool {
     let digest = path.strip_prefix(ISSUER.0).and_then(|rest| rest.strip_suffix(ISSUER.1));
     let is_digest = |text: &str| {
@@ -29,30 +29,30 @@ pub fn is_callback(path: &str) -> bool {
     path == CALLBACK || digest.is_some_and(is_digest)
 }
 
-/// The path of one issuer: always the same, since clients are registered with it.
+/// The path of one issuer: always the same, because clients are registered with it.
 pub(super) fn issuer_path(issuer: &str) -> String {
     let name = digest(&SHA256, issuer.trim_end_matches('/').as_bytes());
     let name = BASE64_URL_SAFE_NO_PAD.encode(&name.as_ref()[..DIGEST]);
     format!("{}{name}{}", ISSUER.0, ISSUER.1)
 }
 
-/// The path to which `service` sends browsers back that belong to the client of this configuration.
+/// The path to which `service` sends browsers for the client of this configuration.
 pub(super) fn path(config: &OAuthClient, service: &Service) -> String {
     if is_shared(config) { CALLBACK.to_owned() } else { issuer_path(&service.issuer) }
 }
 
-/// The path to which redirects led before each issuer had its own.
+/// The path of redirects before each issuer had its own.
 pub(super) fn former_path() -> &'static str {
     CALLBACK
 }
 
-/// Returns true for clients whose redirect path can be another issuer's, too.
+/// Returns true for clients whose redirect path another issuer may use, too.
 pub(super) fn is_shared(config: &OAuthClient) -> bool {
     config.client_id.is_some() && !config.issuer_callback
 }
 
-/// Returns true when codes of several issuers can arrive at the shared path: then only `iss` (RFC 9207) tells whose a code is.
-/// A server without a configured issuer can name any.
+/// Returns true if codes of several issuers can arrive at the shared path: then only `iss` (RFC 9207) identifies the
+/// issuer. A server without a configured issuer can name any.
 pub(super) fn is_ambiguous<'a>(clients: impl IntoIterator<Item = &'a OAuthClient>) -> bool {
     let mut issuers = clients.into_iter().filter(|client| is_shared(client)).map(|c| c.issuer.as_deref());
     let Some(first) = issuers.next() else { return false };

@@ -1,4 +1,4 @@
-//! The place where consent to one server is given, and what is asked for there. It must not know tokens.
+//! The place where consent to one server is given, and the scopes to ask for. It must not know tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,27 +6,27 @@ use std::time::Duration;
 use engine::credential::challenge::Challenge;
 use tokio::time::Instant;
 
-use super::asked::Wanted;
 use super::client::{Registered, register};
+use super::consent_request::ConsentTarget;
 use super::discovery::discover;
 use super::grant::{Grant, unix};
 use super::metadata::Service;
-use super::outside::Way;
+use super::outside::FetchRules;
 use super::redirect;
 use crate::web::is_safe;
 
-/// The time that the search for an authorization server may take. A client's first request waits for it.
+/// The time for the discovery of an authorization server. A client's first request waits for it.
 const SEARCH: Duration = Duration::from_secs(7);
-/// For how long what was found is used, and for how long a search that failed is not repeated.
+/// The time for which a result is used, and for which a failed discovery is not repeated.
 const FOUND: Duration = Duration::from_mins(5);
 const NOT_FOUND: Duration = Duration::from_secs(10);
 
 impl Grant {
-    /// Looks for the place where consent is given, unless that was done a moment ago.
+    /// Looks for the place where consent is given, unless that was done recently.
     pub(super) async fn want(&self, challenge: &Challenge) {
         let is_known = {
             let known = self.known.lock();
-            let serves = |wanted: &Wanted| {
+            let serves = |wanted: &ConsentTarget| {
                 let redirect = self.around.redirect(&redirect::path(&self.config, &wanted.service));
                 redirect.as_ref() == Some(&wanted.client.redirect)
             };
@@ -44,12 +44,12 @@ impl Grant {
         let mut known = self.known.lock();
         let why = match found {
             Ok(wanted) => {
-                tracing::info!(server = %self.server, issuer = %wanted.service.issuer, "it wants the consent of its user");
+                tracing::info!(server = %self.server, issuer = %wanted.service.issuer, "it requires the consent of its user");
                 known.wanted = Some(wanted);
                 None
             }
             Err(why) => {
-                tracing::warn!(server = %self.server, why, "nobody can be asked for consent to it");
+                tracing::warn!(server = %self.server, why, "cannot request the consent of its user");
                 known.wanted = None;
                 Some(why)
             }
@@ -57,13 +57,14 @@ impl Grant {
         known.search = Some((challenge.clone(), Instant::now(), why));
     }
 
-    async fn search(&self, challenge: &Challenge) -> Result<Wanted, String> {
+    async fn search(&self, challenge: &Challenge) -> Result<ConsentTarget, String> {
         if !is_safe(&self.url) {
             return Err(
-                "it is asked over http, and tokens are only sent through TLS or on this machine".to_owned()
+                "it is reached over http, but tokens are sent only over TLS or on this machine".to_owned()
             );
         }
-        let nowhere = "a browser has to come back here: run `dragoman serve` with this configuration and ask there first";
+        let nowhere = "the browser must return to a running gateway: run `dragoman serve` with this \
+                       configuration and give consent there first";
         self.around.start().ok_or(nowhere)?;
         let issuer = self.config.issuer.as_deref();
         let way = self.way(SEARCH);
@@ -88,7 +89,7 @@ impl Grant {
                 }
             }
             if challenge.scopes.iter().all(|scope| held.contains(scope)) {
-                return Err("it wants scopes that were allowed already".to_owned());
+                return Err("it requires scopes that were granted already".to_owned());
             }
         }
         let before = before.filter(|b| *b.service == found.service && b.client.id == client.id);
@@ -96,11 +97,11 @@ impl Grant {
             Some(before) => (before.service, before.client),
             None => (Arc::new(found.service), Arc::new(client)),
         };
-        Ok(Wanted { service, client, resource: found.resource, scopes })
+        Ok(ConsentTarget { service, client, resource: found.resource, scopes })
     }
 
-    /// Who Dragoman is there: as configured, as before, or as it registers itself now.
-    async fn client(&self, service: &Service, redirect: &str, way: Way) -> Result<Registered, String> {
+    /// Dragoman's client there: as configured, as before, or newly registered.
+    async fn client(&self, service: &Service, redirect: &str, way: FetchRules) -> Result<Registered, String> {
         if let Some(client) = Registered::configured(&self.config, service, redirect) {
             return Ok(client);
         }

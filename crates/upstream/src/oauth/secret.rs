@@ -1,9 +1,9 @@
-//! A text that is kept and sent, and never shown.
+//! A text that is stored and sent, and never shown.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A secret that can be written into what is sealed.
+/// A secret that can be serialized into sealed storage.
 #[derive(Debug, Clone)]
 pub(super) struct Secret(SecretString);
 
@@ -29,14 +29,18 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// A text that nobody can guess: 256 random bits in visible ASCII (RFC 7636, 4.1 takes it as it is).
+/// An unguessable text: 256 random bits in visible ASCII (valid for RFC 7636, 4.1).
 ///
 /// # Errors
-/// When the operating system gives no random bytes.
+/// Fails if the operating system's random number generator does.
 pub(super) fn random() -> Result<String, String> {
     use base64::Engine as _;
     use base64::prelude::BASE64_URL_SAFE_NO_PAD;
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|_| "the operating system gives no random numbers".to_owned())?;
+    getrandom::fill(&mut bytes).map_err(|_| {
+        "the operating system's random number generator \
+        failed"
+            .to_owned()
+    })?;
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }

@@ -1,33 +1,33 @@
-//! Where a consent begins: on a page of the gateway's own, which says what it is for, and leaves a mark in the browser by
-//! which it is known again when it comes back. Whoever sends its address to another has that one sign in for nobody else
-//! than it says. It must not know how the page looks, nor how callers show who they are.
+//! The start of a consent: a page of the gateway's own says what it is for, and leaves a mark in the browser by which it
+//! is recognised on return. So nobody can have another user sign in for them by sending the address. It must not know the
+//! page's form, or how callers authenticate.
 
 use std::sync::Arc;
 
 use http::Uri;
 
-use super::asked::{Asked, LIFE};
+use super::consent_request::{ConsentRequest, LIFE};
 use super::grant::Grant;
-use super::whose::Whose;
+use super::owner::Whose;
 use super::{Consents, Page};
 
-/// The rate at which somebody may fail to show who they are.
+/// The number of failed proofs after which a page is closed.
 const DOUBTS: u32 = 5;
 
-/// A consent that somebody is about to begin.
+/// A consent that is about to begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Begun {
-    /// The server that wants it.
+    /// The server that requires it.
     pub server: Arc<str>,
-    /// Whose it will be; all callers' without.
+    /// Its future owner; shared by all callers if `None`.
     pub whose: Option<Whose>,
     /// The host of the authorization server.
     pub at: String,
-    /// What the user is asked to allow, where that is said.
+    /// The scopes that the user is asked to allow, if they are known.
     pub scopes: Vec<String>,
 }
 
-/// What the browser of whoever may begin it is given.
+/// The redirect and the secret for the browser that begins a consent.
 pub struct Onward {
     /// The authorization server's page.
     pub url: String,
@@ -36,7 +36,7 @@ pub struct Onward {
 }
 
 impl Consents {
-    /// The consent that begins at this address; `None` where none does, or no longer.
+    /// The consent that begins at this address; `None` if there is none, or no longer.
     pub fn begun(&self, entry: &str) -> Option<Begun> {
         self.with(entry, |grant, asked| {
             let url: Option<Uri> = asked.url.parse().ok();
@@ -46,7 +46,7 @@ impl Consents {
         })
     }
 
-    /// Sends on whoever may begin it.
+    /// Lets the browser continue to the authorization server.
     pub fn go_on(&self, entry: &str) -> Option<Onward> {
         let is_secure = self.around.is_secure();
         self.with(entry, |_, asked| {
@@ -58,12 +58,12 @@ impl Consents {
         })
     }
 
-    /// Notes that somebody did not show that they are the one whose it is. Who keeps trying closes it.
+    /// Notes a failed proof that the user is the consent's owner. After several, the page is closed.
     pub fn doubt(&self, entry: &str) {
         self.with(entry, |_, asked| asked.doubts += 1);
     }
 
-    fn with<T>(&self, entry: &str, then: impl FnOnce(&Grant, &mut Asked) -> T) -> Option<T> {
+    fn with<T>(&self, entry: &str, then: impl FnOnce(&Grant, &mut ConsentRequest) -> T) -> Option<T> {
         for grant in self.all().into_iter().filter(|grant| !grant.has_left()) {
             let mut known = grant.known.lock();
             let now = tokio::time::Instant::now();
@@ -77,7 +77,7 @@ impl Consents {
 }
 
 impl Page {
-    /// The end of its address, by which it is found.
+    /// The last segment of its address, by which it is found.
     #[cfg(test)]
     pub(super) fn entry(&self) -> &str {
         self.url.rsplit('/').next().unwrap_or_default()

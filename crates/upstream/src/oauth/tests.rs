@@ -1,4 +1,4 @@
-//! Consents as whoever looks after the gateway handles them, with an authorization server on a socket.
+//! Tests of the management of consents, with an authorization server on a socket.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
 
-/// A server that is its own authorization server. It gives whatever is asked for; each token has another number.
+/// A server that is its own authorization server. It grants every request; each token has another number.
 async fn server() -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -60,12 +60,12 @@ async fn answer(mut stream: TcpStream, base: &str, number: u32) -> Option<()> {
     stream.write_all(format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes()).await.ok()
 }
 
-/// The path to which browsers come back from this server.
+/// The path to which browsers return from this server.
 fn own_path(issuer: &str) -> String {
     redirect::issuer_path(issuer)
 }
 
-/// Goes on from the page: the authorization server's page, the state there, and the cookie that is kept.
+/// Follows the page: returns the authorization server's page, the state there, and the cookie.
 fn begin(consents: &Consents, page: &Page) -> (String, String, String) {
     let onward = consents.go_on(page.entry()).unwrap();
     let pairs = form::pairs(onward.url.split_once('?').unwrap().1);
@@ -79,9 +79,9 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     let consents = Consents::new(None, Duration::from_secs(5));
     let name: Arc<str> = "tickets".into();
     let grant = consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), OAuthClient::default());
-    assert_eq!(consents.start("other", None).await, Err(Fault::NoServer));
+    assert_eq!(consents.start("other", None).await, Err(ConsentFault::NoServer));
     // Where nobody can come back to, nobody is sent away.
-    let Err(Fault::NobodyAsked(why)) = consents.start("tickets", None).await else {
+    let Err(ConsentFault::NobodyAsked(why)) = consents.start("tickets", None).await else {
         panic!("somebody was asked")
     };
     assert!(why.contains("dragoman serve"), "{why}");
@@ -103,7 +103,7 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     let (onward, state, cookie) = begin(&consents, &page);
     assert!(onward.starts_with(&format!("{url}/authorize?")), "{onward}");
     assert!(consents.status("tickets", None).await.unwrap().wanted);
-    assert_eq!(consents.refresh("tickets", None).await, Err(Fault::NoRefreshToken));
+    assert_eq!(consents.refresh("tickets", None).await, Err(ConsentFault::NoRefreshToken));
 
     assert_eq!(
         consents.finish((&own_path(&url), &format!("code=c&state={state}")), &[&cookie]).await,
@@ -145,9 +145,9 @@ async fn a_grant_whose_server_is_configured_otherwise_leaves_what_is_kept_to_the
     let new = enter(OAuthClient { scopes: vec!["read".to_owned()], ..OAuthClient::default() });
     old.leave();
     assert!(!old.is_due(grant::unix()));
-    assert!(matches!(old.renew().await, Err(Fault::RefreshFailed { for_good: false, .. })));
+    assert!(matches!(old.renew().await, Err(ConsentFault::RefreshFailed { for_good: false, .. })));
     let finished = consents.finish((&own_path(&url), &format!("code=c&state={second}")), &[&cookie]).await;
-    assert_eq!(finished, Err((Fault::UnknownState, None)));
+    assert_eq!(finished, Err((ConsentFault::UnknownState, None)));
     assert_eq!(old.credential().get(), shown, "what runs may end with it");
     assert!(old.drop_tokens().await);
     // The other one has what was kept, and alone exchanges it.
@@ -174,7 +174,7 @@ async fn what_another_authorization_server_gave_is_nothing_to_the_one_of_the_con
     assert_eq!(finished, Ok((name.clone(), None)));
     let _other = enter("https://id.example.com");
     assert!(!consents.status("tickets", None).await.unwrap().given);
-    let Err(Fault::NobodyAsked(why)) = consents.start("tickets", None).await else {
+    let Err(ConsentFault::NobodyAsked(why)) = consents.start("tickets", None).await else {
         panic!("somebody was asked")
     };
     assert!(why.contains("oauth.issuer"), "{why}");

@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::client::Registered;
 use super::form::joined;
 use super::metadata::Service;
-use super::outside::{Answer, Outside, Way};
+use super::outside::{Answer, FetchRules, Outside};
 use super::secret::Secret;
 
 /// The longest token, in bytes: it has to fit into a header.
 const LONGEST: usize = 16 << 10;
-/// The longest life of a token that is believed, in seconds.
+/// The longest accepted life of a token, in seconds.
 const LONGEST_LIFE: u64 = 366 * 24 * 3600;
-/// A token is exchanged so long before its end, in seconds, or when three quarters of its life are over.
+/// The time before its expiry at which a token is renewed, in seconds; or earlier, after three quarters of its life.
 const EARLY: u64 = 60;
 
 /// Tokens for one resource.
@@ -23,32 +23,32 @@ const EARLY: u64 = 60;
 pub(super) struct Tokens {
     pub(super) access: Secret,
     pub(super) refresh: Option<Secret>,
-    /// What was allowed; what was asked for where the server does not say.
+    /// The scopes that were allowed; those that were asked for if the server does not say.
     pub(super) scopes: Vec<String>,
-    /// The time when it ends, in seconds since 1970, where that is known.
+    /// The time when the token expires, in seconds since 1970, if known.
     pub(super) ends: Option<u64>,
-    /// The time when it is to be exchanged for a new one, the same.
+    /// The time when it should be renewed, in the same form.
     pub(super) renew: Option<u64>,
 }
 
 /// The reason why there are no tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoTokens {
-    /// The server says no, and will say so again: its code, and what it says of it.
+    /// The server refuses, and will refuse again: its code and message.
     Refused(String),
-    /// It may give some later.
+    /// The server may issue tokens later.
     Unavailable(String),
 }
 
-/// What is given in exchange for tokens.
+/// The grant that is exchanged for tokens.
 pub(super) enum Grant<'a> {
-    /// The code that a browser brought, and the secret behind it (RFC 7636).
+    /// The code that a browser brought, and its verifier (RFC 7636).
     Code { code: &'a str, verifier: &'a Secret },
-    /// A refresh token, of tokens with these scopes.
+    /// A refresh token.
     Refresh(&'a Secret),
 }
 
-/// Who asks whom, for what.
+/// The parties of a token request.
 #[derive(Clone, Copy)]
 pub(super) struct Parties<'a> {
     pub(super) service: &'a Service,
@@ -58,7 +58,7 @@ pub(super) struct Parties<'a> {
     pub(super) scopes: &'a [String],
 }
 
-/// Asks for tokens; `now` in seconds since 1970.
+/// Requests tokens; `now` in seconds since 1970.
 ///
 /// # Errors
 /// [`NoTokens`].
@@ -66,11 +66,11 @@ pub(super) async fn ask(
     outside: &Outside,
     parties: Parties<'_>,
     grant: Grant<'_>,
-    way: Way,
+    way: FetchRules,
     now: u64,
 ) -> Result<Tokens, NoTokens> {
     let Parties { service, client, resource, scopes } = parties;
-    let url = service.token.parse().map_err(|_| NoTokens::Refused("its address is no URL".to_owned()))?;
+    let url = service.token.parse().map_err(|_| NoTokens::Refused("its address is not a URL".to_owned()))?;
     let mut form = match &grant {
         Grant::Code { code, verifier } => vec![
             ("grant_type", "authorization_code"),
@@ -94,18 +94,18 @@ pub(super) async fn ask(
 
 fn read(answer: &Answer, asked: &[String], now: u64) -> Result<Tokens, NoTokens> {
     #[derive(Deserialize)]
-    struct Written {
+    struct TokenJson {
         access_token: Secret,
         token_type: String,
         expires_in: Option<Value>,
         refresh_token: Option<Secret>,
         scope: Option<String>,
     }
-    let odd = || NoTokens::Unavailable("it answers with something that is no token".to_owned());
+    let odd = || NoTokens::Unavailable("its answer contains no valid token".to_owned());
     if answer.status != StatusCode::OK {
         return Err(refused(answer));
     }
-    let written: Written = serde_json::from_slice(&answer.body).map_err(|_| odd())?;
+    let written: TokenJson = serde_json::from_slice(&answer.body).map_err(|_| odd())?;
     let is_sound = |token: &Secret| {
         (1..=LONGEST).contains(&token.expose().len()) && token.expose().bytes().all(|b| b.is_ascii_graphic())
     };
@@ -128,7 +128,7 @@ fn read(answer: &Answer, asked: &[String], now: u64) -> Result<Tokens, NoTokens>
     })
 }
 
-/// A number, or one written as a text.
+/// A number, or a text with one.
 fn seconds(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
@@ -143,11 +143,11 @@ fn refused(answer: &Answer) -> NoTokens {
             let more = word("error_description").map(|text| format!(": {text}")).unwrap_or_default();
             NoTokens::Refused(format!("{code}{more}"))
         }
-        _ => NoTokens::Unavailable(format!("it answers with status {}", status.as_u16())),
+        _ => NoTokens::Unavailable(format!("it answered with status {}", status.as_u16())),
     }
 }
 
-/// What others say, fit to be shown: short, and without what cannot be seen.
+/// A text from others, fit for display: short, and without invisible characters.
 pub(super) fn shown(text: &str) -> String {
     let is_plain = |c: &char| {
         !c.is_control()

@@ -1,82 +1,67 @@
-//! Links that one call has for itself while it runs: what a server with a handshake asks on them belongs to that call, for
-//! a client that has no session in which it could be asked.
+//! Links that belong to one call while it runs: a question that a server with a handshake asks there belongs to that
+//! call, and the client may have no session in which to ask it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-
+use super::dispatch::Binding;
+use super::dormant::{Demand, Dormant, Sleeper};
 use super::link_cell::LinkCell;
 use super::links::Links;
 use crate::egress::Egress;
+use crate::link_key::LinkKey;
 use crate::quota::{Holder, Permit, Quota, QuotaError};
-use crate::server::Kind;
 
-/// The number of calls that run may have a link to one upstream for themselves; more share one, where nobody can
-/// be asked. A link to a child is a process.
-const RUNNING: usize = 256;
-const RUNNING_CHILDREN: usize = 32;
-
-/// The number of calls and tasks that wait for their clients may have a link to one child each. How many there
-/// are in all is bounded by what they wait in.
-const WAITING_CHILDREN: usize = 32;
-
-/// The number of links that wait for the next such call.
-const MAX_IDLE: usize = 4;
-
-/// The links of one upstream that calls have for themselves.
+/// The permits of calls that have links of one upstream for themselves.
 pub struct Leases {
-    idle: Mutex<HashMap<Kind, Vec<Arc<LinkCell>>>>,
     running: Arc<Quota>,
-    waiting: Arc<Quota>,
 }
 
-/// A link that one call has for itself, until this is dropped.
+/// A link that belongs to one call until this is dropped.
 pub struct Lease {
     egress: Egress,
     links: Arc<Links>,
-    kind: Kind,
     /// The link.
     pub cell: Arc<LinkCell>,
     spoilt: bool,
-    waits: bool,
-    permit: Permit,
+    holder: Holder,
+    /// Held while the call runs.
+    permit: Option<Permit>,
 }
 
 impl Lease {
-    /// A link for clients of this kind, whose capabilities say what can be asked.
-    pub fn take(egress: &Egress, links: &Arc<Links>, kind: Kind, holder: Holder) -> Result<Self, QuotaError> {
-        let leases = &links.leases;
-        let permit = leases.running.take(holder)?;
-        let known = leases.idle.lock().get_mut(&kind).and_then(Vec::pop);
-        let cell = known.unwrap_or_else(|| links.leased_link(&kind));
-        Ok(Self {
-            egress: egress.clone(),
-            links: links.clone(),
-            kind,
-            cell,
-            spoilt: false,
-            waits: false,
-            permit,
-        })
+    /// Takes a link for clients of this kind; the kind's capabilities say what can be asked.
+    pub fn take(
+        egress: &Egress,
+        links: &Arc<Links>,
+        kind: &LinkKey,
+        holder: Holder,
+    ) -> Result<Self, QuotaError> {
+        let permit = Some(links.leases.running.take(holder.clone())?);
+        let cell = links.leased_link(kind, holder.clone());
+        Ok(Self { egress: egress.clone(), links: links.clone(), cell, spoilt: false, holder, permit })
     }
 
-    /// The way to servers of the thread that took it.
+    /// The egress of the thread that took it.
     pub fn egress(&self) -> &Egress {
         &self.egress
     }
 
-    /// From now on it waits for its client, and takes no room from those that run.
-    pub fn wait(&mut self, holder: Holder) -> Result<(), QuotaError> {
-        if !self.waits {
-            self.permit = self.links.leases.waiting.take(holder)?;
-            self.waits = true;
+    /// Notes that the call or task waits for its client, so that it frees its permit for a running call. One link of the pool
+    /// is left for calls that run: beyond that the caller's own oldest call makes way, or one that has waited very long.
+    pub fn wait(&mut self, sleeper: Sleeper) -> Dormant {
+        self.permit = None;
+        let pool = &self.links.dedicated;
+        let now = Instant::now();
+        if pool.dormant.count() + 1 >= pool.max() {
+            let demand = Demand { holder: Some(&self.holder), waited: Duration::MAX };
+            pool.dormant.make_way(&demand, now);
         }
-        Ok(())
+        pool.dormant.sleep(sleeper, self.holder.clone(), now)
     }
 
-    /// The server may still work on this call. Nobody else may have the link: what is asked there would reach the wrong
-    /// client.
+    /// Marks the link as unfit for other calls: the server may still work on this one, and its questions would reach the
+    /// wrong client.
     pub fn spoil(&mut self) {
         self.spoilt = true;
     }
@@ -84,14 +69,15 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let left = if self.spoilt {
-            Some(self.cell.clone())
-        } else {
-            self.links.leases.give_back(&self.kind, &self.cell)
-        };
-        let Some(cell) = left else { return };
-        cell.retire();
-        let egress = self.egress.clone();
+        if self.spoilt
+            && let Some(link) = self.cell.current()
+        {
+            self.links.dedicated.bind(&link, Binding::Owner);
+        }
+        if self.cell.give_back(&self.egress) {
+            return;
+        }
+        let (cell, egress) = (self.cell.clone(), self.egress.clone());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move { cell.close(&egress).await });
         }
@@ -99,35 +85,8 @@ impl Drop for Lease {
 }
 
 impl Leases {
-    /// For an upstream whose links are processes, or not.
-    pub fn new(are_children: bool) -> Self {
-        let (running, waiting) =
-            if are_children { (RUNNING_CHILDREN, WAITING_CHILDREN) } else { (RUNNING, usize::MAX) };
-        Self { idle: Mutex::default(), running: Quota::new(running), waiting: Quota::new(waiting) }
-    }
-
-    /// Keeps a link for the next call; gives one back that is to be closed, when there are enough.
-    fn give_back(&self, kind: &Kind, cell: &Arc<LinkCell>) -> Option<Arc<LinkCell>> {
-        let Some(link) = cell.current() else { return Some(cell.clone()) };
-        link.set_inbox(None);
-        let mut idle = self.idle.lock();
-        let kept: usize = idle.values().map(Vec::len).sum();
-        if kept >= MAX_IDLE {
-            return Some(cell.clone());
-        }
-        idle.entry(kind.clone()).or_default().push(cell.clone());
-        None
-    }
-
-    /// Lets go of the links that wait for nobody in particular.
-    pub fn shed(&self, idle_for: std::time::Duration) -> Vec<Arc<LinkCell>> {
-        let mut idle = self.idle.lock();
-        let mut old = Vec::new();
-        for cells in idle.values_mut() {
-            let rests = |cell: &mut Arc<LinkCell>| cell.current().is_none_or(|link| link.idle() > idle_for);
-            old.extend(cells.extract_if(.., rests));
-        }
-        idle.retain(|_, cells| !cells.is_empty());
-        old
+    /// For so many calls that have a link for themselves, or wait for one.
+    pub(super) fn new(most: usize) -> Self {
+        Self { running: Quota::new(most) }
     }
 }

@@ -1,74 +1,95 @@
-//! A link that is opened when it is first needed, and again when it is gone.
+//! A link that is opened at first use, and again after it was lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
+use proto::bridge::input::Askable;
+use proto::era::Era;
+use transport::child::SpawnError;
 use transport::child::backoff::Backoff;
 use transport::up::LinkError;
 
+use super::dedicated::{Admission, Dedicated, new_owner};
+use super::dispatch::OwnerId;
 use super::opening::Opening;
+use super::rights::Reserved;
+use super::starts::Starts;
 use crate::egress::Egress;
-use crate::link::sending::CREDENTIALS;
+use crate::health::{HealthEvent, OpeningWatch};
+use crate::link::sending::with_credentials;
 use crate::link::{LinkUser, OpenLink, Wire};
-use crate::server::{Kind, Server};
+use crate::link_key::LinkKey;
+use crate::quota::Holder;
+use crate::server::Server;
 
-/// Who is told when a link was opened.
+/// The receiver of links that have been opened.
 pub trait LinkListener: Send + Sync {
-    /// A link is open.
+    /// Called after a link was opened.
     fn opened(self: Arc<Self>, egress: &Egress, opened: OpenedLink<'_>);
 }
 
-/// A link that was opened just now.
+/// A link that has just been opened.
 pub struct OpenedLink<'a> {
     /// The link.
     pub link: &'a Arc<OpenLink>,
     /// The cell that keeps it.
     pub cell: &'a Arc<LinkCell>,
-    /// The kind of client whose offers change with what is heard there.
-    pub seen_as: Kind,
+    /// The version that was asked for: that of the clients, or that in which all of them are served.
+    pub asked: &'static Era,
+    /// The questions that the server was told it may put there.
+    pub askable: Askable,
     /// True if it takes the place of one that is gone.
     pub was_gone: bool,
-    /// The sessions whose calls went over that one.
+    /// The sessions whose calls used the lost link.
     pub users: Vec<Arc<dyn LinkUser>>,
 }
 
-/// A link that is opened when it is first needed, and again when it is gone; one opening at a time.
+/// A link that is opened at first use, and again after it was lost; one opening at a time.
 pub struct LinkCell {
-    server: Arc<Server>,
+    pub(super) server: Arc<Server>,
     listener: Weak<dyn LinkListener>,
-    kind: Kind,
+    pub(super) kind: LinkKey,
     params: Bytes,
-    session: Option<Weak<dyn LinkUser>>,
-    /// True if calls have it for themselves, one after the other.
-    is_leased: bool,
-    open: ArcSwapOption<OpenLink>,
-    opening: tokio::sync::Mutex<Backoff>,
+    pub(super) session: Option<Weak<dyn LinkUser>>,
+    /// The pool from which its link comes, where owners use links in turns.
+    pub(super) pool: Option<Arc<Dedicated>>,
+    /// The caller for whom it gets links there.
+    pub(super) holder: Option<Holder>,
+    /// Its number as an owner there.
+    pub(super) owner: OwnerId,
+    /// The number of the link that it had last.
+    pub(super) last: AtomicU64,
+    pub(super) open: ArcSwapOption<OpenLink>,
+    opening: tokio::sync::Mutex<Starts>,
     openings: AtomicU64,
-    /// True if nobody will use it any more.
+    /// True if it will not be used again.
     retired: AtomicBool,
-    /// True if it was let go until somebody needs it.
+    /// True if it was closed until the next use.
     resting: AtomicBool,
 }
 
 impl LinkCell {
-    /// One that leads to a server, for clients of this kind; `params` are those of `initialize`.
+    /// Creates a link to a server for clients of this kind; `params` are those of `initialize`.
     pub(super) fn new(
         (server, listener): (Arc<Server>, Weak<dyn LinkListener>),
-        kind: Kind,
+        kind: LinkKey,
         params: Bytes,
         session: Option<Weak<dyn LinkUser>>,
     ) -> Self {
-        let opening = tokio::sync::Mutex::new(Backoff::default());
+        let opening = tokio::sync::Mutex::default();
         Self {
             server,
             listener,
             kind,
             params,
             session,
-            is_leased: false,
+            pool: None,
+            holder: None,
+            owner: new_owner(),
+            last: AtomicU64::new(0),
             open: ArcSwapOption::empty(),
             opening,
             openings: AtomicU64::new(0),
@@ -77,18 +98,28 @@ impl LinkCell {
         }
     }
 
-    /// The same, for calls that have it for themselves.
-    pub(super) fn leased(mut self) -> Self {
-        self.is_leased = true;
+    /// Takes its links from a pool.
+    pub(super) fn pooled(mut self, pool: Arc<Dedicated>, holder: Holder) -> Self {
+        (self.pool, self.holder) = (Some(pool), Some(holder));
         self
     }
 
-    /// The kind of client whose offers change with what is heard here. Who leases a link sees what all of its era see.
-    fn seen_as(&self) -> Kind {
-        if self.is_leased { Kind::plain(self.kind.era) } else { self.kind.clone() }
+    /// The capabilities that the server is told, a JSON object in the words of [`LinkCell::era`].
+    pub fn capabilities(&self) -> &Bytes {
+        &self.kind.capabilities
     }
 
-    /// Returns true if it leads to this server, as this caller or all callers have it.
+    /// The version of the clients that use it.
+    pub fn era(&self) -> &'static Era {
+        self.kind.era
+    }
+
+    /// The questions that the server is told it may put on it.
+    pub fn askable(&self) -> Askable {
+        Askable::of(self.kind.era, &self.kind.capabilities)
+    }
+
+    /// Returns true if it leads to this server, shared or of this caller.
     pub fn is_to(&self, server: &Server) -> bool {
         std::ptr::eq(Arc::as_ptr(&self.server), server)
     }
@@ -98,81 +129,158 @@ impl LinkCell {
         self.open.load_full().filter(|link| link.is_alive())
     }
 
-    /// The open link; opens it when there is none.
+    /// The open link; opens it if there is none.
     ///
     /// # Errors
-    /// Why it cannot be opened; while an upstream keeps failing, at once and with the same reason.
+    /// The reason why it cannot be opened. While an upstream keeps failing, returns at once with the same reason.
     pub async fn get(self: &Arc<Self>, egress: &Egress) -> Result<Arc<OpenLink>, LinkError> {
         if let Some(link) = self.current() {
             return Ok(link);
         }
         // Dropped after what says that it is being opened.
         let _over = Over(&self.server);
-        let mut backoff = self.opening.lock().await;
-        if let Some(link) = self.current() {
-            return Ok(link);
-        }
-        if self.is_over() {
-            return Err(LinkError::Closed);
-        }
-        let is_child = self.server.is_child();
-        let old = self.open.swap(None);
-        let users = old.as_ref().map(|old| old.users()).unwrap_or_default();
-        if let Some(old) = old.filter(|_| is_child) {
-            let why = old.why_gone().unwrap_or_else(|| "it ended on its own".to_owned());
-            backoff.ended(Instant::now(), why);
-        }
-        self.wait_out(&backoff).await?;
+        let mut starts = loop {
+            let mut starts = self.opening.lock().await;
+            if let Some(link) = self.current() {
+                return Ok(link);
+            }
+            if self.is_over() {
+                return Err(LinkError::Closed);
+            }
+            self.leave(&mut starts);
+            let Some(wait) = starts.wait()? else { break starts };
+            // Those behind this one need not wait to learn the same.
+            drop(starts);
+            tokio::time::sleep(wait).await;
+        };
         self.resting.store(false, Ordering::SeqCst);
+        let reserved = match self.admitted(egress).await? {
+            Some(Admission::Adopted(link)) => {
+                self.join_session(&link);
+                return Ok(link);
+            }
+            Some(Admission::Opens(reserved)) => Some(reserved),
+            None => None,
+        };
+        let asked = self.server.link_era(self.kind.era);
         let opening = Opening {
             egress,
             server: &self.server,
             kind: &self.kind,
             params: &self.params,
-            own: self.session.is_some() || self.is_leased,
+            own: self.session.is_some() || self.pool.is_some(),
         };
-        match opened(&opening).await {
+        let watch = self.is_shared().then(|| self.server.health.opening());
+        let opened = with_credentials(opening.server, || opening.run());
+        match egress.starts().run(self.server.is_child(), Box::pin(opened)).await {
             Ok(link) => {
-                backoff.started(Instant::now());
-                let link = Arc::new(link);
-                let before = self.openings.fetch_add(1, Ordering::Relaxed);
-                self.open.store(Some(link.clone()));
-                // Whoever wanted it has gone meanwhile.
-                if self.is_over() {
-                    self.close(egress).await;
-                    return Err(LinkError::Closed);
+                self.server.note_up();
+                if let Some(watch) = watch {
+                    watch.ended(Ok(()));
                 }
-                if let Some(session) = self.session.as_ref().and_then(Weak::upgrade) {
-                    link.add_user(&session);
-                }
-                if let Some(listener) = self.listener.upgrade() {
-                    let (seen_as, was_gone) = (self.seen_as(), before > 0);
-                    listener.opened(egress, OpenedLink { link: &link, cell: self, seen_as, was_gone, users });
-                }
-                Ok(link)
+                let users = starts.began();
+                self.take_up(egress, Arc::new(link), reserved, (asked, users)).await
             }
             Err(e) => {
-                if is_child {
-                    backoff.ended(Instant::now(), e.to_string());
-                }
+                self.note_failure(&e, watch, &mut starts);
                 Err(e)
             }
         }
     }
 
-    /// Waits out a short rest of a child that keeps ending; refuses during a long one.
-    async fn wait_out(&self, backoff: &Backoff) -> Result<(), LinkError> {
-        let now = Instant::now();
-        let Some(at) = backoff.next_start(now) else { return Ok(()) };
-        let wait = at - now;
-        if wait > SHORT_REST {
-            return Err(LinkError::Resting(backoff.reason(now).unwrap_or_default()));
+    /// Notes that an opening has failed.
+    fn note_failure(&self, why: &LinkError, watch: Option<OpeningWatch<'_>>, starts: &mut Starts) {
+        // That there is no room for another process says nothing of the server.
+        if !self.is_shared() && matches!(why, LinkError::Spawn(SpawnError::TooMany { .. })) {
+            return;
         }
-        tokio::time::sleep(wait).await;
-        Ok(())
+        let server = &self.server;
+        server.note_down();
+        match watch {
+            Some(watch) => watch.ended(Err(server.failure_to_open(why))),
+            // A process of one owner's says nothing of that which all share.
+            None if !server.is_child() => {
+                server.health.note(HealthEvent::StreamFailed(server.failure_to_open(why)));
+            }
+            None => {}
+        }
+        if server.is_child() {
+            starts.is_final = why.passing().is_none();
+            starts.backoff.ended(Instant::now(), why.to_string());
+            self.note_next_start(&starts.backoff);
+        }
     }
 
-    /// Returns true if it should be open although nobody asks for it now.
+    fn note_next_start(&self, backoff: &Backoff) {
+        if let Some(at) = backoff.next_start(Instant::now()).filter(|_| self.is_shared()) {
+            self.server.health.note(HealthEvent::NextStart(at));
+        }
+    }
+
+    /// Returns true if all clients share its link.
+    pub fn is_shared(&self) -> bool {
+        self.session.is_none() && self.pool.is_none()
+    }
+
+    /// Notes that a link of its own has ended on its own.
+    pub fn note_end(&self, link: &OpenLink) {
+        if self.is_shared()
+            && let Some(why) = link.wire.why_closed().and_then(|why| self.server.own_end(&why))
+        {
+            self.server.health.note(HealthEvent::LinkEnded(link.id, why));
+        }
+    }
+
+    /// Makes a link that was just opened its own.
+    async fn take_up(
+        self: &Arc<Self>,
+        egress: &Egress,
+        link: Arc<OpenLink>,
+        reserved: Option<Reserved>,
+        (asked, users): (&'static Era, Vec<Arc<dyn LinkUser>>),
+    ) -> Result<Arc<OpenLink>, LinkError> {
+        let before = self.openings.fetch_add(1, Ordering::Relaxed);
+        self.open.store(Some(link.clone()));
+        // Whoever wanted it has gone meanwhile.
+        if self.is_over() {
+            self.close(egress).await;
+            return Err(LinkError::Closed);
+        }
+        if let Some(reserved) = reserved {
+            reserved.opened(self, &link);
+        }
+        self.join_session(&link);
+        if let Some(listener) = self.listener.upgrade() {
+            let (askable, was_gone) = (self.askable(), before > 0);
+            let opened = OpenedLink { link: &link, cell: self, asked, askable, was_gone, users };
+            listener.opened(egress, opened);
+        }
+        Ok(link)
+    }
+
+    fn join_session(&self, link: &Arc<OpenLink>) {
+        if let Some(session) = self.session.as_ref().and_then(Weak::upgrade) {
+            link.add_user(&session);
+        }
+    }
+
+    /// Leaves a link that is gone.
+    fn leave(&self, starts: &mut Starts) {
+        let Some(old) = self.open.swap(None) else { return };
+        self.note_end(&old);
+        if self.server.is_child() {
+            if old.carried_calls() {
+                starts.backoff.served();
+            }
+            starts.is_final = false;
+            let why = old.why_gone().unwrap_or_else(|| "it ended on its own".to_owned());
+            starts.backoff.ended(Instant::now(), why);
+            self.note_next_start(&starts.backoff);
+        }
+        starts.users = old.users().iter().map(Arc::downgrade).collect();
+    }
+
+    /// Returns true if it should be open although no request needs it now.
     pub fn is_wanted(&self) -> bool {
         self.server.over_http()
             && !self.is_over()
@@ -181,45 +289,51 @@ impl LinkCell {
             && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
 
-    /// Returns true if it serves one session alone.
+    /// Returns true if it serves one session only.
     pub fn is_own(&self) -> bool {
         self.session.is_some()
     }
 
-    /// Lets the link go, if there is one.
+    /// Closes the link, if it is open.
     pub async fn close(&self, egress: &Egress) {
         if let Some(link) = self.open.swap(None) {
             link.close(&egress.client).await;
         }
     }
 
-    /// Lets the link go until somebody needs it.
+    /// Closes the link until the next use.
     pub async fn rest(&self, egress: &Egress) {
         self.resting.store(true, Ordering::SeqCst);
         self.close(egress).await;
     }
 
-    /// Returns true if it was let go until somebody needs it.
+    /// Returns true if its link ended on its own, and nobody has opened another one since.
+    pub fn has_died(&self) -> bool {
+        let is_dead = self.open.load().as_ref().is_some_and(|link| !link.is_alive());
+        is_dead && !self.is_resting() && !self.is_over()
+    }
+
+    /// Returns true if it was closed until the next use.
     pub fn is_resting(&self) -> bool {
         self.resting.load(Ordering::SeqCst)
     }
 
-    /// Returns true if an HTTP server keeps a session for it, as far as its era has them.
+    /// Returns true if an HTTP server keeps a session for it, in eras that have sessions.
     pub fn has_session(&self) -> bool {
         self.current().is_some_and(|link| matches!(link.wire, Wire::Http(_)) && link.era.has_sessions())
     }
 
-    /// From now on no link is opened, and one that is being opened is let go as soon as it is open.
+    /// Prevents any further opening; a link that is being opened is closed as soon as it is open.
     pub fn retire(&self) {
         self.retired.store(true, Ordering::SeqCst);
     }
 
-    /// Returns true if no link is opened any more: of this cell, or to its server.
+    /// Returns true if no link is opened any more, by this cell or to its server.
     fn is_over(&self) -> bool {
         self.is_retired() || self.server.has_ended()
     }
 
-    /// Returns true if a call or a task needs its link, or waits for it to be opened.
+    /// Returns true if a call or a task uses its link, or waits for it to be opened.
     pub fn is_needed(&self) -> bool {
         self.is_opening() || self.current().is_some_and(|link| link.is_needed())
     }
@@ -229,7 +343,7 @@ impl LinkCell {
         self.opening.try_lock().is_err()
     }
 
-    /// Returns true if nobody will use it any more.
+    /// Returns true if it will not be used again.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Ordering::SeqCst)
     }
@@ -244,7 +358,7 @@ impl Drop for LinkCell {
     }
 }
 
-/// Says that an opening has ended, however it has.
+/// Signals the end of an opening when it is dropped.
 struct Over<'a>(&'a Server);
 
 impl Drop for Over<'_> {
@@ -252,20 +366,3 @@ impl Drop for Over<'_> {
         self.0.quiet.note();
     }
 }
-
-/// Opens a link, with other credentials when it is refused for want of them, and there are some.
-async fn opened(opening: &Opening<'_>) -> Result<OpenLink, LinkError> {
-    let mut opened = opening.run().await;
-    for _ in 0..CREDENTIALS {
-        match &opened {
-            Err(LinkError::Unauthorized(refusal)) if opening.server.is_let_in(refusal).await => {
-                opened = opening.run().await;
-            }
-            _ => break,
-        }
-    }
-    opened
-}
-
-/// A rest that a caller waits out rather than being refused.
-const SHORT_REST: Duration = Duration::from_secs(1);

@@ -1,5 +1,5 @@
-//! The links to one server that are no session's own: those that clients of a kind share, and those that calls have for
-//! themselves. It must not know what is heard there.
+//! The links to one server that belong to no session: those that clients of a kind share, and those that belong to one
+//! call. It must not know which messages arrive there.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -8,36 +8,69 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use parking_lot::Mutex;
+use proto::era::Era;
 
+use super::dedicated::{Dedicated, PoolFigures};
 use super::lease::Leases;
 use super::link_cell::{LinkCell, LinkListener};
 use crate::egress::Egress;
+use crate::health::HealthEvent;
 use crate::link::{LinkUser, OpenLink, Wire};
+use crate::link_key::LinkKey;
 use crate::parting;
-use crate::server::{Kind, Server};
+use crate::quota::Holder;
+use crate::server::Server;
 
-/// The number of shared links that are kept, beyond those in use.
-const MAX_SHARED: usize = 64;
+/// The number of lines of stderr that are shown.
+const LINES: usize = 20;
+
+/// The length in characters at which such a line is cut.
+const LINE: usize = 400;
+
+/// The links to one server in numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkFigures {
+    /// Open links that clients share.
+    pub shared: usize,
+    /// Those that serve one owner at a time.
+    pub dedicated: PoolFigures,
+}
+
+/// The last lines of a text.
+fn last_lines(text: &str) -> Vec<String> {
+    let cut = |line: &str| match line.char_indices().nth(LINE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    };
+    let mut last: Vec<String> = text.lines().rev().take(LINES).map(cut).collect();
+    last.reverse();
+    last
+}
 
 /// The links to one server.
 pub struct Links {
     server: Arc<Server>,
-    /// Who is told of each that opens.
+    /// The receiver of each opened link.
     listener: Weak<dyn LinkListener>,
-    /// Those that calls have for themselves, while nobody does.
+    /// The permits of calls that need a link exclusively.
     pub leases: Leases,
+    /// The links that serve one owner at a time.
+    pub dedicated: Arc<Dedicated>,
     /// The shared link that was asked for last: nearly all requests ask for the same.
-    recent: ArcSwapOption<(Kind, Arc<LinkCell>)>,
-    shared: Mutex<HashMap<Kind, Arc<LinkCell>>>,
+    recent: ArcSwapOption<(&'static Era, Arc<LinkCell>)>,
+    /// By the version that is asked for. On none of them can anybody be asked.
+    shared: Mutex<HashMap<&'static Era, Arc<LinkCell>>>,
     /// Those that one call at a time has for itself.
     leased: Mutex<Vec<Weak<LinkCell>>>,
 }
 
 impl Links {
-    /// None yet.
+    /// Creates an empty set.
     pub fn new(server: Arc<Server>, listener: Weak<dyn LinkListener>) -> Self {
+        let dedicated = Dedicated::new(&server.spec, server.is_child());
         Self {
-            leases: Leases::new(server.is_child()),
+            leases: Leases::new(dedicated.max_calls()),
+            dedicated,
             server,
             listener,
             recent: ArcSwapOption::empty(),
@@ -46,104 +79,162 @@ impl Links {
         }
     }
 
-    /// Where they lead.
+    /// The server that they lead to.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
 
-    fn cell(&self, kind: Kind, params: Bytes, session: Option<Weak<dyn LinkUser>>) -> LinkCell {
+    fn cell(&self, kind: LinkKey, params: Bytes, session: Option<Weak<dyn LinkUser>>) -> LinkCell {
         LinkCell::new((self.server.clone(), self.listener.clone()), kind, params, session)
     }
 
-    /// The link that clients of this kind share.
-    pub fn shared_link(&self, kind: &Kind) -> Arc<LinkCell> {
-        let kind = self.server.link_kind(kind);
-        if let Some(recent) = self.recent.load().as_ref().filter(|recent| recent.0 == kind) {
+    /// The link that clients of this version share.
+    pub fn shared_link(&self, client: &'static Era) -> Arc<LinkCell> {
+        let asked = self.server.link_era(client);
+        if let Some(recent) = self.recent.load().as_ref().filter(|recent| recent.0 == asked) {
             return recent.1.clone();
         }
-        let new = || Arc::new(self.cell(kind.clone(), kind.own_hello(), None));
-        let cell = self.shared.lock().entry(kind.clone()).or_insert_with(new).clone();
-        self.recent.store(Some(Arc::new((kind, cell.clone()))));
+        let cell = {
+            let mut shared = self.shared.lock();
+            if !shared.contains_key(asked) {
+                self.take_over(&mut shared, asked);
+            }
+            let kind = LinkKey::plain(asked);
+            let new = || Arc::new(self.cell(kind.clone(), kind.own_hello(), None));
+            shared.entry(asked).or_insert_with(new).clone()
+        };
+        self.recent.store(Some(Arc::new((asked, cell.clone()))));
         cell
     }
 
-    /// The link that clients of this kind share, if there is one.
-    pub fn known_shared_link(&self, kind: &Kind) -> Option<Arc<LinkCell>> {
-        self.shared.lock().get(kind).cloned()
+    /// A link that was opened before it was known what the server speaks may be the one that is wanted now.
+    fn take_over(&self, shared: &mut HashMap<&'static Era, Arc<LinkCell>>, asked: &'static Era) {
+        let is_it = |(old, cell): &(&&'static Era, &Arc<LinkCell>)| {
+            self.server.link_era(old) == asked && cell.current().is_some_and(|link| link.era == asked)
+        };
+        let old = shared.iter().find(is_it).map(|(old, _)| *old);
+        if let Some(cell) = old.and_then(|old| shared.remove(old)) {
+            shared.insert(asked, cell);
+        }
     }
 
-    /// A link for calls that have it for themselves, one after the other.
-    pub(super) fn leased_link(&self, kind: &Kind) -> Arc<LinkCell> {
-        let cell = Arc::new(self.cell(kind.clone(), kind.own_hello(), None).leased());
+    /// The link that clients of this version share, if there is one.
+    pub fn known_shared_link(&self, client: &'static Era) -> Option<Arc<LinkCell>> {
+        let asked = self.server.link_era(client);
+        self.shared.lock().get(asked).cloned()
+    }
+
+    /// A link for calls that use it exclusively, one after the other.
+    pub(super) fn leased_link(&self, kind: &LinkKey, holder: Holder) -> Arc<LinkCell> {
+        let cell = self.cell(kind.clone(), kind.own_hello(), None);
+        let cell = Arc::new(cell.pooled(self.dedicated.clone(), holder));
         let mut leased = self.leased.lock();
         leased.retain(|cell| cell.strong_count() > 0);
         leased.push(Arc::downgrade(&cell));
         cell
     }
 
-    /// A link for one session alone; `params` are the client's own of `initialize`.
-    pub fn own_link(&self, kind: &Kind, params: Bytes, session: Weak<dyn LinkUser>) -> Arc<LinkCell> {
-        Arc::new(self.cell(kind.clone(), params, Some(session)))
+    /// A link for one session, for itself or in turns with others as the server's affinity says; `params` are the client's own
+    /// of `initialize`.
+    pub fn own_link(
+        &self,
+        kind: &LinkKey,
+        params: Bytes,
+        session: Weak<dyn LinkUser>,
+        holder: Holder,
+    ) -> Arc<LinkCell> {
+        let cell = self.cell(kind.clone(), params, Some(session));
+        Arc::new(cell.pooled(self.dedicated.clone(), holder))
     }
 
-    /// All links that are not some session's own.
+    /// All links that belong to no session.
     pub fn cells(&self) -> Vec<Arc<LinkCell>> {
         let mut cells: Vec<_> = self.shared.lock().values().cloned().collect();
         cells.extend(self.leased.lock().iter().filter_map(Weak::upgrade));
+        for kept in self.dedicated.kept_cells() {
+            if !cells.iter().any(|cell| Arc::ptr_eq(cell, &kept)) {
+                cells.push(kept);
+            }
+        }
         cells
     }
 
-    /// The sessions whose calls go over these links.
+    /// Its open links in numbers.
+    pub fn figures(&self) -> LinkFigures {
+        let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
+        let shared = cells.iter().filter(|cell| cell.current().is_some()).count();
+        LinkFigures { shared, dedicated: self.dedicated.figures() }
+    }
+
+    /// The last lines that the shared process wrote to stderr, also if it has ended since, without the secrets that it was
+    /// given; none of a server that is no process.
+    pub fn last_words(&self) -> Vec<String> {
+        let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
+        let texts = cells.iter().filter_map(|cell| match &cell.open.load_full()?.wire {
+            Wire::Pipe(pipe) => Some(pipe.stderr()),
+            _ => None,
+        });
+        let Some(text) = texts.max_by_key(|text| text.len()) else { return Vec::new() };
+        // The mask first: half a secret would not be recognized.
+        last_lines(&self.server.mask.show(&text))
+    }
+
+    /// The sessions whose calls use these links.
     pub fn users(&self) -> Vec<Arc<dyn LinkUser>> {
         self.cells().iter().filter_map(|cell| cell.current()).flat_map(|link| link.users()).collect()
     }
 
     /// Lets go of shared children and of sessions at the server that nobody has used for so long; they start again when
     /// somebody does. Not of links without which somebody would hear no more of changes.
-    pub fn rest_idle(&self, egress: &Egress, after: Duration, is_heard: impl Fn(&Kind, &OpenLink) -> bool) {
-        let cells: Vec<(Kind, Arc<LinkCell>)> =
-            self.shared.lock().iter().map(|(kind, cell)| (kind.clone(), cell.clone())).collect();
-        for (kind, cell) in cells {
+    pub fn rest_idle(
+        &self,
+        egress: &Egress,
+        after: Duration,
+        is_heard: impl Fn(&'static Era, &OpenLink) -> bool,
+    ) {
+        let cells: Vec<(&'static Era, Arc<LinkCell>)> =
+            self.shared.lock().iter().map(|(asked, cell)| (*asked, cell.clone())).collect();
+        let mut open = cells.iter().filter(|(_, cell)| cell.current().is_some()).count();
+        for (asked, cell) in cells {
             let Some(link) = cell.current() else { continue };
             let rests = match &link.wire {
                 Wire::Pipe(_) => "a child rests",
                 Wire::Http(_) if link.era.has_sessions() => "a session there ends",
                 _ => continue,
             };
-            if link.idle() > after && !link.is_used() && !is_heard(&kind, &link) {
+            if link.idle() > after && !link.is_used() && !is_heard(asked, &link) {
                 tracing::info!(server = %self.server.name(), "{rests}: nobody used it for {after:?}");
+                open = open.saturating_sub(1);
+                if open == 0 && self.server.is_child() {
+                    self.server.health.note(HealthEvent::Rested);
+                }
                 let egress = egress.clone();
                 parting::beside(async move { cell.rest(&egress).await });
             }
         }
-        for cell in self.leases.shed(after) {
-            let egress = egress.clone();
-            parting::beside(async move {
-                cell.retire();
-                cell.close(&egress).await;
-            });
-        }
-    }
-
-    /// Lets go of shared links whose kind of client is gone, when there are many.
-    pub fn shed(&self, egress: &Egress) {
-        let mut links = self.shared.lock();
-        if links.len() <= MAX_SHARED {
-            return;
-        }
-        self.recent.store(None);
-        let unused = |kind: &Kind, cell: &mut Arc<LinkCell>| !kind.is_plain() && Arc::strong_count(cell) == 1;
-        for (_, cell) in links.extract_if(unused) {
-            cell.retire();
-            let egress = egress.clone();
-            parting::beside(async move { cell.close(&egress).await });
-        }
+        self.dedicated.shed(egress, after);
     }
 
     /// Forgets them once all are closed.
     pub fn forget_all(&self) {
         self.recent.store(None);
         self.shared.lock().clear();
-        self.leases.shed(Duration::ZERO);
+        self.dedicated.forget_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_few_and_short() {
+        let mut lines: Vec<String> = (1..=30).map(|n| format!("line {n}")).collect();
+        lines.push("x".repeat(5000));
+        let text = lines.join("\n");
+        let last = last_lines(&text);
+        assert_eq!((last.len(), last[0].as_str()), (LINES, "line 12"));
+        assert_eq!(last[LINES - 1].chars().count(), LINE + 1);
+        assert!(last_lines("").is_empty());
     }
 }

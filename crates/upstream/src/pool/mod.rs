@@ -4,15 +4,27 @@
 //! | file | is for |
 //! |---|---|
 //! | [`link_cell`] | a link that is opened when it is first needed, and again when it is gone |
+//! | `turns` | the same for a link of the pool, which owners use in turns |
 //! | `opening` | the ways in which it may be opened |
 //! | [`links`] | the links to one server that are no session's own |
+//! | `dedicated`, [`dispatch`], `rules` | links that serve one owner at a time; who of them gets which; how many there are |
+//! | `rights` | requests in the queue, openings and calls: each ends when it is dropped |
 //! | [`lease`] | links that one call has for itself while it runs |
+//! | [`dormant`] | those whose call or task waits for its client, and which of them makes way |
 
+mod dedicated;
+pub mod dispatch;
+pub mod dormant;
 pub mod lease;
 pub mod link_cell;
 pub mod links;
 mod opening;
+mod rights;
+mod rules;
+mod starts;
+mod turns;
 
+pub use dedicated::{Dedicated, PoolFigures};
 pub use lease::{Lease, Leases};
 pub use link_cell::{LinkCell, LinkListener};
-pub use links::Links;
+pub use links::{LinkFigures, Links};

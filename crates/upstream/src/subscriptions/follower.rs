@@ -1,36 +1,36 @@
-//! Whoever speaks to one upstream about the resources that anybody listens to: it subscribes to them in a session, or keeps
-//! a stream of notices open. It must not know who listens.
+//! The task that subscribes at one upstream for all listeners: resource by resource in a session, or with one stream of
+//! notifications. It must not know who listens.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::bridge::listen::{Change, Succession};
+use proto::bridge::listen::{SubscriptionChange, Succession};
 use proto::era::{newest_stateless, own_meta};
 use proto::json::{Elements, Members, quote};
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
+use proto::rpc::{Frame, FrameKind, FrameLimits};
 use tokio::time::Instant;
 use transport::up::LinkError;
 
 use super::topics::{Listener, Listening, Topics};
 use crate::egress::Egress;
 use crate::link::OpenLink;
-use crate::link::reply::{Item, Source};
+use crate::link::reply::{Item, ReplySource};
 use crate::link::requests::request;
 use crate::pool::Links;
-use crate::server::{Kind, Server};
+use crate::server::Server;
 
-/// The first wait before a lost link is opened again, and the longest.
+/// The first pause before a lost link is opened again, and the longest.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Whoever speaks to one upstream about resources, as long as anybody listens.
+/// The task for one upstream, which runs as long as anybody listens.
 struct Follower {
     egress: Egress,
     links: Arc<Links>,
     topics: Arc<Topics>,
 }
 
-/// Adds a listener to those of a server, which is told what it wants.
+/// Adds a listener to those of a server.
 pub fn listen(egress: &Egress, links: &Arc<Links>, topics: &Arc<Topics>, listener: Listener) -> Listening {
     let (listening, follow) = topics.join(links.server(), listener);
     if follow {
@@ -50,7 +50,6 @@ impl Follower {
     }
 
     async fn run(self) {
-        let kind = Kind::plain(newest_stateless());
         let (mut wait, mut again) = (WAIT.0, false);
         loop {
             self.topics().state.lock().interest.forget();
@@ -61,7 +60,7 @@ impl Follower {
                 return self.topics().settle(u64::MAX);
             }
             let upto = *self.topics().wanted.borrow();
-            match self.links.shared_link(&kind).get(&self.egress).await {
+            match self.links.shared_link(newest_stateless()).get(&self.egress).await {
                 Ok(link) => {
                     let began = Instant::now();
                     let over = if link.era.has_sessions() {
@@ -77,7 +76,7 @@ impl Follower {
                     }
                 }
                 Err(e) => {
-                    tracing::debug!(server = %self.server().name(), "nobody listens there: {}", self.server().told(&e));
+                    tracing::debug!(server = %self.server().name(), "nobody listens there: {}", self.server().describe(&e));
                 }
             }
             // Whoever waits to hear of it is not kept waiting by a server that is not there.
@@ -90,7 +89,7 @@ impl Follower {
         }
     }
 
-    /// Waits so long; who joins meanwhile is not kept waiting either.
+    /// Waits; listeners that join meanwhile are settled at once.
     async fn settle_meanwhile(&self, wait: Duration) {
         let until = Instant::now() + wait;
         let mut wanted = self.topics().wanted.subscribe();
@@ -104,15 +103,15 @@ impl Follower {
         }
     }
 
-    /// Tells everybody once what may have been missed, as soon as nothing more is missed.
-    fn tell_gap(&self, gap: &mut bool) {
+    /// Notifies all listeners once of a gap, as soon as updates arrive again.
+    fn announce_gap(&self, gap: &mut bool) {
         if std::mem::take(gap) {
             self.topics().publish_gap(self.egress.frame_limits());
         }
     }
 
-    /// Subscribes to what is wanted, one by one; notices come with what else the link says unasked. `true` when nobody
-    /// listens any more.
+    /// Subscribes to the wanted resources one by one; notifications come with the link's unsolicited messages. Returns
+    /// `true` once nobody listens any more.
     async fn by_subscriptions(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
         let mut wanted = self.topics().wanted.subscribe();
         loop {
@@ -121,18 +120,18 @@ impl Follower {
                 let change = self.topics().state.lock().interest.next_change();
                 let Some(change) = change else { break };
                 let (method, uri) = match &change {
-                    Change::Subscribe(uri) => (Method::Subscribe, uri),
-                    Change::Unsubscribe(uri) => (Method::Unsubscribe, uri),
+                    SubscriptionChange::Subscribe(uri) => (Method::Subscribe, uri),
+                    SubscriptionChange::Unsubscribe(uri) => (Method::Unsubscribe, uri),
                 };
                 let taken = request(&self.egress, link, method, &format!("\"uri\":{}", quote(uri))).await;
                 let mut state = self.topics().state.lock();
                 state.refuses_all = false;
                 match change {
-                    Change::Subscribe(uri) if !taken => state.interest.refuse(uri),
+                    SubscriptionChange::Subscribe(uri) if !taken => state.interest.refuse(uri),
                     told => state.interest.tell(told),
                 }
             }
-            self.tell_gap(&mut gap);
+            self.announce_gap(&mut gap);
             self.topics().settle(upto);
             if self.topics().is_over(true) {
                 return true;
@@ -146,12 +145,12 @@ impl Follower {
         }
     }
 
-    /// Keeps one stream open for all that is wanted; another takes its place when that changes. `true` when nobody
-    /// listens any more.
+    /// Keeps one stream open for all wanted resources; replaces it if they change. Returns `true` once nobody listens any
+    /// more.
     async fn by_streams(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
         let mut wanted = self.topics().wanted.subscribe();
         let mut order = Succession::default();
-        let (mut current, mut coming): (Option<Stream>, Option<Stream>) = (None, None);
+        let (mut current, mut coming): (Option<NoticeStream>, Option<NoticeStream>) = (None, None);
         loop {
             let upto = *wanted.borrow_and_update();
             if self.topics().is_over(false) {
@@ -165,8 +164,8 @@ impl Follower {
             let overdue = overdue(coming.as_ref().map(|stream| stream.until));
             let alone = coming.is_none();
             let item = tokio::select! {
-                item = Stream::next(&mut current, &self.egress, limits) => item,
-                item = Stream::next(&mut coming, &self.egress, limits) => item,
+                item = NoticeStream::next(&mut current, &self.egress, limits) => item,
+                item = NoticeStream::next(&mut coming, &self.egress, limits) => item,
                 changed = wanted.changed(), if alone => {
                     if changed.is_err() { return true }
                     continue;
@@ -190,7 +189,7 @@ impl Follower {
                             self.acknowledged(&stream.uris, &frame);
                             self.topics().settle(stream.upto);
                             current = Some(stream);
-                            self.tell_gap(&mut gap);
+                            self.announce_gap(&mut gap);
                         }
                     }
                     Some(Notice::Cancelled) => return false,
@@ -201,22 +200,23 @@ impl Follower {
         }
     }
 
-    /// A stream that the upstream has yet to acknowledge, if it gives one; notes it when it refuses.
-    async fn asked_for(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Option<Stream> {
+    /// Requests a stream, which the upstream has yet to acknowledge; notes it if the upstream refuses.
+    async fn asked_for(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Option<NoticeStream> {
         match self.open(link, upto, number).await {
             Ok(Some(stream)) => return Some(stream),
             Ok(None) | Err(LinkError::Status { .. }) => {
-                tracing::debug!(server = %self.server().name(), "it refuses a stream of notices");
+                tracing::debug!(server = %self.server().name(), "it refused a stream of notifications");
                 self.topics().state.lock().refuses_all = true;
             }
             Err(e) => {
-                tracing::debug!(server = %self.server().name(), "no stream of notices: {}", self.server().told(&e));
+                tracing::debug!(server = %self.server().name(), "cannot open a stream of notifications: \
+                    {}", self.server().describe(&e));
             }
         }
         None
     }
 
-    /// Notes which of the resources that it was asked for the upstream tells of.
+    /// Notes for which of the requested resources the upstream sends updates.
     fn acknowledged(&self, asked: &[String], frame: &Frame) {
         let honoured = honoured(frame);
         let honours = |uri: &str| honoured.as_ref().is_none_or(|all| all.iter().any(|one| one == uri));
@@ -225,8 +225,13 @@ impl Follower {
         state.interest.tell_all(asked.iter().cloned(), honours);
     }
 
-    /// Asks for a stream; `None` when the upstream refuses it.
-    async fn open(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Result<Option<Stream>, LinkError> {
+    /// Requests a stream; `None` if the upstream refuses it.
+    async fn open(
+        &self,
+        link: &Arc<OpenLink>,
+        upto: u64,
+        number: u64,
+    ) -> Result<Option<NoticeStream>, LinkError> {
         let uris: Vec<String> = self.topics().state.lock().interest.uris().map(str::to_owned).collect();
         let key = self.egress.next_key();
         let envelope = own_meta(link.era, "{}", crate::CLIENT_INFO);
@@ -246,11 +251,11 @@ impl Follower {
         // It has as long again to acknowledge it.
         let until = Instant::now() + patience;
         let (egress, link) = (self.egress.clone(), link.clone());
-        Ok(Some(Stream { number, upto, uris, source, until, egress, link, key }))
+        Ok(Some(NoticeStream { number, upto, uris, source, until, egress, link, key }))
     }
 }
 
-/// The resources that an acknowledgement names; `None` when it says nothing of what is honoured.
+/// The resources in an acknowledgement; `None` if it does not say which are honoured.
 fn honoured(acknowledgement: &Frame) -> Option<Vec<String>> {
     let text = acknowledgement.text();
     let filter = acknowledgement.param("notifications").ok().flatten()?;
@@ -260,7 +265,7 @@ fn honoured(acknowledgement: &Frame) -> Option<Vec<String>> {
     Some(names.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
 }
 
-/// Returns when a link's wire has ended by itself.
+/// Returns when a link's wire has ended on its own.
 async fn gone(link: &OpenLink) {
     while link.is_alive() {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -275,21 +280,21 @@ async fn overdue(until: Option<Instant>) {
     }
 }
 
-/// A stream of notices that an upstream was asked for. It is told when nobody listens any more.
-struct Stream {
+/// A stream of notifications from an upstream. The upstream is told when it is dropped.
+struct NoticeStream {
     number: u64,
-    /// Which changes of what is wanted it knows.
+    /// The number of the last change of the wanted resources that it knows.
     upto: u64,
     uris: Vec<String>,
-    source: Source,
+    source: ReplySource,
     until: Instant,
     egress: Egress,
     link: Arc<OpenLink>,
     key: u64,
 }
 
-impl Stream {
-    /// The next message of a stream with its number; `None` when it has ended.
+impl NoticeStream {
+    /// The next message of a stream, with the stream's number; `None` once it has ended.
     async fn next(stream: &mut Option<Self>, egress: &Egress, limits: FrameLimits) -> Option<(u64, Frame)> {
         let Some(stream) = stream else { return std::future::pending().await };
         loop {
@@ -302,7 +307,7 @@ impl Stream {
     }
 }
 
-impl Drop for Stream {
+impl Drop for NoticeStream {
     fn drop(&mut self) {
         if !self.link.hears_cancellation() || !self.link.is_alive() {
             return;

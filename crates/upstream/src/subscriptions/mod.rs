@@ -1,14 +1,14 @@
-//! Resources of one server that anybody listens to: the server is told once what any of them wants, and what it says goes to
-//! all who want it. It must not know who they are.
+//! Resources of one server that clients listen to: the server is asked once for all of them, and its updates go to every
+//! listener. It must not know the listeners.
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`topics`] | what is wanted, and by whom |
-//! | [`follower`] | whoever speaks to the server about it |
-//! | [`telling`] | links of single calls and shared children are told of it, too |
+//! | [`topics`] | the wanted resources, and their listeners |
+//! | [`follower`] | the task that subscribes at the server |
+//! | [`announcing`] | announcements on links of single calls and shared children |
 
+pub mod announcing;
 pub mod follower;
-pub mod telling;
 pub mod topics;
 
-pub use topics::{Heard, Listening, Told, Topics};
+pub use topics::{Heard, Listening, ResourceNotice, Topics};

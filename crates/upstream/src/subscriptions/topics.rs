@@ -1,5 +1,5 @@
-//! Resources of one upstream that clients listen to: the upstream is told once what any of them wants, and what it says
-//! goes to all who want it. It must not know who listens beyond how to reach them.
+//! Resources of one upstream that clients listen to: the upstream is asked once for all of them, and its updates go to
+//! every listener. It must not know more of listeners than how to reach them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,43 +17,43 @@ use tokio::sync::{mpsc, watch};
 use crate::link::LinkUser;
 use crate::server::Server;
 
-/// The number of notices that may wait for one listener; a slow one then hears only that something may have changed.
+/// The number of notifications that may wait for one listener; a slow one is only told that something may have changed.
 const BEHIND: usize = 256;
 
-/// What a listener hears.
+/// A message to a listener.
 #[derive(Debug, Clone)]
-pub enum Told {
-    /// The upstream's notice, as it came.
+pub enum ResourceNotice {
+    /// The upstream's notification, as it came.
     Notice(Arc<Frame>),
-    /// While nobody listened this resource may have changed.
+    /// The resource may have changed while nobody listened.
     Missed(String),
 }
 
 enum To {
-    Stream(mpsc::Sender<Told>, Arc<AtomicBool>),
+    Stream(mpsc::Sender<ResourceNotice>, Arc<AtomicBool>),
     Session(Weak<dyn LinkUser>),
 }
 
-/// What is wanted of an upstream, and by whom.
+/// The wanted resources of an upstream, with their listeners.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct TopicState {
     pub(super) interest: Interest,
     listeners: HashMap<u64, Listener>,
     next: u64,
-    /// True if somebody speaks to the upstream.
+    /// True if a task subscribes at the upstream.
     is_followed: bool,
-    /// True if the upstream said, when it was last asked, that it tells of nothing.
+    /// True if the upstream refused all updates when it was last asked.
     pub(super) refuses_all: bool,
 }
 
-/// The resources of one upstream that anybody listens to.
+/// The resources of one upstream that clients listen to.
 pub struct Topics {
-    pub(super) state: Mutex<State>,
-    /// Counts the changes of what is wanted.
+    pub(super) state: Mutex<TopicState>,
+    /// Counts the changes of the wanted resources.
     pub(super) wanted: watch::Sender<u64>,
-    /// Up to which of them the upstream has been told, or could not be.
+    /// The number of the last change that the upstream was told, or refused.
     settled: watch::Sender<u64>,
-    /// Counts the changes of what anybody wants, sessions included that ask their upstream themselves.
+    /// Counts all changes, including those of sessions that subscribe themselves.
     revision: AtomicU64,
 }
 
@@ -68,21 +68,21 @@ impl Default for Topics {
     }
 }
 
-/// Where a listener hears of its resources.
+/// A listener's receiver.
 pub struct Heard {
-    told: mpsc::Receiver<Told>,
-    /// True if there was no room for all of it.
+    told: mpsc::Receiver<ResourceNotice>,
+    /// True if messages were dropped for lack of room.
     behind: Arc<AtomicBool>,
     uris: Vec<String>,
-    /// What has to be told because something was not.
+    /// Resources whose updates were dropped and have to be announced.
     missed: Vec<String>,
 }
 
 impl Heard {
-    /// The next of it.
-    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Told>> {
+    /// The next message.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<ResourceNotice>> {
         if let Some(uri) = self.missed.pop() {
-            return Poll::Ready(Some(Told::Missed(uri)));
+            return Poll::Ready(Some(ResourceNotice::Missed(uri)));
         }
         let next = self.told.poll_recv(context);
         // Room ran out when this was full, so it is looked at again after that was read.
@@ -94,7 +94,7 @@ impl Heard {
     }
 }
 
-/// A listener among the others of its server.
+/// A reference to a listener.
 #[derive(Clone)]
 pub struct ListenerHandle {
     server: Arc<Server>,
@@ -104,7 +104,7 @@ pub struct ListenerHandle {
 }
 
 impl ListenerHandle {
-    /// Whose resources they are.
+    /// The server of the resources.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
@@ -115,7 +115,7 @@ impl ListenerHandle {
         let _ = settled.wait_for(|upto| *upto >= self.since).await;
     }
 
-    /// What the server said not to tell of, of what the listener wanted. It is wanted no more.
+    /// The wanted resources for which the server refused notices. They are no longer wanted.
     pub fn refused(&self) -> Vec<String> {
         self.topics.give_up(self.id)
     }
@@ -125,7 +125,7 @@ impl ListenerHandle {
 pub struct Listening(ListenerHandle);
 
 impl Listening {
-    /// The listener.
+    /// The listener's reference.
     pub fn handle(&self) -> &ListenerHandle {
         &self.0
     }
@@ -137,14 +137,14 @@ impl Drop for Listening {
     }
 }
 
-/// Where a listener is told of its resources: on a stream of its own, or as a session.
+/// The target of a listener's notices: a stream of its own, or a session.
 pub struct Listener {
     uris: HashSet<String>,
     to: To,
 }
 
 impl Listener {
-    /// One that hears of these resources on a stream.
+    /// A listener with a stream for these resources.
     pub fn by_stream(uris: Vec<String>) -> (Self, Heard) {
         let (sender, told) = mpsc::channel(BEHIND);
         let behind = Arc::new(AtomicBool::new(false));
@@ -152,14 +152,14 @@ impl Listener {
         (Self { uris: uris.into_iter().collect(), to: To::Stream(sender, behind) }, heard)
     }
 
-    /// A session, which is told in the words of its own era.
+    /// A session as a listener, notified in its own era.
     pub fn by_session(uri: String, session: Weak<dyn LinkUser>) -> Self {
         Self { uris: HashSet::from([uri]), to: To::Session(session) }
     }
 }
 
 impl Topics {
-    /// Adds a listener; `true` when somebody has to begin to speak to the server.
+    /// Adds a listener; returns `true` if a task has to be started for the server.
     pub fn join(self: &Arc<Self>, server: &Arc<Server>, listener: Listener) -> (Listening, bool) {
         let (id, follow) = {
             let mut state = self.state.lock();
@@ -185,21 +185,21 @@ impl Topics {
         self.wanted.send_modify(|n| *n += 1);
     }
 
-    /// Notes that somebody wants something, or no longer does.
+    /// Notes that the wanted resources have changed.
     pub fn note_change(&self) {
         self.revision.fetch_add(1, Ordering::Release);
     }
 
-    /// The number of times that what anybody wants has changed.
+    /// The number of changes of the wanted resources.
     pub fn revision(&self) -> u64 {
         self.revision.load(Ordering::Acquire)
     }
 
-    /// Wants no more what the upstream refused to a listener; what that was.
+    /// Drops the resources that the upstream refused to a listener, and returns them.
     fn give_up(&self, id: u64) -> Vec<String> {
         let refused: Vec<String> = {
             let mut guard = self.state.lock();
-            let State { interest, listeners, refuses_all, .. } = &mut *guard;
+            let TopicState { interest, listeners, refuses_all, .. } = &mut *guard;
             let Some(listener) = listeners.get_mut(&id) else { return Vec::new() };
             let is_refused = |uri: &String| *refuses_all || interest.is_refused(uri);
             let refused: Vec<String> = listener.uris.extract_if(is_refused).collect();
@@ -213,7 +213,7 @@ impl Topics {
         refused
     }
 
-    /// Tells everybody whom a notice of the upstream concerns. `era` is the one that it is in.
+    /// Notifies all listeners that an upstream's notification concerns. `era` is the notification's era.
     pub fn publish(&self, era: &'static Era, notice: &Arc<Frame>) {
         let uri = notice.param("uri").ok().flatten().and_then(|span| notice.string(span));
         let Some(uri) = uri else { return };
@@ -221,7 +221,7 @@ impl Topics {
         for listener in self.state.lock().listeners.values().filter(wants) {
             match &listener.to {
                 To::Stream(sender, behind) => {
-                    if sender.try_send(Told::Notice(notice.clone())).is_err() {
+                    if sender.try_send(ResourceNotice::Notice(notice.clone())).is_err() {
                         behind.store(true, Ordering::Release);
                     }
                 }
@@ -234,13 +234,13 @@ impl Topics {
         }
     }
 
-    /// Tells everybody that everything may have changed.
+    /// Notifies all listeners that everything may have changed.
     pub(super) fn publish_gap(&self, limits: FrameLimits) {
         for listener in self.state.lock().listeners.values() {
             for uri in &listener.uris {
                 match &listener.to {
                     To::Stream(sender, behind) => {
-                        if sender.try_send(Told::Missed(uri.clone())).is_err() {
+                        if sender.try_send(ResourceNotice::Missed(uri.clone())).is_err() {
                             behind.store(true, Ordering::Release);
                         }
                     }
@@ -256,12 +256,12 @@ impl Topics {
         }
     }
 
-    /// All that anybody listens to.
+    /// All wanted resources.
     pub fn wanted_now(&self) -> Vec<String> {
         self.state.lock().interest.uris().map(str::to_owned).collect()
     }
 
-    /// Returns true if somebody speaks to the upstream about them.
+    /// Returns true if a task subscribes at the upstream.
     pub fn is_followed(&self) -> bool {
         self.state.lock().is_followed
     }
@@ -270,8 +270,7 @@ impl Topics {
         self.settled.send_modify(|n| *n = (*n).max(upto));
     }
 
-    /// Returns true if nobody listens any more and, where `told` matters, the upstream knows it; whoever speaks to it
-    /// then ends.
+    /// Returns true if nobody listens any more and, if `told` matters, the upstream knows it; the task then ends.
     pub(super) fn is_over(&self, told: bool) -> bool {
         let mut state = self.state.lock();
         let over = state.interest.is_empty() && !(told && state.interest.is_due());

@@ -1,18 +1,18 @@
 //! Who stands between client and upstream, and how each is configured and started.
 
 use super::guards::{self, Key};
+use super::plain_http::{ask, is};
 use super::programs::Programs;
 use super::service::Service;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A gateway must answer `/ready` within this.
+/// A gateway must answer `/health` within this.
 const READY_WITHIN: Duration = Duration::from_secs(20);
 /// How often it is asked.
 const ASK_AGAIN: Duration = Duration::from_micros(500);
@@ -32,10 +32,15 @@ pub(crate) enum Contestant {
     WorkStealing,
     /// Dragoman that asks who calls, holds calls against rules and a limit, and records them.
     Guarded,
+    /// Another build of Dragoman that this one is compared with.
+    Old,
+    /// The other build, guarded as [`Self::Guarded`] is.
+    OldGuarded,
 }
 
 impl Contestant {
     pub(crate) const BESIDE_NGINX: [Self; 3] = [Self::Direct, Self::Nginx, Self::Dragoman];
+    pub(crate) const VERSIONS: [Self; 2] = [Self::Old, Self::Dragoman];
     pub(crate) const RUNTIMES: [Self; 2] = [Self::PerCore, Self::WorkStealing];
 
     pub(crate) fn name(self) -> &'static str {
@@ -46,6 +51,8 @@ impl Contestant {
             Self::PerCore => "per-core",
             Self::WorkStealing => "work-stealing",
             Self::Guarded => "guarded",
+            Self::Old => "old",
+            Self::OldGuarded => "old-guarded",
         }
     }
 
@@ -53,10 +60,20 @@ impl Contestant {
     pub(crate) fn runtime(self) -> Option<&'static [&'static str]> {
         match self {
             Self::Direct | Self::Nginx => None,
-            Self::Dragoman | Self::Guarded => Some(&[]),
+            Self::Dragoman | Self::Guarded | Self::Old | Self::OldGuarded => Some(&[]),
             Self::PerCore => Some(&["--runtime", "per-core"]),
             Self::WorkStealing => Some(&["--runtime", "work-stealing"]),
         }
+    }
+
+    /// True of the build that this one is compared with.
+    pub(crate) fn is_old(self) -> bool {
+        matches!(self, Self::Old | Self::OldGuarded)
+    }
+
+    /// True when calls pass all guards.
+    pub(crate) fn is_guarded(self) -> bool {
+        matches!(self, Self::Guarded | Self::OldGuarded)
     }
 
     /// What a tool of the upstream called `server` is called here.
@@ -94,7 +111,7 @@ pub(crate) struct Gateway {
     pub(crate) url: String,
     /// What requests must carry, where it asks for that.
     pub(crate) key: Option<Key>,
-    /// From the start of the process to its first good answer on `/ready`.
+    /// From the start of the process to its first good answer on `/health`.
     pub(crate) ready: Duration,
 }
 
@@ -109,14 +126,15 @@ impl Gateway {
         let folder = folder.join(contestant.name());
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let address = free_address()?;
-        let key = (contestant == Contestant::Guarded).then(|| Key::make(programs, &folder)).transpose()?;
+        let program = programs.dragoman(contestant);
+        let key = contestant.is_guarded().then(|| Key::make(program, &folder)).transpose()?;
         let mut command = match (contestant.runtime(), backend) {
             (Some(flags), _) => {
                 let mut config = json!({ "mcpServers": servers(programs, backend) });
                 if key.is_some() {
                     guards::add(&mut config, &folder);
                 }
-                dragoman(programs, &config, flags, address, &folder)?
+                dragoman(program, &config, flags, address, &folder)?
             }
             (None, Backend::Http(upstreams)) => nginx(programs, &upstreams[0], address, &folder)?,
             (None, Backend::Stdio(_)) => return Err("nginx cannot front a stdio upstream".into()),
@@ -129,7 +147,7 @@ impl Gateway {
                 return Err(service.fault("ended before it was ready"));
             }
             if Instant::now() > until {
-                return Err(service.fault("did not answer 200 on /ready within 20 s"));
+                return Err(service.fault("did not answer 200 on /health within 20 s"));
             }
         }
         let ready = started.elapsed();
@@ -155,28 +173,9 @@ fn free_address() -> Result<SocketAddr, String> {
     listener.map_err(|error| format!("no free port: {error}"))
 }
 
-/// One try of `GET /ready`.
+/// One try of `GET /health`.
 fn answers(address: SocketAddr) -> bool {
-    ask(address, "GET /ready", "", "").is_some_and(|answer| is(&answer, 200))
-}
-
-/// Whether an answer has this status.
-pub(crate) fn is(answer: &[u8], status: u16) -> bool {
-    answer.get(8..12) == Some(format!(" {status}").as_bytes())
-}
-
-/// Sends one request, and reads its answer to the end, so that nobody has to log a connection that was reset. Headers come
-/// with their lines' ends.
-pub(crate) fn ask(address: SocketAddr, what: &str, headers: &str, body: &str) -> Option<Vec<u8>> {
-    let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1)).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    let length = body.len();
-    let head = format!("{what} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}");
-    let request = format!("{head}Content-Length: {length}\r\n\r\n{body}");
-    let mut answer = Vec::new();
-    stream.write_all(request.as_bytes()).ok()?;
-    stream.take(64 << 10).read_to_end(&mut answer).ok()?;
-    Some(answer)
+    ask(address, "GET /health", "", "").is_some_and(|answer| is(&answer, 200))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -201,7 +200,7 @@ fn servers(programs: &Programs, backend: &Backend) -> serde_json::Map<String, Va
 }
 
 fn dragoman(
-    programs: &Programs,
+    program: &Path,
     config: &Value,
     flags: &[&str],
     address: SocketAddr,
@@ -209,7 +208,7 @@ fn dragoman(
 ) -> Result<Command, String> {
     let path = folder.join("dragoman.json");
     write(&path, &config.to_string())?;
-    let mut command = Command::new(&programs.dragoman);
+    let mut command = Command::new(program);
     command.args(["serve", "--config"]).arg(path).args(["--listen", &address.to_string()]).args(flags);
     Ok(command)
 }
@@ -245,7 +244,7 @@ http {{
   upstream up {{ server {upstream}; keepalive 256; keepalive_requests 1000000000; }}
   server {{
     listen {address};
-    location = /ready {{ return 200; }}
+    location = /health {{ return 200; }}
     location / {{
       proxy_pass http://up;
       proxy_http_version 1.1;

@@ -1,8 +1,7 @@
 //! What stands between a request and its tool in the guarded run: an API key, rules, a limit, the record. It must not know
 //! what is measured.
 
-use super::contestant::{ask, is};
-use super::programs::Programs;
+use super::plain_http::{ask, is};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -35,13 +34,13 @@ pub(crate) struct Key(String);
 
 impl Key {
     /// Makes a key of the gateway whose folder this is.
-    pub(crate) fn make(programs: &Programs, folder: &Path) -> Result<Self, String> {
-        let made = Command::new(&programs.dragoman)
+    pub(crate) fn make(program: &Path, folder: &Path) -> Result<Self, String> {
+        let made = Command::new(program)
             .args(["key", "new", "bench", "--state"])
             .arg(state(folder))
             .stdin(Stdio::null())
             .output()
-            .map_err(|error| format!("{}: {error}", programs.dragoman.display()))?;
+            .map_err(|error| format!("{}: {error}", program.display()))?;
         let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
         if !made.status.success() {
             return Err(format!("no API key was made: {}", said(&made.stderr)));

@@ -3,12 +3,14 @@
 //! One upstream and one load generator, both on one thread, with a gateway between them on the same cores.
 //! CPU time per call is the figure to trust; calls a second and latencies swing with the machine's other work.
 
+mod against;
 mod contestant;
 mod footprint;
 mod guards;
 mod measure;
 mod options;
-mod procfs;
+mod plain_http;
+pub(crate) mod procfs;
 mod programs;
 mod report;
 mod results;
@@ -38,11 +40,18 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let programs = Programs::prepare(&options)?;
     let folder = Folder::create()?;
     let results = measure(&options, &programs, &folder.0);
-    println!("{}", table::markdown(&results));
+    if options.against.is_some() {
+        println!("{}", against::markdown(&results, options.at_most));
+    } else {
+        println!("{}", table::markdown(&results));
+    }
     if let Some(path) = &options.json {
         report::write(path, &options, &results)?;
     }
-    let errors = results.errors();
+    let mut errors = results.errors();
+    if options.against.is_some() {
+        errors.extend(against::over(&results, options.at_most));
+    }
     for error in &errors {
         eprintln!("bench: {error}");
     }
@@ -71,27 +80,50 @@ fn measure(options: &Options, programs: &Programs, folder: &Path) -> Results {
     results
 }
 
-/// All rounds of one scenario: everyone once, then everyone again.
-fn rounds(scenario: &Scenario, options: &Options, programs: &Programs, folder: &Path) -> Result<Row, String> {
+/// Everybody who takes part in a scenario.
+fn participants(scenario: &Scenario, options: &Options) -> Vec<Contestant> {
+    if options.against.is_some() {
+        let (old, new) = against::pair(scenario);
+        return vec![old, new];
+    }
     let takes_part = |contestant: &Contestant| stage::takes_part(*contestant, scenario);
     let mut contestants: Vec<_> = options.contestants.iter().copied().filter(takes_part).collect();
     if scenario.guarded && !contestants.is_empty() {
         contestants.push(Contestant::Guarded);
     }
-    let mut samples: Vec<_> = contestants.iter().map(|contestant| (*contestant, Vec::new())).collect();
-    if samples.is_empty() {
-        return Ok(Row { scenario: *scenario, samples });
+    contestants
+}
+
+/// All rounds of one scenario: everyone once, then everyone again.
+fn rounds(scenario: &Scenario, options: &Options, programs: &Programs, folder: &Path) -> Result<Row, String> {
+    let contestants = participants(scenario, options);
+    let samples = contestants.iter().map(|contestant| (*contestant, Vec::new())).collect();
+    let mut row = Row { scenario: *scenario, samples };
+    if contestants.is_empty() {
+        return Ok(row);
     }
     let stage = Stage::set(scenario, &contestants, programs, folder)?;
-    for round in 1..=options.rounds {
-        eprintln!("bench: {}, round {round} of {}", scenario.name, options.rounds);
-        for (contestant, its) in &mut samples {
+    let mut wanted = options.rounds;
+    let mut round = 0;
+    while round < wanted {
+        round += 1;
+        eprintln!("bench: {}, round {round} of {wanted}", scenario.name);
+        // Of two builds each goes first in every other round, so that going first favours neither.
+        if options.against.is_some() && round > 1 {
+            row.samples.reverse();
+        }
+        for (contestant, its) in &mut row.samples {
             its.push(measure::sample(&stage, *contestant, options, programs, folder)?);
             // The connections of the last one are closed now, which costs the next one's time.
             settle(Duration::from_millis(50));
         }
+        let is_over =
+            || options.against.is_some() && against::ratio(&row).is_some_and(|ratio| ratio > options.at_most);
+        if round == wanted && wanted < options.rounds * against::BATCHES && is_over() {
+            wanted += options.rounds;
+        }
     }
-    Ok(Row { scenario: *scenario, samples })
+    Ok(row)
 }
 
 /// A thousand sessions need several thousand sockets; what is started inherits the limit.

@@ -16,10 +16,15 @@ cargo xtask bench [FLAGS]
   --quick           one round of half a second: does everything work?
   --ab              Dragoman's two runtimes against each other, instead of nginx
   --contestants A,B some of direct, nginx, dragoman; all when absent
+  --against FILE    compare with this older build of Dragoman alone (8 rounds of 1 s unless you say otherwise)
+  --at-most RATIO   with --against: fail if a row costs more CPU per call than this times the older build's (1.03)
   --dragoman FILE   measure this program instead of building one
   --no-build        measure what was built before
   --json FILE       write every figure to a file
 ";
+
+/// The most that a row may cost, as a multiple of the older build.
+const AT_MOST: f64 = 1.03;
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +36,10 @@ pub(crate) struct Options {
     pub(crate) quick: bool,
     pub(crate) ab: bool,
     pub(crate) contestants: Vec<Contestant>,
+    /// The older build to compare with, and nobody else.
+    pub(crate) against: Option<PathBuf>,
+    /// A row's CPU per call may be so many times the older build's.
+    pub(crate) at_most: f64,
     pub(crate) dragoman: Option<PathBuf>,
     pub(crate) build: bool,
     pub(crate) json: Option<PathBuf>,
@@ -41,11 +50,13 @@ impl Options {
     pub(crate) fn read(args: &[String]) -> Result<Option<Self>, String> {
         let mut options = Self {
             only: Vec::new(),
-            rounds: 3,
-            seconds: 2.0,
+            rounds: 0,
+            seconds: 0.0,
             quick: false,
             ab: false,
             contestants: Contestant::BESIDE_NGINX.to_vec(),
+            against: None,
+            at_most: AT_MOST,
             dragoman: None,
             build: true,
             json: None,
@@ -60,6 +71,8 @@ impl Options {
                 "--quick" => (options.quick, options.rounds, options.seconds) = (true, 1, 0.5),
                 "--ab" => options.ab = true,
                 "--contestants" => options.contestants = contestants(value()?)?,
+                "--against" => options.against = Some(value()?.into()),
+                "--at-most" => options.at_most = number(flag, value()?, 0.5, 10.0)?,
                 "--dragoman" => options.dragoman = Some(value()?.into()),
                 "--no-build" => options.build = false,
                 "--json" => options.json = Some(value()?.into()),
@@ -67,17 +80,37 @@ impl Options {
                 other => return Err(format!("no flag `{other}`\n\n{}", help())),
             }
         }
+        options.fill_in()?;
+        Ok(Some(options))
+    }
+
+    /// Sets everything that no flag said.
+    fn fill_in(&mut self) -> Result<(), String> {
+        let options = self;
+        if options.ab && options.against.is_some() {
+            return Err("--ab and --against are two different comparisons: give one".into());
+        }
+        let (rounds, seconds) = if options.against.is_some() { (8, 1.0) } else { (3, 2.0) };
+        options.rounds = if options.rounds == 0 { rounds } else { options.rounds };
+        options.seconds = if options.seconds == 0.0 { seconds } else { options.seconds };
+        if options.against.is_some() {
+            // Each build goes first equally often: who goes second is a little dearer.
+            options.rounds += options.rounds % 2;
+            options.contestants = Contestant::VERSIONS.to_vec();
+        }
         if options.ab {
             options.contestants = Contestant::RUNTIMES.to_vec();
         }
         if options.only.is_empty() {
             options.only = if options.ab {
                 RUNTIMES.map(str::to_owned).to_vec()
+            } else if options.against.is_some() {
+                ALL.iter().map(|scenario| scenario.name.to_owned()).collect()
             } else {
                 ALL.iter().map(|scenario| scenario.name).chain([FOOTPRINT]).map(str::to_owned).collect()
             };
         }
-        Ok(Some(options))
+        Ok(())
     }
 
     /// The length of one measurement.
@@ -135,6 +168,14 @@ mod tests {
         assert_eq!((some.only.len(), some.rounds, some.seconds), (2, 5, 0.5));
         assert_eq!(some.contestants, [Contestant::Direct, Contestant::Nginx]);
         assert_eq!(read("--ab").unwrap().unwrap().only, ["echo-1", "echo-16", "echo-128", "stdio-16"]);
+        let against = read("--against old --at-most 1.1 --seconds 0.5").unwrap().unwrap();
+        assert_eq!((against.rounds, against.seconds, against.at_most), (8, 0.5, 1.1));
+        assert_eq!(against.contestants, [Contestant::Old, Contestant::Dragoman]);
+        assert!(
+            against.only.contains(&"guarded-16".to_owned())
+                && !against.only.contains(&"footprint".to_owned())
+        );
+        assert_eq!((all.rounds, all.seconds), (3, 2.0));
         assert_eq!(read("--help").unwrap(), None);
     }
 
@@ -146,6 +187,8 @@ mod tests {
             ("--rounds 0", "from 1 to 100"),
             ("--seconds x", "from 0.1 to 60"),
             ("--contestants apache", "direct, nginx and dragoman"),
+            ("--ab --against old", "give one"),
+            ("--at-most 0", "from 0.5 to 10"),
             ("--fast", "no flag `--fast`"),
         ] {
             assert!(read(line).unwrap_err().contains(why), "{line}");

@@ -17,7 +17,9 @@ const POLICY: &str = "/usr/sbin/policy-rc.d";
 pub(crate) struct Programs {
     pub(crate) upstream: PathBuf,
     pub(crate) load: PathBuf,
-    pub(crate) dragoman: PathBuf,
+    dragoman: PathBuf,
+    /// The build that this one is compared with.
+    old: Option<PathBuf>,
     pub(crate) nginx: PathBuf,
 }
 
@@ -29,6 +31,7 @@ impl Programs {
             upstream: built.join("bench_upstream"),
             load: built.join("bench_load"),
             dragoman: options.dragoman.clone().unwrap_or_else(|| built.join("dragoman")),
+            old: options.against.clone(),
             nginx: NGINX.into(),
         };
         let wants_dragoman = options.contestants.iter().any(|contestant| contestant.runtime().is_some());
@@ -43,9 +46,18 @@ impl Programs {
         }
         let mut needed = vec![&programs.upstream, &programs.load];
         needed.extend(wants_dragoman.then_some(&programs.dragoman));
+        needed.extend(&programs.old);
         match needed.into_iter().find(|path| !path.exists()) {
             Some(missing) => Err(format!("{} is missing: run without --no-build", missing.display())),
             None => Ok(programs),
+        }
+    }
+
+    /// The build of Dragoman that a contestant is.
+    pub(crate) fn dragoman(&self, contestant: Contestant) -> &Path {
+        match &self.old {
+            Some(old) if contestant.is_old() => old,
+            _ => &self.dragoman,
         }
     }
 }

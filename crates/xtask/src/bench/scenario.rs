@@ -132,6 +132,42 @@ pub(crate) const ALL: &[Scenario] = &[
         ..PLAIN
     },
     Scenario {
+        name: "dual-16",
+        title: "echo, 2025-06-18 to an upstream of both lifecycles, 16",
+        upstream: &["--era", "both"],
+        load: &["--scenario", "echo", "--version", "2025-06-18", "--sessions", "16"],
+        ..PLAIN
+    },
+    Scenario {
+        name: "stdio-older-16",
+        title: "echo, 2025-06-18 to a stdio upstream of every version, 16",
+        behind: Behind::Stdio,
+        load: &["--scenario", "echo", "--version", "2025-06-18", "--sessions", "16"],
+        ..PLAIN
+    },
+    Scenario {
+        name: "stdio-fixed-16",
+        title: "echo, 2025-06-18 to a stdio upstream of 2025-11-25 alone, 16",
+        behind: Behind::Stdio,
+        upstream: &["--era", "legacy", "--handshake", "2025-11-25"],
+        load: &["--scenario", "echo", "--version", "2025-06-18", "--sessions", "16"],
+        ..PLAIN
+    },
+    Scenario {
+        name: "askable-16",
+        title: "echo, 16 sessions that can be asked",
+        load: &["--scenario", "echo", "--askable", "--sessions", "16"],
+        ..PLAIN
+    },
+    Scenario {
+        name: "askable-stdio-4",
+        title: "echo, 4 sessions that can be asked, stdio upstream",
+        behind: Behind::Stdio,
+        // As many as a gateway may give a child of their own for good: more would measure how they wait.
+        load: &["--scenario", "echo", "--askable", "--sessions", "4"],
+        ..PLAIN
+    },
+    Scenario {
         name: "guarded-16",
         title: "echo, 16 sessions, guarded",
         load: &["--scenario", "echo", "--sessions", "16"],

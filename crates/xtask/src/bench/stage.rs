@@ -72,8 +72,8 @@ impl Stage {
 /// Over stdio, and before several upstreams, only a gateway that speaks MCP is of use. Guards are held against the same
 /// gateway without them.
 pub(crate) fn takes_part(contestant: Contestant, scenario: &Scenario) -> bool {
-    if scenario.guarded || contestant == Contestant::Guarded {
-        return scenario.guarded && matches!(contestant, Contestant::Dragoman | Contestant::Guarded);
+    if scenario.guarded || contestant.is_guarded() {
+        return scenario.guarded && (contestant == Contestant::Dragoman || contestant.is_guarded());
     }
     contestant.runtime().is_some() || scenario.behind == Behind::Http(1)
 }

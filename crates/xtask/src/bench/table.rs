@@ -29,7 +29,7 @@ pub(crate) fn markdown(results: &Results) -> String {
     out
 }
 
-fn section(title: &str, lines: &[Vec<String>]) -> String {
+pub(super) fn section(title: &str, lines: &[Vec<String>]) -> String {
     let mut lines = lines.iter().map(|cells| format!("| {} |", cells.join(" | ")));
     let first = lines.next().unwrap_or_default();
     let rule = format!("|---|{}", "---:|".repeat(first.matches(" | ").count()));
@@ -134,7 +134,7 @@ fn latency(results: &Results) -> Vec<Vec<String>> {
     })
 }
 
-fn footprints(footprints: &[Footprint]) -> Vec<Vec<String>> {
+pub(super) fn footprints(footprints: &[Footprint]) -> Vec<Vec<String>> {
     let columns = [
         "gateway",
         "ready, ms",
@@ -162,7 +162,7 @@ fn footprints(footprints: &[Footprint]) -> Vec<Vec<String>> {
 }
 
 /// A figure with three digits that count, thousands set apart.
-fn figure(value: Option<f64>) -> String {
+pub(super) fn figure(value: Option<f64>) -> String {
     let Some(value) = value.filter(|value| value.is_finite()) else { return "–".to_owned() };
     if value < 100.0 {
         return format!("{value:.1}");
@@ -178,7 +178,7 @@ fn figure(value: Option<f64>) -> String {
     out
 }
 
-fn ratio(value: Option<f64>) -> String {
+pub(super) fn ratio(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map_or("–".to_owned(), |value| format!("{value:.2}"))
 }
 

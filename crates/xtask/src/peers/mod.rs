@@ -93,10 +93,11 @@ pub(crate) fn visited(
     let upstreams = Upstreams::start(world, tools, programs, &files, log)?;
     let name = format!("peers-{}", world.name);
     let served = match &world.preset {
-        Some(preset) => Served::start(preset, &name, &upstreams, programs, log)?,
+        Some(preset) => Served::start(preset, &name, &upstreams.servers, programs, log)?,
         None => Served::plain(Gateway::start(programs, &name, &upstreams.servers, world.naming, log)?),
     };
-    let place = Place { world: &world, served: &served, tools, programs, files: &files };
+    let (name, asked, preset) = (world.name, world.asked, world.preset.as_ref());
+    let place = Place { world: name, asked, preset, served: &served, tools, programs, files: &files };
     for visit in visits {
         log.note(&format!("== {}: {}", world.name, visit.title()));
         let (good, said) = log.status(&mut visit.command(&place)?)?;

@@ -4,8 +4,8 @@
 //! `tests/peers/questions.json` under `refused` and `why`, and is asked for.
 
 use super::served::Preset;
-use super::visit::{Over, Visit, visit};
-use super::worlds::{LEGACY, MODERN, STATELESS, Topics, World, asking, fixture};
+use super::visit::{Over, Topics, Visit, visit};
+use super::worlds::{LEGACY, MODERN, STATELESS, World, asking, fixture};
 use crate::stage::{Naming, Reach};
 
 /// Clients with a handshake, by POST.

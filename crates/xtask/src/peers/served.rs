@@ -2,7 +2,6 @@
 //!
 //! No client leaves this machine: behind a preset with a site there is a fake one.
 
-use super::worlds::Upstreams;
 use crate::root::Programs;
 use crate::run::Log;
 use crate::stage::{Gateway, HttpUpstream, Serving, configured};
@@ -84,7 +83,7 @@ impl Served {
     pub(super) fn start(
         preset: &Preset,
         folder: &str,
-        upstreams: &Upstreams,
+        upstreams: &Value,
         programs: &Programs,
         log: &Log,
     ) -> Result<Self, String> {
@@ -116,7 +115,7 @@ fn site(programs: &Programs, log: &Log) -> Result<HttpUpstream, String> {
 
 impl Preset {
     /// What extends it.
-    fn config(&self, site: &str, upstreams: &Upstreams) -> Option<Value> {
+    fn config(&self, site: &str, upstreams: &Value) -> Option<Value> {
         match self.behind {
             Behind::Nothing | Behind::SiteOfCallers => None,
             // The site is on this machine.
@@ -130,10 +129,10 @@ impl Preset {
             }
             Behind::Servers => {
                 let names: Vec<&String> =
-                    upstreams.servers.as_object().into_iter().flatten().map(|(name, _)| name).collect();
+                    upstreams.as_object().into_iter().flatten().map(|(name, _)| name).collect();
                 let profiles = json!({ "default": { "servers": [] }, "team": { "servers": names } });
                 let limits = json!({ "listWait": "30s" });
-                Some(json!({ "mcpServers": upstreams.servers, "profiles": profiles, "limits": limits }))
+                Some(json!({ "mcpServers": upstreams, "profiles": profiles, "limits": limits }))
             }
         }
     }

@@ -1,7 +1,6 @@
 //! One client's run through the gateway: its command, and how its words are counted.
 
-use super::served::Served;
-use super::worlds::{Topics, World};
+use super::served::{Preset, Served};
 use crate::root::{self, Programs};
 use crate::run::Log;
 use crate::stage::scratch;
@@ -10,6 +9,9 @@ use crate::tools::Tools;
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
+
+/// What is asked of which upstream: a topic of `tests/peers/questions.json`, and what the gateway puts in front of names.
+pub(super) type Topics = &'static [(&'static str, &'static str)];
 
 /// How a client reaches the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +72,7 @@ impl Visit {
                 let mut command = place.script("ts-sdk-v1")?;
                 command.arg(place.through_mcp_remote(self.era, self.over));
                 // It keeps what it learns about servers in its user's home.
-                command.env("MCP_REMOTE_CONFIG_DIR", scratch(&format!("peers-{}-remote", place.world.name))?);
+                command.env("MCP_REMOTE_CONFIG_DIR", scratch(&format!("peers-{}-remote", place.world))?);
                 Ok(self.asked(command, place))
             }
             client => {
@@ -86,7 +88,7 @@ impl Visit {
     }
 
     fn asked(&self, mut command: Command, place: &Place<'_>) -> Command {
-        let topics = self.topics.unwrap_or(place.world.asked).iter();
+        let topics = self.topics.unwrap_or(place.asked).iter();
         let topics: Vec<String> = topics.map(|(topic, prefix)| format!("{topic}:{prefix}")).collect();
         command.args([self.era, &topics.join(",")]).arg(place.files);
         command.env("PEER_HEADERS", place.served.headers.to_string());
@@ -117,7 +119,12 @@ pub(crate) fn cases(said: &str, good: bool) -> Tally {
 
 /// Where visits happen.
 pub(super) struct Place<'a> {
-    pub(super) world: &'a World,
+    /// The name of the world.
+    pub(super) world: &'static str,
+    /// What its visitors ask.
+    pub(super) asked: Topics,
+    /// The preset that it serves, if it is one's.
+    pub(super) preset: Option<&'a Preset>,
     pub(super) served: &'a Served,
     pub(super) tools: &'a Tools,
     pub(super) programs: &'a Programs,
@@ -148,19 +155,19 @@ impl Place<'_> {
 
     /// The endpoint for clients of Streamable HTTP.
     fn endpoint(&self) -> String {
-        self.served.gateway.at(self.world.preset.map_or("/mcp", |preset| preset.path))
+        self.served.gateway.at(self.preset.map_or("/mcp", |preset| preset.path))
     }
 
     /// The endpoint for clients that know only HTTP+SSE.
     fn stream(&self) -> String {
-        self.served.gateway.at(self.world.preset.map_or("/sse", |preset| preset.stream))
+        self.served.gateway.at(self.preset.map_or("/sse", |preset| preset.stream))
     }
 
     /// The command of a gateway for one client, with the same upstreams.
     fn own_gateway(&self) -> String {
         let mut command = vec![json!(self.programs.dragoman()), json!("stdio"), json!("--quiet")];
         command.extend(self.served.gateway.told.args.iter().map(|arg| json!(arg)));
-        command.extend(self.world.preset.iter().flat_map(|preset| preset.piped).map(|arg| json!(arg)));
+        command.extend(self.preset.iter().flat_map(|preset| preset.piped).map(|arg| json!(arg)));
         json!(command).to_string()
     }
 

@@ -2,7 +2,7 @@
 
 use super::presets;
 use super::served::Preset;
-use super::visit::{Over, Visit, visit};
+use super::visit::{Over, Topics, Visit, visit};
 use crate::root::Programs;
 use crate::run::Log;
 use crate::stage::{Fixture, HttpUpstream, Naming, Reach};
@@ -11,9 +11,6 @@ use serde_json::{Map, Value, json};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
-
-/// What is asked of which upstream: a topic of `tests/peers/questions.json`, and what the gateway puts in front of names.
-pub(super) type Topics = &'static [(&'static str, &'static str)];
 
 /// Upstreams behind one gateway, and who visits them.
 #[derive(Debug, Clone, Copy)]

@@ -1,39 +1,17 @@
-//! `cargo xtask tidy`: the repository's rules, each named, each with its mend, all faults at once.
+//! `cargo xtask tidy`: the repository's rules, each named, each with its remedy, all faults at once.
 //!
 //! Reads text only. It must not depend on a compiler, so that it runs in a second on broken code.
 
+mod fault;
 mod graph;
 mod lexer;
 mod repo;
 mod rules;
 mod source;
 
-use std::fmt;
-
+pub(crate) use fault::Fault;
 pub(crate) use repo::Repo;
 pub(crate) use source::Source;
-
-/// One broken rule at one place.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Fault {
-    /// Path from the checkout's top.
-    pub(crate) path: String,
-    /// Line, from 1.
-    pub(crate) line: usize,
-    /// The rule's short name.
-    pub(crate) rule: &'static str,
-    /// What is wrong here.
-    pub(crate) what: String,
-    /// What to do about it.
-    pub(crate) mend: &'static str,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, line, rule, what, mend } = self;
-        write!(f, "{path}:{line}: {rule}: {what}. Mend: {mend}.")
-    }
-}
 
 /// All faults of the checkout, in order of place.
 pub(crate) fn faults() -> Result<Vec<Fault>, String> {

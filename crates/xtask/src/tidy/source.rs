@@ -13,6 +13,8 @@ pub(crate) struct Source {
     lines: Vec<usize>,
     tests: Vec<Range<usize>>,
     whole_is_test: bool,
+    /// True in the crates that are no part of the product.
+    is_tool: bool,
 }
 
 /// A function with a body.
@@ -30,10 +32,9 @@ impl Source {
         let tests = test_items(&masked.code).into_iter().map(|item| item.span).collect();
         let whole_is_test = path.ends_with("/tests.rs")
             || path.ends_with("_tests.rs")
-            || ["/tests/", "/benches/", "/examples/", "crates/testkit/", "crates/xtask/"]
-                .iter()
-                .any(|part| path.contains(part));
-        Self { path: path.to_owned(), text: text.to_owned(), masked, lines, tests, whole_is_test }
+            || ["/tests/", "/benches/", "/examples/"].iter().any(|part| path.contains(part));
+        let is_tool = ["crates/testkit/", "crates/xtask/"].iter().any(|part| path.starts_with(part));
+        Self { path: path.to_owned(), text: text.to_owned(), masked, lines, tests, whole_is_test, is_tool }
     }
 
     /// Declares the whole file a test, as `#[cfg(test)] mod this;` elsewhere does.
@@ -61,8 +62,13 @@ impl Source {
         self.text.lines().count()
     }
 
-    /// Whether the offset lies in code that only tests compile.
+    /// Returns true if the offset lies in code that is no part of the product: tests, and the crates of tools.
     pub(crate) fn is_test(&self, at: usize) -> bool {
+        self.is_tool || self.is_test_code(at)
+    }
+
+    /// Returns true if the offset lies in code that only tests compile.
+    pub(crate) fn is_test_code(&self, at: usize) -> bool {
         self.whole_is_test || self.tests.iter().any(|range| range.contains(&at))
     }
 

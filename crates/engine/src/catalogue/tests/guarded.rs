@@ -19,6 +19,7 @@ fn under(rules: &str, upstreams: Vec<UpstreamOffer>) -> View {
         schema_bytes: 4096,
         guard: Some(&guard),
         separate: false,
+        personal: false,
     };
     View::build(spec, upstreams)
 }
@@ -36,7 +37,7 @@ fn server(id: u32, name: &str, says: &str) -> UpstreamOffer {
 
 #[test]
 fn what_stands_in_no_list_is_told_only_where_nothing_like_it_can_be_denied() {
-    let found = |view: &View, uri: &str| view.resource(uri).map(|found| found.veiled);
+    let found = |view: &View, uri: &str| view.resource(uri).map(|found| found.masked);
     for (rules, like, nowhere) in [
         ("[{ deny: '*secret*' }]", Some(true), None),
         ("[{ deny: 'docs://s*' }]", Some(true), None),
@@ -65,14 +66,14 @@ fn a_server_of_which_nothing_may_be_used_is_not_there() {
         let (view, alone) = (under(rules, both()), under("[{ allow: '*' }]", vec![server(1, "docs", "a")]));
         assert_eq!(view.capabilities(), alone.capabilities(), "{rules}");
         assert_eq!(view.instructions(), Some("Of docs."), "{rules}");
-        assert_eq!(view.discover(), alone.discover(), "{rules}");
-        assert!(view.shuts(UpstreamId(2)) && !view.shuts(UpstreamId(1)), "{rules}");
+        assert_eq!(view.discover().text(), alone.discover().text(), "{rules}");
+        assert!(view.denies_server(UpstreamId(2)) && !view.denies_server(UpstreamId(1)), "{rules}");
         assert_eq!(view.upstreams().len(), 1, "{rules}");
         assert!(!view.reaches(UpstreamId(2), "x/y"), "{rules}");
         assert!(view.hides(ListKind::Tools, "blog__x"), "{rules}: the record can tell");
     }
     let all = under("[{ deny: blog__x }]", both());
-    assert!(all.capabilities().contains("\"b\"") && !all.shuts(UpstreamId(2)));
+    assert!(all.capabilities().contains("\"b\"") && !all.denies_server(UpstreamId(2)));
 }
 
 #[test]

@@ -43,7 +43,8 @@ fn what_is_set_counts_for_that_server_alone() {
         let why = view.tool("why").unwrap();
         assert_eq!((why.upstream, why.real_name.as_deref()), (UpstreamId(1), Some(b"\"y\"".as_slice())));
         assert!(view.tool("one__y").is_none() && view.tool("two__y").is_some());
-        let page = String::from_utf8(view.pages(ListKind::Tools).page(None).unwrap().to_vec()).unwrap();
+        let page =
+            String::from_utf8(view.pages(ListKind::Tools).page(None).unwrap().text().to_vec()).unwrap();
         let described = format!("\"description\":{}", quote("Says \"z\"."));
         assert!(page.contains(&described) && page.contains(SCHEMA), "{page}");
         assert_eq!(page.matches("\"old\"").count(), 1, "the other server's is as it was: {page}");

@@ -22,6 +22,10 @@ impl Sealer for NoTasks {
         unreachable!("no task is named")
     }
 
+    fn epoch(&self) -> u64 {
+        1
+    }
+
     fn open(&self, _: &str, _: &[u8]) -> Option<Vec<u8>> {
         None
     }
@@ -119,7 +123,7 @@ proptest! {
         let profile = profile(allow, deny);
         let offers = (0..).zip(&servers).map(|(id, (uris, templates))| server(id, uris, templates));
         let view = view(&V2025_11_25, &profile, offers.collect());
-        let shown = |kind| String::from_utf8(view.pages(kind).page(None).unwrap().to_vec()).unwrap();
+        let shown = |kind| String::from_utf8(view.pages(kind).page(None).unwrap().text().to_vec()).unwrap();
         let (listed, patterns) = (shown(ListKind::Resources), shown(ListKind::Templates));
         let all = servers.iter().flat_map(|(uris, _)| uris).chain(&asked);
         for uri in all {

@@ -1,11 +1,9 @@
-//! `access`: who may use which tools, prompts and resources.
+//! `access`: who may use which tools, prompts and resources. What a rule means is decided in `crate::access`.
 
-mod model;
+mod conditions;
 mod path;
-mod read;
-mod written;
+mod rule;
 
-pub use model::{AccessRule, AnnotationHint, Effect, When, Who};
+pub use conditions::{AnnotationHint, When};
 pub use path::ValuePath;
-pub(super) use read::{Names, read, read_who};
-pub(super) use written::Who as WrittenWho;
+pub use rule::{AccessRule, Effect, Who};

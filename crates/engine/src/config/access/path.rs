@@ -1,4 +1,4 @@
-//! Where in a JSON object a value stands.
+//! Paths to values in a JSON object.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! What values of `auth` mean: is this a token, a hash, a scope that we can work with?
+//! Checks of values of `auth`: tokens, hashes, scopes.
 
-use super::model::Algorithm;
+use super::jwt::Algorithm;
 use crate::config::check::{Flaw, is_readable_on_the_way, site_url, url};
 use crate::config::read::clip;
 use crate::config::suggest;
@@ -22,18 +22,19 @@ pub(super) fn token(token: &str) -> Result<(), Flaw> {
 }
 
 /// A name as HTTP's Basic scheme carries it (RFC 7617 section 2).
-pub(super) fn user(name: &str) -> Result<(), Flaw> {
+pub(super) fn user(name: &str) -> Result<String, Flaw> {
     if (1..=128).contains(&name.len()) && !name.contains(':') && !name.chars().any(char::is_control) {
-        return Ok(());
+        return Ok(name.to_owned());
     }
     Err(Flaw::new("a user's name has 1 to 128 bytes, and no colon", "write a name such as ann"))
 }
 
 /// `$argon2id$v=19$m=…,t=…,p=…$SALT$HASH`, with parameters that a login can afford.
-pub(super) fn password_hash(hash: &str) -> Result<(), Flaw> {
+pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
+    let hash = hash.expose();
     let make = "make one: echo -n PASSWORD | argon2 \"$(openssl rand -hex 8)\" -id -e";
     let Some(rest) = hash.strip_prefix("$argon2id$") else {
-        return Err(Flaw::new("this is no argon2id hash; a password itself does not belong here", make));
+        return Err(Flaw::new("this is not an argon2id hash; do not write the password itself here", make));
     };
     let broken = || Flaw::new("this argon2id hash is not complete", make);
     let parts: Vec<&str> = rest.split('$').collect();
@@ -68,7 +69,7 @@ pub(super) fn password_hash(hash: &str) -> Result<(), Flaw> {
 pub(in crate::config) fn safe_url(address: &Text) -> Result<(), Flaw> {
     url(address)?;
     if is_readable_on_the_way(address.expose()) {
-        let message = "over http anybody on the way could answer for this address";
+        let message = "over http, anyone on the network path could impersonate this address";
         return Err(Flaw::new(message, "write https://"));
     }
     Ok(())
@@ -80,7 +81,8 @@ pub(super) fn safe_name(address: &Text) -> Result<(), Flaw> {
 }
 
 /// A scope (RFC 6749 section 3.3).
-pub(in crate::config) fn scope(scope: &str) -> Result<String, Flaw> {
+pub(in crate::config) fn scope(scope: &Text) -> Result<String, Flaw> {
+    let scope = scope.expose();
     let allowed = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\');
     if !scope.is_empty() && scope.chars().all(allowed) {
         return Ok(scope.to_owned());
@@ -101,7 +103,6 @@ pub(super) fn algorithm(name: &str, shown: &str) -> Result<Algorithm, Flaw> {
         let message = format!("`{name}` needs a shared secret, and an issuer's keys are public");
         return Err(Flaw::new(message, there_are));
     }
-    let mend = suggest::nearest(name, names.iter().copied())
-        .map_or(there_are, |near| format!("did you mean `{near}`?"));
-    Err(Flaw::new(format!("`{}` is no signature that is known here", clip(shown)), mend))
+    let help = suggest::or(name, names.iter().copied(), || there_are);
+    Err(Flaw::new(format!("`{}` is no signature that is known here", clip(shown)), help))
 }

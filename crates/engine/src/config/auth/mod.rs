@@ -1,9 +1,11 @@
-//! `auth`: whom Dragoman knows, and how they show who they are.
+//! `auth`: whom Dragoman knows, and how callers show who they are.
 
+mod bearer;
 mod check;
-mod model;
-mod read;
+mod jwt;
+mod sections;
 
+pub use bearer::Bearer;
 pub(super) use check::{safe_url, scope};
-pub use model::{Algorithm, Auth, Bearer, FailureLimit, Jwt, OAuth, SiteCheck};
-pub(super) use read::read;
+pub use jwt::{Algorithm, Jwt};
+pub use sections::{Auth, OAuth, SiteCheck};

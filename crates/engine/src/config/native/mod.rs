@@ -1,7 +1,10 @@
-//! What is said of an embedded server: which one, which site it works on, which sources it asks.
+//! Embedded servers: which there are, and what stands beside `native`.
 
-mod model;
-mod read;
+mod link;
+mod server;
+mod site;
 
-pub use model::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source, UnknownArguments};
-pub(super) use read::{KEYS, read_link};
+pub(super) use link::read_link;
+pub use link::{NativeLink, Source, UnknownArguments};
+pub use server::Native;
+pub use site::{Answers, Requests, Site};

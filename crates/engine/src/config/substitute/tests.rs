@@ -124,7 +124,7 @@ fn a_bare_variable_of_a_server_is_a_gap_and_can_be_written_as_text() {
         ("pa$WORD", true, "`$NAME` is not"),
     ] {
         let gap = filled(written, secret).unwrap_err().remove(0);
-        let all = format!("{}; {}", gap.message, gap.mend);
+        let all = format!("{}; {}", gap.message, gap.help);
         assert!(all.starts_with(said) && !gap.unset, "{written}: {all}");
     }
 }

@@ -32,7 +32,7 @@ fn s1_02_success_has_the_id_and_any_result() {
     let say = |result: &str| {
         let text = r#"{"jsonrpc":"2.0","method":"tools/list","id":"x"}"#;
         let e = endpoint();
-        json(&finish(&e.row, &e.ask(text), Outcome::Result(Bytes::copy_from_slice(result.as_bytes()))))
+        json(&finish(&e.row, &e.ask(text), DialectOutcome::Result(Bytes::copy_from_slice(result.as_bytes()))))
     };
     for result in ["null", "5", "[1]", "{}"] {
         let said = say(result);
@@ -76,7 +76,7 @@ fn s1_06_to_12_codes_and_messages() {
         (Condition::InvalidArguments, -32002, "Invalid tool params", 400),
         (Condition::NotInitialized, -32003, "Server not initialized", 400),
     ] {
-        let reply = finish(&e.row, &e.ask(CALL), Outcome::Trouble(Trouble::new(condition, "why")));
+        let reply = finish(&e.row, &e.ask(CALL), DialectOutcome::Trouble(Trouble::new(condition, "why")));
         let error = &json(&reply)["error"];
         assert_eq!((error["code"].as_i64(), error["message"].as_str()), (Some(code), Some(message)));
         assert_eq!(reply.status, status, "{condition:?}");

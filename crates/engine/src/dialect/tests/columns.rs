@@ -78,7 +78,7 @@ fn what_does_not_fit_is_refused_in_words() {
     let mut row = Dialect::base("gateway").unwrap();
     let before = row.clone();
     for (column, value, what) in [
-        ("nope", json!(1), "nope is no column of a dialect"),
+        ("nope", json!(1), "nope is not a column of a dialect"),
         ("noId", json!("maybe"), "noId must be one of acknowledge, execute, refuse, answer"),
         ("noId", json!(1), "noId must be one of acknowledge, execute, refuse, answer"),
         (
@@ -105,7 +105,7 @@ fn what_makes_no_sense_is_refused_in_words() {
     let mut row = Dialect::base("kulturarv").unwrap();
     let before = row.clone();
     let some = "must be a list of at least one text, none of them empty";
-    let strange = "has a placeholder that stands for nothing there";
+    let strange = "has an unknown placeholder";
     for (column, value, what) in [
         ("versions", json!([]), some),
         ("versions", json!(["1", ""]), some),
@@ -118,11 +118,11 @@ fn what_makes_no_sense_is_refused_in_words() {
         ("openingComment", json!("a\nb"), "must be a text of one line, which may be empty"),
         ("endpointData", json!("{path}\n"), "must be a text of one line"),
         ("endpointData", json!("{nam}"), strange),
-        ("messagePath", json!("message"), "must be a path without a query, as /message"),
-        ("messagePath", json!("/m?x=1"), "must be a path without a query, as /message"),
-        ("messagePath", json!("/../m"), "must be a path without a query, as /message"),
-        ("sessionParameter", json!("a&b"), "must be the name of a query parameter, as session_id"),
-        ("corsHeaders", json!(["A\r\nB: c"]), "must be a list of names as HTTP has them"),
+        ("messagePath", json!("message"), "must be a path without a query, such as /message"),
+        ("messagePath", json!("/m?x=1"), "must be a path without a query, such as /message"),
+        ("messagePath", json!("/../m"), "must be a path without a query, such as /message"),
+        ("sessionParameter", json!("a&b"), "must be the name of a query parameter, such as session_id"),
+        ("corsHeaders", json!(["A\r\nB: c"]), "must be a list of HTTP header names"),
         ("serverName", json!("My {nam}"), strange),
         ("info", json!({"a":["{nam}"]}), strange),
         ("unknownTool", json!({"message":"no {nam}"}), strange),
@@ -135,8 +135,8 @@ fn what_makes_no_sense_is_refused_in_words() {
         assert_eq!(told, format!("{name} {what}"));
     }
     assert_eq!(row, before);
-    let mend = row.set("serverName", &json!("{nam}")).unwrap_err().mend;
-    assert_eq!(mend.as_deref(), Some("write one of {profile}"));
+    let help = row.set("serverName", &json!("{nam}")).unwrap_err().help;
+    assert_eq!(help.as_deref(), Some("write one of {profile}"));
     row.set("pingEvent", &json!(null)).unwrap();
     row.set("unknownTool", &json!({"message":"{ \"a\": {} } {name}","data":"{text}"})).unwrap();
 }
@@ -179,7 +179,7 @@ fn batches_are_a_choice() {
     let text = format!(r#"[{LIST},{{"jsonrpc":"2.0","method":"notifications/x"}},5,{{"id":8}}]"#);
     let Reading::Batch(all) = e.read(&text) else { panic!("no batch") };
     assert!(matches!(all[..], [Reading::Ask(_), Reading::Notified(..), Reading::Done(_), Reading::Done(_)]));
-    let replies: Vec<Reply> = all
+    let replies: Vec<DialectReply> = all
         .into_iter()
         .filter_map(|one| match one {
             Reading::Done(reply) | Reading::Notified(reply, _) => Some(reply),

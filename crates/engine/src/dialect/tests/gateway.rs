@@ -144,7 +144,8 @@ fn s3_14_a_servers_error_goes_on_with_its_name() {
     assert_eq!(said["error"], expected);
     let example = endpoint().set("variant", &json!("example"));
     assert_eq!(example.trouble(&call("github__hello"), upstream_error("github"))["error"]["code"], -32001);
-    let body = finish(&endpoint().row, &endpoint().ask(CALL), Outcome::Trouble(upstream_error("g"))).body;
+    let body =
+        finish(&endpoint().row, &endpoint().ask(CALL), DialectOutcome::Trouble(upstream_error("g"))).body;
     assert!(String::from_utf8_lossy(&body).contains(r#""data":{"a":1e2}"#), "not byte for byte: {body:?}");
 }
 

@@ -16,7 +16,7 @@ fn a_limit_may_trust_other_proxies_than_the_rest() {
                 headers.insert("x-forwarded-for", named.parse().unwrap());
                 let peer = address("192.0.2.1").unwrap();
                 let connection = Some(Connection { peer, headers: &headers });
-                let request = Request { address: address(client), connection, ..call("a") };
+                let request = RatedRequest { address: address(client), connection, ..call("a") };
                 limiter.check(&request, SECOND).unwrap().allowed
             },
         )

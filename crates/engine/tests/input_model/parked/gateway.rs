@@ -1,6 +1,6 @@
 //! What the gateway's loop does with a call, and with a client that comes back.
 
-use dragoman_engine::exchange::{Answer, Event, Exchange, Step, Ticket, no_longer_open, parked};
+use dragoman_engine::exchange::{Event, Exchange, ExchangeAnswer, Step, Ticket, no_longer_open, parked};
 use proto::bridge::input::MAX_QUESTIONS;
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ impl World {
         served.cancelled += 1;
     }
 
-    pub(super) fn park(&mut self, at: usize, ticket: Ticket, answer: &Answer) {
+    pub(super) fn park(&mut self, at: usize, ticket: Ticket, answer: &ExchangeAnswer) {
         let Place::Running(exchange) = std::mem::replace(&mut self.calls[at].place, Place::Over) else {
             panic!()
         };
@@ -116,7 +116,7 @@ impl World {
         self.states.push(State { text, call: at, generation, sealed, keys });
     }
 
-    pub(super) fn answered(&mut self, at: usize, answer: &Answer) {
+    pub(super) fn answered(&mut self, at: usize, answer: &ExchangeAnswer) {
         let call = &self.calls[at];
         let request = &mut self.requests[call.request];
         assert_eq!((request.answers, request.left), (0, false), "one answer for a request");

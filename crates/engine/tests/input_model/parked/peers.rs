@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dragoman_engine::exchange::{Event, LinkFailure};
+use dragoman_engine::exchange::{Event, Execution, LinkFailure};
 use proto::rpc::Frame;
 use serde_json::{Value, json};
 
@@ -88,7 +88,11 @@ impl World {
             }
             _ => {
                 served.over = true;
-                let failure = LinkFailure { message: "is gone".to_owned(), retry: false };
+                let failure = LinkFailure {
+                    message: "is gone".to_owned(),
+                    execution: Execution::Unknown,
+                    retry: false,
+                };
                 return self.feed(at, Event::Failed(failure));
             }
         }

@@ -3,40 +3,40 @@
 use super::super::{MISSING_ROLE, ROLES, caller_unless_given, promoted};
 use super::{PAGE, PER_PAGE, SEARCH, USER, id};
 use crate::rest::{Shape, Step, delete, fixed, get, post, put, value};
-use crate::tools::{Argument, Form, Literal, Tool, flag, html, int, text, tool};
+use crate::tools::{Form, Literal, ToolArgument, ToolRow, flag, html, int, text, tool};
 
-const GROUP: Argument = id("The group's number.");
-const OF_GROUP: Argument = int("group_id", "The number of the group.").required();
-const MEMBER: Argument = int("user_id", "The number of the member.").required();
-const NAME: Argument = text("name", "The group's name.");
-const ABOUT: Argument = html("description", "What the group is about.");
-const STATUS: Argument =
-    text("status", "Who sees the group and its members.").among(&["public", "private", "hidden"]);
+const GROUP: ToolArgument = id("ID of the group.");
+const OF_GROUP: ToolArgument = int("group_id", "ID of the group.").required();
+const MEMBER: ToolArgument = int("user_id", "ID of the member.").required();
+const NAME: ToolArgument = text("name", "Name of the group.");
+const ABOUT: ToolArgument = html("description", "Description of the group.");
+const STATUS: ToolArgument =
+    text("status", "Visibility of the group.").among(&["public", "private", "hidden"]);
 
-pub(super) const TOOLS: &[Tool] = &[
+pub(super) const TOOLS: &[ToolRow] = &[
     tool(
         "buddyboss_list_groups",
-        "Lists groups.",
-        &[PAGE, PER_PAGE, SEARCH, STATUS, USER, text("group_type", "Only those of this type.")],
+        "Returns a page of groups.",
+        &[PAGE, PER_PAGE, SEARCH, STATUS, USER, text("group_type", "Return only groups of this type.")],
         &[get("buddyboss", "/groups").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_get_group",
-        "One group.",
+        "Returns one group.",
         &[GROUP],
         &[get("buddyboss", "/groups/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_create_group",
-        "Makes a group.",
+        "Creates a group and returns it.",
         &[
             NAME.required(),
             ABOUT.kept(),
             STATUS.or_text("public"),
-            flag("enable_forum", "Whether it has a forum.").or_flag(false),
-            int("creator_id", "The number of the member who makes it; the caller when left out."),
+            flag("enable_forum", "Create a forum for the group.").or_flag(false),
+            int("creator_id", "ID of the member who creates the group. Default: the caller."),
         ],
         // The route wants a description.
         &[
@@ -51,14 +51,14 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "buddyboss_update_group",
-        "Changes a group; what is left out stays.",
+        "Updates a group and returns it. Omitted fields keep their values.",
         &[GROUP, NAME, ABOUT, STATUS],
         &[put("buddyboss", "/groups/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_delete_group",
-        "Removes a group; its forum stays.",
+        "Deletes a group and returns the result. Its forum is kept.",
         &[GROUP],
         &[delete("buddyboss", "/groups/{id}")
             .with(&[fixed("delete_group_forum", Literal::Flag(false))])
@@ -67,12 +67,12 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "buddyboss_list_group_members",
-        "Lists who is in a group.",
+        "Returns a page of the members of a group, including its administrators.",
         &[
             OF_GROUP,
             PAGE,
             PER_PAGE,
-            text("roles", "Only those of these roles, with commas.")
+            text("roles", "Return only members with these roles, separated by commas.")
                 .or_text("admin,mod,member")
                 .form(Form::Commas),
         ],
@@ -83,8 +83,12 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "buddyboss_add_group_member",
-        "Puts a member into a group.",
-        &[OF_GROUP, MEMBER, text("role", "The member's role there.").among(&["admin", "mod", "member"])],
+        "Adds a member to a group, optionally with a role, and returns the membership.",
+        &[
+            OF_GROUP,
+            MEMBER,
+            text("role", "Role of the member in the group.").among(&["admin", "mod", "member"]),
+        ],
         // Private and hidden groups give the role at once. In public ones who joins is a plain member; the role comes afterwards.
         &[
             post("buddyboss", "/groups/{group_id}/members").binds(ROLES).step(),
@@ -95,7 +99,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "buddyboss_remove_group_member",
-        "Takes a member out of a group.",
+        "Removes a member from a group and returns the result.",
         &[OF_GROUP, MEMBER],
         &[delete("buddyboss", "/groups/{group_id}/members/{user_id}").step()],
         Shape::Whole,

@@ -2,95 +2,95 @@
 
 use super::{ADVANCED, PAGE, PER_PAGE, SEARCH, id};
 use crate::rest::{Shape, Step, get, post};
-use crate::tools::{Argument, Effect, Form, Tool, html, int, text, tool};
+use crate::tools::{Effect, Form, ToolArgument, ToolRow, html, int, text, tool};
 
-const AUTHOR: Argument = int("author_id", "The number of the member who writes; the caller when left out.");
-const COURSE: Argument = int("course_id", "The course's number.").required();
-const MEMBER: Argument = int("user_id", "The member's number.").required();
+const AUTHOR: ToolArgument = int("author_id", "ID of the author. Default: the caller.");
+const COURSE: ToolArgument = int("course_id", "ID of the course.").required();
+const MEMBER: ToolArgument = int("user_id", "ID of the member.").required();
 
 const fn row(
     name: &'static str,
     about: &'static str,
-    arguments: &'static [Argument],
+    arguments: &'static [ToolArgument],
     steps: &'static [Step],
-) -> Tool {
+) -> ToolRow {
     tool(name, about, arguments, steps, Shape::Whole).phase(ADVANCED)
 }
 
-pub(super) const TOOLS: &[Tool] = &[
+pub(super) const TOOLS: &[ToolRow] = &[
     row(
         "buddyboss_list_forums",
-        "Lists forums.",
-        &[PAGE, PER_PAGE, SEARCH, int("parent", "Only those below the forum of this number.")],
+        "Returns a page of forums.",
+        &[PAGE, PER_PAGE, SEARCH, int("parent", "Return only children of the forum with this ID.")],
         &[get("buddyboss", "/forums").step()],
     ),
     row(
         "buddyboss_get_forum",
-        "One forum.",
-        &[id("The forum's number.")],
+        "Returns one forum.",
+        &[id("ID of the forum.")],
         &[get("buddyboss", "/forums/{id}").step()],
     ),
     row(
         "buddyboss_create_topic",
-        "Opens a topic in a forum.",
+        "Creates a topic in a forum and returns it.",
         &[
-            int("forum_id", "The forum's number.").required().called("parent"),
-            text("title", "The title.").required(),
-            html("content", "What it says.").required(),
+            int("forum_id", "ID of the forum.").required().called("parent"),
+            text("title", "Title.").required(),
+            html("content", "Content.").required(),
             AUTHOR,
         ],
         &[post("buddyboss", "/topics").step()],
     ),
     row(
         "buddyboss_get_topic",
-        "One topic.",
-        &[id("The topic's number.")],
+        "Returns one forum topic.",
+        &[id("ID of the topic.")],
         &[get("buddyboss", "/topics/{id}").step()],
     ),
     row(
         "buddyboss_create_reply",
-        "Replies to a topic.",
+        "Creates a reply to a forum topic and returns it.",
         &[
-            int("topic_id", "The topic's number.").required(),
-            html("content", "What it says.").required(),
+            int("topic_id", "ID of the topic.").required(),
+            html("content", "Content.").required(),
             AUTHOR,
-            int("reply_to", "The number of the reply that is answered."),
+            int("reply_to", "ID of the reply to answer."),
         ],
         &[post("buddyboss", "/reply").step()],
     ),
     row(
         "buddyboss_list_replies",
-        "Lists the replies to a topic.",
-        &[int("topic_id", "The topic's number.").required().called("parent"), PAGE, PER_PAGE],
+        "Returns a page of the replies to a forum topic.",
+        &[int("topic_id", "ID of the topic.").required().called("parent"), PAGE, PER_PAGE],
         &[get("buddyboss", "/reply").step()],
     ),
     row(
         "buddyboss_list_courses",
-        "Lists courses.",
+        "Returns a page of LearnDash courses.",
         &[
             PAGE,
             PER_PAGE,
             SEARCH,
-            int("category", "Only those of the category with this number.").called("ld_course_category"),
+            int("category", "Return only courses in the category with this ID.").called("ld_course_category"),
         ],
         &[get("learndash", "/sfwd-courses").step()],
     ),
     row(
         "buddyboss_get_course",
-        "One course.",
-        &[id("The course's number.")],
+        "Returns one LearnDash course.",
+        &[id("ID of the course.")],
         &[get("learndash", "/sfwd-courses/{id}").step()],
     ),
     row(
         "buddyboss_enroll_user",
-        "Puts a member into a course.",
+        "Enrolls a member in a LearnDash course and returns the result.",
         &[COURSE, MEMBER.called("user_ids").form(Form::Single)],
         &[post("learndash", "/sfwd-courses/{course_id}/users").step()],
     )
     .effect(Effect::Changes),
     row(
         "buddyboss_get_course_progress",
-        "How far a member is in a course.",
+        "Returns a member's progress in a LearnDash course.",
         &[COURSE, MEMBER],
         &[get("learndash", "/users/{user_id}/course-progress/{course_id}").step()],
     ),

@@ -2,42 +2,42 @@
 
 use super::{BUDDYBOSS, GROUP, PAGE, PER_PAGE, USER, id};
 use crate::rest::{Bind, Encoding, FileFrom, Missing, Shape, Step, delete, fixed, get, patch, post, value};
-use crate::tools::{Argument, Form, Literal, Tool, int, raw, text, tool};
+use crate::tools::{Form, Literal, ToolArgument, ToolRow, int, raw, text, tool};
 
-const PRIVACY: Argument =
-    text("privacy", "Who sees it.").among(&["public", "loggedin", "onlyme", "friends", "grouponly"]);
-const FILE: Argument =
-    raw("file", "The file: in base64, as a data URL, or its public URL.").required().kept();
-const ACTIVITY: Argument = int("activity_id", "The number of the activity that it belongs to.");
-const ALBUM: Argument = int("album_id", "The number of the album.");
-const FOLDER: Argument = int("folder_id", "The number of the folder.");
-const CONTENT: Argument = text("content", "What is written beside it.");
+const PRIVACY: ToolArgument =
+    text("privacy", "Visibility.").among(&["public", "loggedin", "onlyme", "friends", "grouponly"]);
+const FILE: ToolArgument =
+    raw("file", "File in base64, as a data URL, or as its public URL.").required().kept();
+const ACTIVITY: ToolArgument = int("activity_id", "ID of the activity.");
+const ALBUM: ToolArgument = int("album_id", "ID of the album.");
+const FOLDER: ToolArgument = int("folder_id", "ID of the folder.");
+const CONTENT: ToolArgument = text("content", "Text of the activity that accompanies the file.");
 
 /// The number of an upload, where its answer has it.
 const fn uploaded(at: &'static str) -> Bind {
     Bind {
         name: "upload",
         at,
-        missing: Missing::Trouble("the site does not say under which number the file is"),
+        missing: Missing::Trouble("the site does not return the ID of the uploaded file"),
     }
 }
 
 const fn row(
     name: &'static str,
     about: &'static str,
-    arguments: &'static [Argument],
+    arguments: &'static [ToolArgument],
     steps: &'static [Step],
-) -> Tool {
+) -> ToolRow {
     tool(name, about, arguments, steps, Shape::Whole).phase(BUDDYBOSS)
 }
 
-pub(super) const TOOLS: &[Tool] = &[
+pub(super) const TOOLS: &[ToolRow] = &[
     row(
         "buddyboss_list_media",
-        "Lists photos.",
+        "Returns a page of photos.",
         &[
             PAGE,
-            int("per_page", "How many on a page.").or_int(10).least(1).most(10),
+            int("per_page", "Number of items per page.").or_int(10).least(1).most(10),
             USER,
             ALBUM,
             GROUP,
@@ -47,13 +47,13 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     row(
         "buddyboss_get_media",
-        "One photo.",
-        &[id("The photo's number.")],
+        "Returns one photo.",
+        &[id("ID of the photo.")],
         &[get("buddyboss", "/media/{id}").step()],
     ),
     row(
         "buddyboss_upload_media",
-        "Uploads a photo.",
+        "Uploads a photo and returns the result.",
         &[FILE, ACTIVITY, ALBUM, GROUP, PRIVACY, CONTENT],
         &[
             Step::File(FileFrom::Either("file")),
@@ -67,31 +67,31 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     row(
         "buddyboss_update_media",
-        "Changes a photo; what is left out stays.",
-        &[id("The photo's number."), PRIVACY, ALBUM, CONTENT],
+        "Updates a photo and returns the result. Omitted fields keep their values.",
+        &[id("ID of the photo."), PRIVACY, ALBUM, CONTENT],
         &[patch("buddyboss", "/media/{id}").step()],
     ),
     row(
         "buddyboss_delete_media",
-        "Removes a photo.",
-        &[id("The photo's number.")],
+        "Deletes a photo and returns the result.",
+        &[id("ID of the photo.")],
         &[delete("buddyboss", "/media/{id}").step()],
     ),
     row(
         "buddyboss_list_videos",
-        "Lists videos.",
+        "Returns a page of videos.",
         &[PAGE, PER_PAGE, USER, GROUP, ACTIVITY, PRIVACY],
         &[get("buddyboss", "/video").step()],
     ),
     row(
         "buddyboss_get_video",
-        "One video.",
-        &[id("The video's number.")],
+        "Returns one video.",
+        &[id("ID of the video.")],
         &[get("buddyboss", "/video/{id}").step()],
     ),
     row(
         "buddyboss_upload_video",
-        "Uploads a video.",
+        "Uploads a video and returns the result.",
         &[FILE, ACTIVITY, GROUP, PRIVACY, CONTENT],
         &[
             Step::File(FileFrom::Either("file")),
@@ -105,25 +105,25 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     row(
         "buddyboss_delete_video",
-        "Removes a video.",
-        &[id("The video's number.")],
+        "Deletes a video and returns the result.",
+        &[id("ID of the video.")],
         &[delete("buddyboss", "/video/{id}").step()],
     ),
     row(
         "buddyboss_list_documents",
-        "Lists documents.",
+        "Returns a page of documents.",
         &[PAGE, PER_PAGE, USER, FOLDER, GROUP, PRIVACY],
         &[get("buddyboss", "/document").step()],
     ),
     row(
         "buddyboss_get_document",
-        "One document.",
-        &[id("The document's number.")],
+        "Returns one document.",
+        &[id("ID of the document.")],
         &[get("buddyboss", "/document/{id}").step()],
     ),
     row(
         "buddyboss_upload_document",
-        "Uploads a document.",
+        "Uploads a document and returns the result.",
         &[FILE, FOLDER, GROUP, PRIVACY, CONTENT],
         &[
             Step::File(FileFrom::Either("file")),
@@ -137,28 +137,28 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     row(
         "buddyboss_delete_document",
-        "Removes a document.",
-        &[id("The document's number.")],
+        "Deletes a document and returns the result.",
+        &[id("ID of the document.")],
         &[delete("buddyboss", "/document/{id}").step()],
     ),
     row(
         "buddyboss_list_document_folders",
-        "Lists folders of documents.",
+        "Returns a page of document folders.",
         &[USER, GROUP, PAGE, PER_PAGE],
         &[get("buddyboss", "/document/folder").step()],
     ),
     row(
         "buddyboss_list_moderation_reports",
-        "Lists what was blocked or reported.",
+        "Returns a page of moderation entries: blocked members and reported content.",
         &[PAGE, PER_PAGE],
         &[get("buddyboss", "/moderation").step()],
     ),
     row(
         "buddyboss_report_content",
-        "Reports something to the moderators.",
+        "Reports content or a member to the moderators and returns the result.",
         &[
-            int("content_id", "Its number.").required().called("item_id"),
-            text("content_type", "What it is.")
+            int("content_id", "ID of the reported item.").required().called("item_id"),
+            text("content_type", "Type of the reported item.")
                 .required()
                 .called("item_type")
                 .among(&["activity", "user", "group", "forum", "topic", "reply"])
@@ -167,7 +167,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     ("topic", "forum_topic"),
                     ("reply", "forum_reply"),
                 ])),
-            text("reason", "What is wrong with it.").or_text("No reason was given.").called("note"),
+            text("reason", "Reason for the report.").or_text("No reason was given.").called("note"),
         ],
         &[post("buddyboss", "/moderation/report")
             .with(&[fixed("report_category", Literal::Text("other"))])
@@ -175,14 +175,14 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     row(
         "buddyboss_block_member",
-        "Blocks a member for the caller.",
-        &[int("user_id", "The member's number.").required().called("item_id")],
+        "Blocks a member for the caller and returns the result.",
+        &[int("user_id", "ID of the member.").required().called("item_id")],
         &[post("buddyboss", "/moderation").with(&[fixed("type", Literal::Text("user"))]).step()],
     ),
     row(
         "buddyboss_unblock_member",
-        "Ends the blocking of a member.",
-        &[int("user_id", "The member's number.").required().kept()],
+        "Unblocks a member for the caller and returns the result.",
+        &[int("user_id", "ID of the member.").required().kept()],
         &[
             get("buddyboss", "/moderation")
                 .with(&[value("item_id", "user_id", Form::Plain)])

@@ -4,16 +4,16 @@ use serde_json::Value;
 
 use super::super::{NUMBER_ONLY, caller, caller_unless_given};
 use super::{PAGE, PER_PAGE, SEARCH, USER, id};
-use crate::rest::{Bind, Missing, Shape, Step, When, delete, fixed, get, post, put, value};
+use crate::rest::{Bind, Missing, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
 use crate::tools::{
-    Argument, Condition, Effect, Form, Literal, Tool, Trouble, Values, flag, int, raw, text, tool,
+    Condition, Effect, Form, Literal, ToolArgument, ToolRow, Trouble, Values, flag, int, raw, text, tool,
 };
 
-const MEMBER: Argument = id("The member's number.");
-const KIND: Argument = text("member_type", "The member's type.");
-const WITH_DATA: Argument = flag("fetch_field_data", "Whether what members have filled in comes along.");
+const MEMBER: ToolArgument = id("ID of the member.");
+const KIND: ToolArgument = text("member_type", "Member type.");
+const WITH_DATA: ToolArgument = flag("fetch_field_data", "Include profile field data in the response.");
 
-pub(super) const MEMBERS: &[Tool] = &[
+pub(super) const MEMBERS: &[ToolRow] = &[
     tool(
         "buddyboss_list_members",
         "List all members with optional filtering by role, status, or search query.",
@@ -21,14 +21,14 @@ pub(super) const MEMBERS: &[Tool] = &[
             PAGE.saying("Page number for pagination"),
             PER_PAGE.saying("Members per page"),
             SEARCH.saying("Search members by name or username"),
-            text("role", "Only those of this WordPress role.").kept(),
+            text("role", "Return only members with this WordPress role.").kept(),
             KIND,
-            text("exclude", "Numbers of members to leave out, with commas.").form(Form::Commas),
+            text("exclude", "IDs of members to exclude, separated by commas.").form(Form::Commas),
         ],
         // The route for members knows no roles, so those who have one are looked up first.
         &[
             get("wp", "/users")
-                .when(When::Given("role"))
+                .when(StepCondition::Given("role"))
                 .alone()
                 .with(&[
                     value("roles", "role", Form::Plain),
@@ -40,7 +40,7 @@ pub(super) const MEMBERS: &[Tool] = &[
                 .binds(&[Bind { name: "members", at: "/*/id", missing: Missing::Answer("[]") }])
                 .step(),
             get("buddyboss", "/members")
-                .when(When::Given("role"))
+                .when(StepCondition::Given("role"))
                 .alone()
                 .with(&[
                     value("include", "members", Form::Plain),
@@ -49,42 +49,42 @@ pub(super) const MEMBERS: &[Tool] = &[
                     fixed("per_page", Literal::Int(100)),
                 ])
                 .step(),
-            get("buddyboss", "/members").when(When::Absent("role")).step(),
+            get("buddyboss", "/members").when(StepCondition::Absent("role")).step(),
         ],
         Shape::Whole,
     ),
     tool(
         "buddyboss_get_member",
-        "One member.",
+        "Returns one member.",
         &[MEMBER],
         &[get("buddyboss", "/members/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_create_member",
-        "Makes a new account.",
+        "Creates a user account and returns the member.",
         &[
-            text("username", "The name to log in with.").required().called("user_login"),
-            text("email", "The e-mail address.").required(),
-            raw("password", "The password.").required(),
-            text("name", "The name that is shown."),
+            text("username", "Login name.").required().called("user_login"),
+            text("email", "Email address.").required(),
+            raw("password", "Password.").required(),
+            text("name", "Display name."),
         ],
         &[post("buddyboss", "/members").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_update_member",
-        "Changes a member; what is left out stays.",
+        "Updates a member and returns it. Omitted fields keep their values.",
         &[
             MEMBER,
-            text("name", "The name that is shown."),
-            text("email", "The e-mail address.").kept(),
+            text("name", "Display name."),
+            text("email", "Email address.").kept(),
             KIND.called("types"),
         ],
         // The route for members changes no addresses; WordPress's own does.
         &[
             put("wp", "/users/{id}")
-                .when(When::Given("email"))
+                .when(StepCondition::Given("email"))
                 .alone()
                 .with(&[value("email", "email", Form::Plain)])
                 .step(),
@@ -94,24 +94,24 @@ pub(super) const MEMBERS: &[Tool] = &[
     ),
     tool(
         "buddyboss_delete_member",
-        "Removes an account. What it has written is lost, unless another member is named to have it.",
-        &[MEMBER, int("reassign", "The number of the member who gets what this one has written.").kept()],
+        "Permanently deletes a member's account. Their content is deleted too, unless `reassign` names another member.",
+        &[MEMBER, int("reassign", "ID of the member to reassign the deleted member's content to.").kept()],
         // The route for members ignores `reassign`; WordPress's own does not.
         &[
             delete("wp", "/users/{id}")
-                .when(When::Given("reassign"))
+                .when(StepCondition::Given("reassign"))
                 .with(&[fixed("force", Literal::Flag(true)), value("reassign", "reassign", Form::Plain)])
                 .step(),
-            delete("buddyboss", "/members/{id}").when(When::Absent("reassign")).step(),
+            delete("buddyboss", "/members/{id}").when(StepCondition::Absent("reassign")).step(),
         ],
         Shape::Whole,
     ),
 ];
 
-const FIELD: Argument = int("field_id", "The number of the profile's field.").required();
-const PROFILE: Argument = int("user_id", "The number of the member.").required();
+const FIELD: ToolArgument = int("field_id", "ID of the profile field.").required();
+const PROFILE: ToolArgument = int("user_id", "ID of the member.").required();
 
-/// Who is whose friend.
+/// The two members of a friendship, and its state.
 const FRIENDSHIP: &[Bind] = &[
     Bind { name: "friends", at: "/is_confirmed", missing: Missing::Nothing },
     Bind { name: "initiator", at: "/initiator_id", missing: Missing::Nothing },
@@ -130,7 +130,7 @@ fn friend(values: &Values) -> Option<Value> {
     other.cloned()
 }
 
-/// What the site says of a friendship that it was to end: true, or why not, in an answer that counts as good.
+/// The result of ending a friendship: true, or the reason for a failure, both with a status of success.
 pub(super) const ENDED: Bind = Bind { name: "ended", at: "/unfriend", missing: Missing::Nothing };
 
 /// A step that fails where the friendship has not ended.
@@ -138,17 +138,19 @@ pub(super) const SURELY_ENDED: Step = Step::Make("ended", |values| match values.
     None | Some(Value::Bool(true)) => Ok(None),
     Some(_) => Err(Trouble::new(
         Condition::ToolFailed,
-        "the friendship has not ended: the two are no friends, or the site takes this account for a visitor",
+        "the friendship was not ended: the two members are not friends, or the site treats this account as a visitor",
     )),
 });
 
-pub(super) const FRIENDS_AND_PROFILES: &[Tool] = &[
+pub(super) const FRIENDS_AND_PROFILES: &[ToolRow] = &[
     tool(
         "buddyboss_list_friends",
-        "Lists a member's friends.",
+        "Returns a page of a member's friendships.",
         &[
             USER,
-            flag("is_confirmed", "Friends rather than requests.").or_flag(true).form(Form::Bit),
+            flag("is_confirmed", "Return friendships (true) or pending requests (false).")
+                .or_flag(true)
+                .form(Form::Bit),
             PAGE,
             PER_PAGE,
         ],
@@ -157,47 +159,48 @@ pub(super) const FRIENDS_AND_PROFILES: &[Tool] = &[
     ),
     tool(
         "buddyboss_add_friend",
-        "Asks a member to become another's friend.",
+        "Sends a friendship request from one member to another and returns the friendship.",
         &[
-            int("initiator_id", "The number of the member who asks.").required(),
-            int("friend_id", "The number of the member who is asked.").required(),
-            flag("force", "Whether they are friends at once.").or_flag(false),
+            int("initiator_id", "ID of the member who sends the request.").required(),
+            int("friend_id", "ID of the member who receives the request.").required(),
+            flag("force", "Confirm the friendship immediately, without waiting for acceptance.")
+                .or_flag(false),
         ],
         &[post("buddyboss", "/friends").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_remove_friend",
-        "Ends a friendship.",
-        &[id("The friendship's number.")],
+        "Ends a friendship, or withdraws or rejects a friendship request.",
+        &[id("ID of the friendship.")],
         // The route for one friendship takes back or refuses requests alone; the one that ends it names the friend.
         &[
             get("buddyboss", "/friends/{id}").alone().binds(FRIENDSHIP).step(),
             Step::Make("accepted", |values| Ok(values.flag("friends").then_some(Value::Bool(true)))),
             get("wp", "/users/me")
-                .when(When::Given("accepted"))
+                .when(StepCondition::Given("accepted"))
                 .alone()
                 .with(NUMBER_ONLY)
                 .binds(&[caller("caller")])
                 .step(),
             Step::Make("friend", |values| Ok(friend(values))),
             delete("buddyboss", "/friends")
-                .when(When::Given("friend"))
+                .when(StepCondition::Given("friend"))
                 .alone()
                 .with(&[value("friend_id", "friend", Form::Plain)])
                 .binds(&[ENDED])
                 .step(),
-            delete("buddyboss", "/friends/{id}").when(When::Absent("friend")).step(),
+            delete("buddyboss", "/friends/{id}").when(StepCondition::Absent("friend")).step(),
             SURELY_ENDED,
         ],
         Shape::Whole,
     ),
     tool(
         "buddyboss_list_friend_requests",
-        "Lists requests to become friends.",
+        "Returns a member's friendship requests.",
         &[
             PROFILE,
-            flag("is_confirmed", "Whether those are meant that were accepted.")
+            flag("is_confirmed", "Return accepted requests instead of pending ones.")
                 .or_flag(false)
                 .form(Form::Bit),
         ],
@@ -206,36 +209,36 @@ pub(super) const FRIENDS_AND_PROFILES: &[Tool] = &[
     ),
     tool(
         "buddyboss_list_xprofile_groups",
-        "Lists the parts of profiles.",
-        &[flag("fetch_fields", "Whether their fields come along.")],
+        "Returns the groups of profile fields.",
+        &[flag("fetch_fields", "Include the fields of each group.")],
         &[get("buddyboss", "/xprofile/groups").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_list_xprofile_fields",
-        "Lists the fields of profiles.",
-        &[int("profile_group_id", "Only those of the part with this number."), WITH_DATA],
+        "Returns the profile fields.",
+        &[int("profile_group_id", "Return only fields of the group with this ID."), WITH_DATA],
         &[get("buddyboss", "/xprofile/fields").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_get_xprofile_field",
-        "One field of profiles.",
-        &[id("The field's number."), WITH_DATA],
+        "Returns one profile field.",
+        &[id("ID of the profile field."), WITH_DATA],
         &[get("buddyboss", "/xprofile/fields/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_get_xprofile_data",
-        "What a member has filled in.",
+        "Returns a member's value of one profile field.",
         &[FIELD, PROFILE],
         &[get("buddyboss", "/xprofile/{field_id}/data/{user_id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_update_xprofile_data",
-        "Fills in a field of a member's profile.",
-        &[FIELD, PROFILE, text("value", "The new value.").required()],
+        "Sets a member's value of one profile field and returns the value.",
+        &[FIELD, PROFILE, text("value", "New value.").required()],
         &[post("buddyboss", "/xprofile/{field_id}/data/{user_id}").step()],
         Shape::Whole,
     )

@@ -3,47 +3,47 @@
 use super::super::{NUMBER_ONLY, caller, caller_unless_given};
 use super::{GROUP, PAGE, PER_PAGE, SEARCH, USER, id};
 use crate::rest::{Shape, delete, fixed, get, post, put, value};
-use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, html, int, text, tool};
+use crate::tools::{Effect, Form, Literal, ToolArgument, ToolRow, flag, html, int, text, tool};
 
-const ACTIVITY: Argument = id("The activity's number.");
-const THREAD: Argument = id("The thread's number.");
-const NOTIFICATION: Argument = id("The notification's number.");
-const MINE: Argument = int("user_id", "The number of the member; the caller when left out.");
+const ACTIVITY: ToolArgument = id("ID of the activity.");
+const THREAD: ToolArgument = id("ID of the message thread.");
+const NOTIFICATION: ToolArgument = id("ID of the notification.");
+const MINE: ToolArgument = int("user_id", "ID of the member. Default: the caller.");
 
-pub(super) const TOOLS: &[Tool] = &[
+pub(super) const TOOLS: &[ToolRow] = &[
     tool(
         "buddyboss_list_activities",
-        "Lists activity.",
+        "Returns a page of activities.",
         &[
             PAGE,
             PER_PAGE,
             SEARCH,
             USER,
             GROUP,
-            text("component", "Only that of this component, such as groups."),
-            text("type", "Only that of this type, such as activity_update."),
-            text("scope", "Whose.").among(&["just-me", "friends", "groups", "favorites"]),
-            text("display_comments", "How comments come along.").among(&["threaded", "stream", "false"]),
+            text("component", "Return only activities of this component, such as groups."),
+            text("type", "Return only activities of this type, such as activity_update."),
+            text("scope", "Scope of the activities.").among(&["just-me", "friends", "groups", "favorites"]),
+            text("display_comments", "Presentation of comments: nested (`threaded`), as separate items (`stream`) or none (`false`).").among(&["threaded", "stream", "false"]),
         ],
         &[get("buddyboss", "/activity").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_get_activity",
-        "One activity.",
+        "Returns one activity.",
         &[ACTIVITY],
         &[get("buddyboss", "/activity/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_create_activity",
-        "Posts an activity, or a comment on one.",
+        "Creates an activity and returns it.",
         &[
-            html("content", "What is posted.").required(),
+            html("content", "Content of the activity.").required(),
             MINE,
-            text("component", "Where it belongs.").among(&["activity", "groups"]),
-            text("type", "What it is.").among(&["activity_update", "activity_comment"]),
-            int("primary_item_id", "The number of the group, for one in a group."),
+            text("component", "Component of the activity.").among(&["activity", "groups"]),
+            text("type", "Type of the activity.").among(&["activity_update", "activity_comment"]),
+            int("primary_item_id", "ID of the group, for an activity in a group."),
         ],
         // Not even one's own number is let through where the platform takes the caller for a visitor; left out, the
         // activity is the caller's all the same.
@@ -52,21 +52,21 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "buddyboss_update_activity",
-        "Changes an activity.",
-        &[ACTIVITY, html("content", "What it says from now on.")],
+        "Updates an activity and returns it.",
+        &[ACTIVITY, html("content", "New content.")],
         &[put("buddyboss", "/activity/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_delete_activity",
-        "Removes an activity.",
+        "Deletes an activity and returns the result.",
         &[ACTIVITY],
         &[delete("buddyboss", "/activity/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_favorite_activity",
-        "Makes an activity a favourite of the caller's, or no longer.",
+        "Toggles whether an activity is one of the caller's favorites, and returns the activity.",
         &[ACTIVITY],
         &[put("buddyboss", "/activity/{id}/favorite").step()],
         Shape::Whole,
@@ -74,11 +74,11 @@ pub(super) const TOOLS: &[Tool] = &[
     .effect(Effect::Toggles),
     tool(
         "buddyboss_list_message_threads",
-        "Lists a member's messages by thread.",
+        "Returns a page of a member's message threads.",
         &[
             MINE,
-            text("box", "Which of them.").among(&["inbox", "sentbox", "starred"]),
-            text("type", "Read or not.").among(&["all", "read", "unread"]),
+            text("box", "Mailbox.").among(&["inbox", "sentbox", "starred"]),
+            text("type", "Return all threads, or only read or unread ones.").among(&["all", "read", "unread"]),
             PAGE,
             PER_PAGE,
         ],
@@ -87,28 +87,28 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "buddyboss_get_message_thread",
-        "One thread with its messages.",
+        "Returns one message thread with its messages.",
         &[THREAD],
         &[get("buddyboss", "/messages/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_send_message",
-        "Sends a message.",
+        "Sends a message to members and returns its thread.",
         &[
-            text("recipients", "The numbers of the members who get it, with commas.")
+            text("recipients", "IDs of the recipients, separated by commas.")
                 .required()
                 .form(Form::Commas),
-            text("subject", "The subject.").required(),
-            html("message", "The message.").required(),
-            int("sender_id", "The number of the member who sends it; the caller when left out."),
+            text("subject", "Subject.").required(),
+            html("message", "Message.").required(),
+            int("sender_id", "ID of the sender. Default: the caller."),
         ],
         &[caller_unless_given!("sender_id"), post("buddyboss", "/messages").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_delete_message_thread",
-        "Removes a thread from the caller's messages.",
+        "Deletes a message thread for the caller and returns the result.",
         &[THREAD],
         &[
             get("wp", "/users/me").alone().with(NUMBER_ONLY).binds(&[caller("caller")]).step(),
@@ -118,7 +118,7 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "buddyboss_mark_message_read",
-        "Marks a thread as read.",
+        "Marks a message thread as read and returns the result.",
         &[THREAD],
         &[post("buddyboss", "/messages/action/{id}")
             .with(&[fixed("action", Literal::Text("unread")), fixed("value", Literal::Flag(false))])
@@ -128,11 +128,11 @@ pub(super) const TOOLS: &[Tool] = &[
     .effect(Effect::Changes),
     tool(
         "buddyboss_list_notifications",
-        "Lists a member's notifications.",
+        "Returns a page of a member's notifications.",
         &[
             MINE,
-            flag("is_new", "Unread ones rather than read ones."),
-            text("component_name", "Only those of this component."),
+            flag("is_new", "Return unread notifications (true) or read ones (false)."),
+            text("component_name", "Return only notifications of this component."),
             PAGE,
             PER_PAGE,
         ],
@@ -141,21 +141,21 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "buddyboss_get_notification",
-        "One notification.",
+        "Returns one notification.",
         &[NOTIFICATION],
         &[get("buddyboss", "/notifications/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_mark_notification_read",
-        "Marks a notification as read, or as unread again.",
-        &[NOTIFICATION, flag("is_new", "Whether it is marked as unread.").or_flag(false).form(Form::Bit)],
+        "Marks a notification as read or unread and returns it.",
+        &[NOTIFICATION, flag("is_new", "Mark as unread (true) or read (false).").or_flag(false).form(Form::Bit)],
         &[put("buddyboss", "/notifications/{id}").step()],
         Shape::Whole,
     ),
     tool(
         "buddyboss_delete_notification",
-        "Removes a notification.",
+        "Deletes a notification and returns the result.",
         &[NOTIFICATION],
         &[delete("buddyboss", "/notifications/{id}").step()],
         Shape::Whole,

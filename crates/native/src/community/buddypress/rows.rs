@@ -1,22 +1,24 @@
 //! The rows: activity, members and groups; profiles and friends. `talk` has the others.
 
 use super::super::{MISSING_ROLE, ROLES, caller_unless_given, promoted};
-use crate::rest::{Bind, Missing, Shape, Step, When, delete, fixed, get, post, put, value};
-use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, html, int, text, titled};
+use crate::rest::{Bind, Missing, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
+use crate::tools::{Effect, Form, Literal, ToolArgument, ToolRow, flag, html, int, text, titled};
 
-pub(super) const PAGE: Argument = int("page", "Page number.").or_int(1);
-pub(super) const PER_PAGE: Argument = int("per_page", "Number of items per page, at most 100.").or_int(20);
-const SEARCH: Argument = text("search", "Return only items that contain this text.");
-pub(super) const USER: Argument = int("user_id", "ID of the member.");
-const MEMBER: Argument = int("user_id", "ID of the member.").required();
-const OF_GROUP: Argument = int("group_id", "ID of the group.").required();
-const KIND: Argument = text("member_type", "Member type.");
-const NAME: Argument = text("name", "Name.");
-const ABOUT: Argument = html("description", "Description.");
-const STATUS: Argument = text("status", "Visibility of the group.").among(&["public", "private", "hidden"]);
-const CONTENT: Argument = html("content", "Content.");
+pub(super) const PAGE: ToolArgument = int("page", "Page number.").or_int(1);
+pub(super) const PER_PAGE: ToolArgument =
+    int("per_page", "Number of items per page, at most 100.").or_int(20);
+const SEARCH: ToolArgument = text("search", "Return only items that contain this text.");
+pub(super) const USER: ToolArgument = int("user_id", "ID of the member.");
+const MEMBER: ToolArgument = int("user_id", "ID of the member.").required();
+const OF_GROUP: ToolArgument = int("group_id", "ID of the group.").required();
+const KIND: ToolArgument = text("member_type", "Member type.");
+const NAME: ToolArgument = text("name", "Name.");
+const ABOUT: ToolArgument = html("description", "Description.");
+const STATUS: ToolArgument =
+    text("status", "Visibility of the group.").among(&["public", "private", "hidden"]);
+const CONTENT: ToolArgument = html("content", "Content.");
 
-pub(super) const fn id(about: &'static str) -> Argument {
+pub(super) const fn id(about: &'static str) -> ToolArgument {
     int("id", about).required()
 }
 
@@ -24,7 +26,7 @@ pub(super) const fn id(about: &'static str) -> Argument {
 const KIND_OF_ACTIVITY: Bind = Bind {
     name: "type",
     at: "/type|/0/type",
-    missing: Missing::Trouble("the site does not say of which type the activity is"),
+    missing: Missing::Trouble("the site does not return the type of the activity"),
 };
 
 /// The acceptance of a friendship request; the first version of the API puts a friendship in a list.
@@ -35,9 +37,9 @@ pub(super) const fn row(
     name: &'static str,
     title: &'static str,
     about: &'static str,
-    arguments: &'static [Argument],
+    arguments: &'static [ToolArgument],
     steps: &'static [Step],
-) -> Tool {
+) -> ToolRow {
     titled(name, title, about, arguments, steps, Shape::Whole)
 }
 
@@ -49,7 +51,7 @@ macro_rules! one {
 }
 pub(super) use one;
 
-pub(super) const COMMUNITY: &[Tool] = &[
+pub(super) const COMMUNITY: &[ToolRow] = &[
     row(
         "buddypress_list_activities",
         "List activities",
@@ -143,7 +145,7 @@ pub(super) const COMMUNITY: &[Tool] = &[
         // The route for members changes no descriptions; WordPress's own does.
         &[
             put("wp", "/users/{id}")
-                .when(When::Given("description"))
+                .when(StepCondition::Given("description"))
                 .alone()
                 .with(&[value("description", "description", Form::Plain)])
                 .step(),
@@ -161,11 +163,11 @@ pub(super) const COMMUNITY: &[Tool] = &[
         // There is no bin for accounts, and the site wants to be told when nobody gets it.
         &[
             delete("buddypress", "/members/{id}")
-                .when(When::Given("reassign"))
+                .when(StepCondition::Given("reassign"))
                 .with(&[fixed("force", Literal::Flag(true))])
                 .step(),
             delete("buddypress", "/members/{id}")
-                .when(When::Absent("reassign"))
+                .when(StepCondition::Absent("reassign"))
                 .with(&[fixed("force", Literal::Flag(true)), fixed("reassign", Literal::Flag(false))])
                 .step(),
         ],
@@ -254,11 +256,11 @@ pub(super) const COMMUNITY: &[Tool] = &[
     ),
 ];
 
-const FIELD: Argument = int("field_id", "ID of the profile field.").required();
-const WITH_DATA: Argument = flag("fetch_field_data", "Include profile field data in the response.");
-const WITH_FIELDS: Argument = flag("fetch_fields", "Include the fields in the response.");
+const FIELD: ToolArgument = int("field_id", "ID of the profile field.").required();
+const WITH_DATA: ToolArgument = flag("fetch_field_data", "Include profile field data in the response.");
+const WITH_FIELDS: ToolArgument = flag("fetch_fields", "Include the fields in the response.");
 
-pub(super) const PROFILES: &[Tool] = &[
+pub(super) const PROFILES: &[ToolRow] = &[
     row(
         "buddypress_list_xprofile_groups",
         "List profile field groups",
@@ -327,8 +329,8 @@ pub(super) const PROFILES: &[Tool] = &[
     row(
         "buddypress_delete_friendship",
         "Remove a friend",
-        "Ends a friendship of the caller and returns the result.",
-        &[id("ID of the friend.")],
+        "Ends the caller's friendship with a member, or withdraws or rejects a pending request, and returns the result.",
+        &[id("ID of the other member.")],
         // Else the route takes back or refuses requests alone; with force it would count a request as one friend less.
         &[
             get("buddypress", "/friends/{id}").alone().binds(&[ARE_FRIENDS]).step(),

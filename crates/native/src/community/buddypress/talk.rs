@@ -2,10 +2,10 @@
 
 use super::super::{NUMBER_ONLY, caller, caller_unless_given};
 use super::rows::{PAGE, PER_PAGE, USER, id, one, row};
-use crate::rest::{When, delete, get, post, put, value};
-use crate::tools::{Form, Tool, flag, html, int, integers, text};
+use crate::rest::{StepCondition, delete, get, post, put, value};
+use crate::tools::{Form, ToolRow, flag, html, int, integers, text};
 
-pub(super) const TALK: &[Tool] = &[
+pub(super) const TALK: &[ToolRow] = &[
     row(
         "buddypress_list_messages",
         "List message threads",
@@ -20,9 +20,9 @@ pub(super) const TALK: &[Tool] = &[
         // Notices are at a place of their own.
         &[
             caller_unless_given!("user_id"),
-            get("buddypress", "/messages").when(When::IsNot("box", "notices")).step(),
+            get("buddypress", "/messages").when(StepCondition::IsNot("box", "notices")).step(),
             get("buddypress", "/sitewide-notices")
-                .when(When::Is("box", "notices"))
+                .when(StepCondition::Is("box", "notices"))
                 .alone()
                 .with(&[value("page", "page", Form::Plain), value("per_page", "per_page", Form::Plain)])
                 .step(),

@@ -72,7 +72,7 @@ fn missing_arguments_and_errors_of_the_site_are_results() {
             },
         );
     let (text, _) = content(&asked(&over(nobody), "buddyboss_list_friends", &json!({})));
-    assert!(text.contains("whose account"), "{text}");
+    assert!(text.contains("ID of this account"), "{text}");
     let free = Fake::new(|_| Ok(reply(200, &json!([]))));
     let (text, is_error) =
         content(&asked(&over(free.clone()), "buddyboss_unblock_member", &json!({"user_id": 4})));
@@ -118,7 +118,7 @@ fn a_friendship_ends_for_those_whose_it_is_and_what_has_not_ended_is_no_success(
             ("buddyboss_remove_friend_by_member", json!({"friend_id": 3})),
         ] {
             let (text, is_error) = content(&asked(&server, tool, &arguments));
-            assert_eq!((is_error, text.contains("has not ended")), (!ended, !ended), "{tool}: {text}");
+            assert_eq!((is_error, text.contains("was not ended")), (!ended, !ended), "{tool}: {text}");
         }
     }
 }
@@ -212,13 +212,13 @@ fn a_site_without_the_platform_is_told_apart_from_one_with_a_part_switched_off()
     let (_, words, condition) = refused(&missing);
     assert_eq!((words.as_str(), condition.as_str()), ("BuddyBoss not available", "platformMissing"));
     let off = asks(json!(["wp/v2", "buddyboss/v1"]), "buddyboss_list_groups", json!({}));
-    assert!(content(&off).0.contains("switched off"));
+    assert!(content(&off).0.contains("deactivated there"));
     let courses = asks(json!(["wp/v2", "buddyboss/v1"]), "buddyboss_list_courses", json!({}));
     assert_eq!(content(&courses), ("Error: LearnDash is not active on the site".to_owned(), true));
     let unclear = asks(json!("?"), "buddyboss_list_groups", json!({}));
     let (words, is_error) = content(&unclear);
     assert!(
-        is_error && words.starts_with("Error: No route was found. (the site does not have this"),
+        is_error && words.starts_with("Error: No route was found. (the site has no such route"),
         "{words}"
     );
 }

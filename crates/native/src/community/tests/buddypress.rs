@@ -26,7 +26,7 @@ fn failures_are_results() {
         let fake = Fake::replying(site);
         let answer = asked(&over(fake.clone()), "buddypress_get_member", &json!({"id": hostile}));
         let (text, is_error) = content(&answer);
-        assert!(is_error && text.contains("cannot stand in a path") && fake.lines().is_empty(), "{text}");
+        assert!(is_error && text.contains("is not allowed in a path") && fake.lines().is_empty(), "{text}");
     }
     let no_route = json!({"code": "rest_no_route", "message": "No route.", "data": {"status": 404}});
     let bare = Fake::new(move |request| {
@@ -37,7 +37,7 @@ fn failures_are_results() {
     assert_eq!((words.as_str(), condition.as_str()), ("BuddyPress not available", "platformMissing"));
 }
 
-/// Who is in the group already, with that role, cannot be given it again.
+/// A site fails to give a member a role for the second time.
 #[test]
 fn a_role_that_the_member_has_is_not_asked_for() {
     let member = json!({"id": 2, "is_mod": false, "is_admin": true});

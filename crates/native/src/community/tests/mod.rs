@@ -3,19 +3,19 @@
 mod buddyboss;
 mod buddypress;
 
-use crate::Answers;
+use crate::AnswerStyle;
 use crate::port::{HttpRequest, HttpResponse};
 use crate::rest::tests::{login, reply};
 use crate::site::SiteSettings;
 use serde_json::json;
 
-/// Where the sites of these tests are.
+/// The REST API of the site in these tests.
 const SITE: &str = "https://community.example.com/wp-json";
 
 fn settings() -> SiteSettings {
     SiteSettings {
         login: Some(login("https://community.example.com", "admin", "p q")),
-        answers: Answers::Plain,
+        answers: AnswerStyle::Plain,
         ..SiteSettings::default()
     }
 }

@@ -19,12 +19,12 @@ mod tests;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use value::{Fault, Kind};
+use value::{FormulaFault, FormulaFaultKind};
 
-/// What a model should know of the calculator.
+/// The description of the calculator for models.
 pub(super) const ABOUT: &str = "Calculates a formula in prefix notation, such as (+ 1 (* 2 3)), (mean [1 2 3]) or \
-(compound-interest 1000 5 12 10). The answer is JSON with value and type, or with error, type and suggestion. Rates are in \
-percent, angles in radians unless a name ends in -deg, times in seconds since 1970 or as \"YYYY-MM-DD\". Functions: \
+(compound-interest 1000 5 12 10), and returns JSON with value and type, or with error, type and suggestion. Rates are in \
+percent, angles in radians unless the function name ends in -deg, times in seconds since 1970 or as \"YYYY-MM-DD\". Functions: \
 arithmetic + - * / quot rem mod inc dec abs neg min max gcd lcm factorial; \
 powers pow square cube sqrt cbrt root hypot exp ln log log2 log10; \
 trigonometry sin cos tan asin acos atan atan2 sin-deg cos-deg tan-deg asin-deg acos-deg atan-deg deg->rad rad->deg sinh cosh \
@@ -53,10 +53,10 @@ pub(super) fn calculate(formula: &str, from_base64: bool, to_base64: bool) -> Re
     Ok(if to_base64 { BASE64_STANDARD.encode(answer) } else { answer })
 }
 
-fn answered(formula: &str, from_base64: bool) -> Result<String, Fault> {
+fn answered(formula: &str, from_base64: bool) -> Result<String, FormulaFault> {
     let too_long = || {
         let words = format!("the formula is longer than {LONGEST} bytes");
-        Fault::new(Kind::Validation, words, "calculate it in parts")
+        FormulaFault::new(FormulaFaultKind::Validation, words, "calculate it in parts")
     };
     if formula.len() > LONGEST * 2 {
         return Err(too_long());
@@ -70,10 +70,10 @@ fn answered(formula: &str, from_base64: bool) -> Result<String, Fault> {
     Ok(value.json())
 }
 
-fn decoded(formula: &str) -> Result<String, Fault> {
+fn decoded(formula: &str) -> Result<String, FormulaFault> {
     let no = || {
-        let mend = "send plain text with input-base64 false, or base64 of UTF-8 text";
-        Fault::new(Kind::Decode, "the formula is no base64 of text", mend)
+        let help = "send plain text with input-base64 false, or base64 of UTF-8 text";
+        FormulaFault::new(FormulaFaultKind::Decode, "the formula is not valid base64 of UTF-8 text", help)
     };
     let bytes = BASE64_STANDARD.decode(formula.trim()).map_err(|_| no())?;
     String::from_utf8(bytes).map_err(|_| no())

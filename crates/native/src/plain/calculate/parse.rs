@@ -1,6 +1,6 @@
 //! A formula's text to a tree.
 
-use super::value::{Fault, Kind, Value};
+use super::value::{FormulaFault, FormulaFaultKind, Value};
 
 /// A part of a formula.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,14 +15,14 @@ pub(super) enum Node {
     Vector(Vec<Self>),
 }
 
-/// How deep brackets may be nested.
+/// The deepest nesting of brackets.
 const DEEPEST: usize = 64;
 
 /// The tree of a formula.
 ///
 /// # Errors
 /// Where it is none.
-pub(super) fn parse(text: &str) -> Result<Node, Fault> {
+pub(super) fn parse(text: &str) -> Result<Node, FormulaFault> {
     let mut parser = Parser { text, at: 0 };
     let node = parser.node(0)?;
     parser.blanks();
@@ -56,11 +56,11 @@ impl Parser<'_> {
         }
     }
 
-    fn fault(&self, message: impl std::fmt::Display, mend: &'static str) -> Fault {
-        Fault::new(Kind::Validation, format!("{message} (at byte {})", self.at), mend)
+    fn fault(&self, message: impl std::fmt::Display, help: &'static str) -> FormulaFault {
+        FormulaFault::new(FormulaFaultKind::Validation, format!("{message} (at byte {})", self.at), help)
     }
 
-    fn node(&mut self, depth: usize) -> Result<Node, Fault> {
+    fn node(&mut self, depth: usize) -> Result<Node, FormulaFault> {
         self.blanks();
         if depth > DEEPEST {
             return Err(self.fault(format!("more than {DEEPEST} brackets are open"), "calculate it in parts"));
@@ -88,8 +88,8 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands up to the closing bracket.
-    fn rest(&mut self, close: char, depth: usize) -> Result<Vec<Node>, Fault> {
+    /// Parses the nodes up to the closing bracket.
+    fn rest(&mut self, close: char, depth: usize) -> Result<Vec<Node>, FormulaFault> {
         let mut nodes = Vec::new();
         loop {
             self.blanks();
@@ -110,12 +110,12 @@ impl Parser<'_> {
         word
     }
 
-    fn string(&mut self) -> Result<Node, Fault> {
+    fn string(&mut self) -> Result<Node, FormulaFault> {
         self.take();
         let mut text = String::new();
         loop {
             match self.take() {
-                None => return Err(self.fault("a text does not end", "close it with a quote")),
+                None => return Err(self.fault("a text has no closing quote", "close it with a quote")),
                 Some('"') => return Ok(Node::Value(Value::Text(text))),
                 Some('\\') => text.extend(self.take()),
                 Some(c) => text.push(c),
@@ -123,7 +123,7 @@ impl Parser<'_> {
         }
     }
 
-    fn atom(&mut self) -> Result<Node, Fault> {
+    fn atom(&mut self) -> Result<Node, FormulaFault> {
         let word = self.word();
         match word.as_str() {
             "true" => return Ok(Node::Value(Value::Flag(true))),
@@ -140,7 +140,7 @@ impl Parser<'_> {
         }
         match digits.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Node::Value(Value::Float(number))),
-            _ => Err(self.fault(format!("{word:?} is no number"), "write numbers as 12, -3.5 or 1e6")),
+            _ => Err(self.fault(format!("{word:?} is not a number"), "write numbers as 12, -3.5 or 1e6")),
         }
     }
 }

@@ -57,7 +57,7 @@ fn formulas_have_values() {
 
 #[test]
 fn faults_say_what_kind_they_are_and_what_would_help() {
-    for (formula, kind, says, mend) in [
+    for (formula, kind, says, help) in [
         ("(sqr 4)", "validation", "\"sqr\"", "perhaps sqrt"),
         ("(+ 1", "validation", "ends too early", "close"),
         ("", "validation", "ends too early", "close"),
@@ -71,11 +71,11 @@ fn faults_say_what_kind_they_are_and_what_would_help() {
         ("(+ 1 \"a\")", "validation", "+: a number", "order"),
         ("(date->unix \"2023-02-29\")", "validation", "a time", ""),
         ("(even? 1.5)", "validation", "whole number", ""),
-        ("12x", "validation", "is no number", "numbers as"),
+        ("12x", "validation", "is not a number", "numbers as"),
         ("(/ 1 0)", "arithmetic", "divided by zero", ""),
         ("(mod 1 0)", "arithmetic", "divided by zero", ""),
-        ("(sqrt -1)", "arithmetic", "no finite number", ""),
-        ("(exp 1000)", "arithmetic", "no finite number", ""),
+        ("(sqrt -1)", "arithmetic", "not a finite number", ""),
+        ("(exp 1000)", "arithmetic", "not a finite number", ""),
         ("(factorial 34)", "arithmetic", "0 to 33", ""),
         ("(mean [])", "arithmetic", "empty", ""),
         ("(add-days 0 9999999999999999999)", "arithmetic", "too far", ""),
@@ -84,7 +84,7 @@ fn faults_say_what_kind_they_are_and_what_would_help() {
         let fault = json(formula);
         assert_eq!(fault["type"], kind, "{formula}: {fault}");
         assert!(fault["error"].as_str().unwrap().contains(says), "{formula}: {fault}");
-        assert!(fault["suggestion"].as_str().unwrap().contains(mend), "{formula}: {fault}");
+        assert!(fault["suggestion"].as_str().unwrap().contains(help), "{formula}: {fault}");
         assert!(fault.get("value").is_none());
     }
 }

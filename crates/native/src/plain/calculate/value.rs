@@ -1,4 +1,4 @@
-//! What formulas are about, and what can be wrong with them.
+//! Values of formulas, and the errors that formulas can have.
 
 use std::borrow::Cow;
 
@@ -19,9 +19,9 @@ pub(super) enum Value {
     Vector(Vec<Self>),
 }
 
-/// What kind of fault.
+/// The kinds of faults, as the answer's `type` names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FormulaFaultKind {
     /// The formula is none, or misuses a function.
     Validation,
     /// It could not be decoded.
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Arithmetic,
 }
 
-impl Kind {
+impl FormulaFaultKind {
     fn word(self) -> &'static str {
         match self {
             Self::Validation => "validation",
@@ -43,20 +43,20 @@ impl Kind {
     }
 }
 
-/// What is wrong with a formula.
+/// A fault of a formula: its kind, a message and a suggestion.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) kind: Kind,
+pub(super) struct FormulaFault {
+    pub(super) kind: FormulaFaultKind,
     pub(super) message: Cow<'static, str>,
     pub(super) suggestion: Cow<'static, str>,
 }
 
 /// The outcome of a function.
-pub(super) type Outcome = Result<Value, Fault>;
+pub(super) type FormulaResult = Result<Value, FormulaFault>;
 
-impl Fault {
+impl FormulaFault {
     pub(super) fn new(
-        kind: Kind,
+        kind: FormulaFaultKind,
         message: impl Into<Cow<'static, str>>,
         suggestion: impl Into<Cow<'static, str>>,
     ) -> Self {
@@ -65,13 +65,13 @@ impl Fault {
 
     /// Something that the numbers do not have.
     pub(super) fn arithmetic(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Kind::Arithmetic, message, "check the numbers that go into this function")
+        Self::new(FormulaFaultKind::Arithmetic, message, "check the numbers that go into this function")
     }
 
     /// A value of the wrong kind.
     pub(super) fn wanted(what: &'static str) -> Self {
         Self::new(
-            Kind::Validation,
+            FormulaFaultKind::Validation,
             format!("{what} is needed here"),
             "check the order and the kind of the arguments",
         )
@@ -88,11 +88,11 @@ impl Value {
     ///
     /// # Errors
     /// When it is infinite or none.
-    pub(super) fn float(number: f64) -> Outcome {
+    pub(super) fn float(number: f64) -> FormulaResult {
         if number.is_finite() {
             return Ok(Self::Float(number));
         }
-        Err(Fault::arithmetic("the result is no finite number"))
+        Err(FormulaFault::arithmetic("the result is not a finite number"))
     }
 
     /// The number.
@@ -100,11 +100,11 @@ impl Value {
     /// # Errors
     /// When it is none.
     #[expect(clippy::cast_precision_loss, reason = "a formula that mixes them wants double precision")]
-    pub(super) fn number(&self) -> Result<f64, Fault> {
+    pub(super) fn number(&self) -> Result<f64, FormulaFault> {
         match self {
             Self::Int(number) => Ok(*number as f64),
             Self::Float(number) => Ok(*number),
-            _ => Err(Fault::wanted("a number")),
+            _ => Err(FormulaFault::wanted("a number")),
         }
     }
 
@@ -113,11 +113,11 @@ impl Value {
     /// # Errors
     /// When it is none.
     #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within 2^53")]
-    pub(super) fn whole(&self) -> Result<i128, Fault> {
+    pub(super) fn whole(&self) -> Result<i128, FormulaFault> {
         match self {
             Self::Int(number) => Ok(*number),
             Self::Float(number) if number.fract() == 0.0 && number.abs() < 9.0e15 => Ok(*number as i128),
-            _ => Err(Fault::wanted("a whole number")),
+            _ => Err(FormulaFault::wanted("a whole number")),
         }
     }
 
@@ -125,10 +125,10 @@ impl Value {
     ///
     /// # Errors
     /// When it is none.
-    pub(super) fn vector(&self) -> Result<&[Self], Fault> {
+    pub(super) fn vector(&self) -> Result<&[Self], FormulaFault> {
         match self {
             Self::Vector(values) => Ok(values),
-            _ => Err(Fault::wanted("a vector such as [1 2 3]")),
+            _ => Err(FormulaFault::wanted("a vector such as [1 2 3]")),
         }
     }
 
@@ -136,11 +136,11 @@ impl Value {
     ///
     /// # Errors
     /// When it is none, or is not of numbers alone.
-    pub(super) fn numbers(&self) -> Result<Vec<f64>, Fault> {
+    pub(super) fn numbers(&self) -> Result<Vec<f64>, FormulaFault> {
         self.vector()?.iter().map(Self::number).collect()
     }
 
-    /// How much work it is to look at it.
+    /// The number of values to visit in it.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Vector(values) => 1 + values.iter().map(Self::size).sum::<usize>(),

@@ -3,15 +3,16 @@
 use serde_json::json;
 
 use super::*;
+use crate::AnswerStyle::{self, Compact, Plain, Raw};
 use crate::community::buddyboss;
 use crate::site::SiteSettings;
-use crate::{Answers, ToolServer, wordpress};
+use crate::{ToolServer, wordpress};
 
-fn settings(answers: Answers) -> SiteSettings {
+fn settings(answers: AnswerStyle) -> SiteSettings {
     SiteSettings { login: Some(login("https://x.example", "a", "b")), answers, ..SiteSettings::default() }
 }
 
-fn site(answers: Answers, fake: Arc<Fake>) -> ToolServer {
+fn site(answers: AnswerStyle, fake: Arc<Fake>) -> ToolServer {
     let sets = wordpress::Sets { extended: true, discover: false };
     wordpress::server(&settings(answers), sets, fake).unwrap()
 }
@@ -29,7 +30,7 @@ fn listing(body: Value) -> Arc<Fake> {
 fn lists_say_how_much_there_is() {
     let post = json!({"id": 7, "title": {"rendered": "T"}, "guid": {"rendered": "G"}, "meta": [], "_links": {"self": []}});
     let fake = listing(json!([post]));
-    let answer = asked(&site(Answers::Compact, fake.clone()), "wp_get_posts", &json!({}));
+    let answer = asked(&site(Compact, fake.clone()), "wp_get_posts", &json!({}));
     let wanted = json!({"count": 1, "total": 31, "total_pages": 4, "posts": [{"id": 7, "title": "T"}]});
     assert_eq!(shown(&answer), wanted);
     assert_eq!(answer["result"]["structuredContent"], wanted, "the same as an object");
@@ -37,20 +38,20 @@ fn lists_say_how_much_there_is() {
     assert!(line.ends_with("&_fields=id%2Ctitle%2Clink%2Cstatus%2Cdate%2Cexcerpt"), "{line}");
 
     let fake = listing(json!([post]));
-    let answer = asked(&site(Answers::Compact, fake.clone()), "wp_get_posts", &json!({"raw": true}));
+    let answer = asked(&site(Compact, fake.clone()), "wp_get_posts", &json!({"raw": true}));
     assert_eq!(shown(&answer)["posts"][0]["guid"], json!({"rendered": "G"}));
     assert_eq!(shown(&answer)["posts"][0]["meta"], json!({}), "an empty object of PHP's");
     assert_eq!(shown(&answer)["total"], 31);
     assert!(!fake.lines()[0].contains("_fields"));
 
-    let plain = asked(&site(Answers::Plain, listing(json!([post]))), "wp_get_posts", &json!({}));
+    let plain = asked(&site(Plain, listing(json!([post]))), "wp_get_posts", &json!({}));
     assert_eq!(shown(&plain), json!({"count": 1, "posts": [{"id": 7, "title": "T"}]}));
     assert!(plain["result"].get("structuredContent").is_none());
-    let raw = asked(&site(Answers::Raw, listing(json!([post]))), "wp_get_posts", &json!({}));
+    let raw = asked(&site(Raw, listing(json!([post]))), "wp_get_posts", &json!({}));
     assert_eq!(shown(&raw), json!([post]));
 }
 
-/// What stands where a site's answer was expected, and what is said of it.
+/// Answers that are not JSON, and their messages.
 #[test]
 fn what_is_no_json_is_told_as_what_it_is() {
     let body = |body: &'static [u8]| {
@@ -62,31 +63,30 @@ fn what_is_no_json_is_told_as_what_it_is() {
     };
     let post = json!({"title": "T", "content": "C"});
     for (answer, says) in [
-        (&b"<!doctype html><title>Home</title>"[..], "a web page and no JSON (is this the address"),
+        (&b"<!doctype html><title>Home</title>"[..], "a web page, not JSON (is this the address"),
         (
             b"<br />\n<b>Warning</b>:  Undefined variable $x<br />\n{\"id\":7}",
             "other text stands before it: \"Warning: Undefined variable $x {\\\"id\\\":7}\" (a plugin",
         ),
-        (b"\x1F\x8B\x08\x00", "it is packed"),
+        (b"\x1F\x8B\x08\x00", "it is compressed"),
         (b"caf\xE9", "it begins with \"caf"),
     ] {
-        let (_, read, condition) =
-            refused(&asked(&site(Answers::Compact, body(answer)), "wp_get_posts", &json!({})));
+        let (_, read, condition) = refused(&asked(&site(Compact, body(answer)), "wp_get_posts", &json!({})));
         assert!(read.contains(says), "{read}");
         assert_eq!(condition, "upstreamError");
-        assert!(!read.contains("may have been done"), "{read}");
-        let (_, written, _) = refused(&asked(&site(Answers::Compact, body(answer)), "wp_create_post", &post));
-        assert!(written.contains("may have been done"), "{written}");
+        assert!(!read.contains("may have been executed"), "{read}");
+        let (_, written, _) = refused(&asked(&site(Compact, body(answer)), "wp_create_post", &post));
+        assert!(written.contains("may have been executed"), "{written}");
     }
     let marked = body(b"\xEF\xBB\xBF[{\"id\": 7}]");
-    assert_eq!(shown(&asked(&site(Answers::Compact, marked), "wp_get_posts", &json!({})))["count"], 1);
+    assert_eq!(shown(&asked(&site(Compact, marked), "wp_get_posts", &json!({})))["count"], 1);
 }
 
 #[test]
 fn nothing_is_no_answer_to_who_reads() {
     let empty = || Fake::replying(|_| HttpResponse { status: 200, headers: Vec::new(), body: " \n".into() });
     let said = |fake: Arc<Fake>, tool: &str, arguments: &Value| -> Vec<String> {
-        let all = [Answers::Compact, Answers::Plain];
+        let all = [Compact, Plain];
         all.map(|answers| refused(&asked(&site(answers, fake.clone()), tool, arguments)).1).to_vec()
     };
     let mut all = said(empty(), "wp_get_posts", &json!({}));
@@ -100,11 +100,11 @@ fn nothing_is_no_answer_to_who_reads() {
     }
     // An object of PHP's with nothing in it; a change that is done; `null` as WordPress sends it, where anything may come.
     let phases = buddyboss::Phases { extended: true, ..buddyboss::Phases::default() };
-    let forums = buddyboss::server(&settings(Answers::Compact), phases, empty()).unwrap();
+    let forums = buddyboss::server(&settings(Compact), phases, empty()).unwrap();
     let none = asked(&forums, "buddyboss_list_topic_destinations", &json!({"id": 7}));
     assert_eq!(none["result"]["isError"], false, "{none}");
-    shown(&asked(&site(Answers::Compact, Fake::json(json!([]))), "wp_get_post", &json!({"id": 7})));
-    shown(&asked(&site(Answers::Compact, empty()), "wp_delete_post", &json!({"id": 7})));
+    shown(&asked(&site(Compact, Fake::json(json!([]))), "wp_get_post", &json!({"id": 7})));
+    shown(&asked(&site(Compact, empty()), "wp_delete_post", &json!({"id": 7})));
 }
 
 /// Some servers hand a path over decoded.
@@ -112,8 +112,8 @@ fn nothing_is_no_answer_to_who_reads() {
 fn a_segment_is_one_also_when_it_is_decoded() {
     for odd in ["posts/1", "posts?x", "posts#x", "..\\posts"] {
         let fake = Fake::json(json!([]));
-        let answer = asked(&site(Answers::Compact, fake.clone()), "wp_get_items", &json!({"type": odd}));
-        assert!(refused(&answer).1.contains("cannot stand in a path"), "{answer}");
+        let answer = asked(&site(Compact, fake.clone()), "wp_get_items", &json!({"type": odd}));
+        assert!(refused(&answer).1.contains("is not allowed in a path"), "{answer}");
         assert!(fake.lines().is_empty());
     }
 }
@@ -121,8 +121,8 @@ fn a_segment_is_one_also_when_it_is_decoded() {
 #[test]
 fn what_may_have_been_done_is_said() {
     for (kind, reading, writing) in [
-        (HttpFaultKind::Broken, "no whole answer", true),
-        (HttpFaultKind::Late, "no whole answer", true),
+        (HttpFaultKind::Broken, "answer is incomplete", true),
+        (HttpFaultKind::Late, "answer is incomplete", true),
         (HttpFaultKind::TooLarge, "too large", true),
         (HttpFaultKind::Unconnected, "cannot be reached", false),
     ] {
@@ -132,11 +132,11 @@ fn what_may_have_been_done_is_said() {
                 if is_entry { Ok(reply(200, &json!({"id": 1}))) } else { Err(fault(kind)) }
             })
         };
-        let read = refused(&asked(&site(Answers::Compact, fails()), "wp_get_posts", &json!({}))).1;
-        assert!(read.contains(reading) && !read.contains("may have been done"), "{read}");
+        let read = refused(&asked(&site(Compact, fails()), "wp_get_posts", &json!({}))).1;
+        assert!(read.contains(reading) && !read.contains("may have been executed"), "{read}");
         let post = json!({"title": "T", "content": "C"});
-        let written = refused(&asked(&site(Answers::Compact, fails()), "wp_create_post", &post)).1;
-        assert_eq!(written.contains("may have been done"), writing, "{written}");
+        let written = refused(&asked(&site(Compact, fails()), "wp_create_post", &post)).1;
+        assert_eq!(written.contains("may have been executed"), writing, "{written}");
     }
 }
 
@@ -146,7 +146,7 @@ fn who_wants_to_be_asked_later_says_when() {
         let headers = vec![("Retry-After".to_owned(), after.to_owned())];
         let fake =
             Fake::replying(move |_| HttpResponse { status, headers: headers.clone(), body: Bytes::new() });
-        refused(&asked(&site(Answers::Compact, fake), "wp_get_posts", &json!({}))).1
+        refused(&asked(&site(Compact, fake), "wp_get_posts", &json!({}))).1
     };
     assert!(late(429, "120").ends_with("; the site says: in 120 seconds"));
     assert!(late(503, " 3600 ").ends_with("; the site says: in 3600 seconds"));
@@ -161,7 +161,7 @@ fn errors_are_read_like_other_answers() {
     let error = |status, headers: Vec<(String, String)>, body: &'static str| {
         let fake =
             Fake::replying(move |_| HttpResponse { status, headers: headers.clone(), body: body.into() });
-        refused(&asked(&site(Answers::Compact, fake), "wp_get_posts", &json!({}))).1
+        refused(&asked(&site(Compact, fake), "wp_get_posts", &json!({}))).1
     };
     let challenge =
         |scheme: &str| vec![("WWW-Authenticate".to_owned(), format!("{scheme} realm=\"Staging\""))];
@@ -175,7 +175,7 @@ fn errors_are_read_like_other_answers() {
     assert_eq!(error(404, Vec::new(), marked), "Invalid post ID.");
 }
 
-/// What a site says itself of where its API is.
+/// Sites report the address of their API.
 #[test]
 fn the_address_of_the_api_is_taken_for_the_sites() {
     for url in ["https://x.example/wp-json/", "https://x.example/wp-json/wp/v2", "https://x.example"] {
@@ -194,14 +194,14 @@ fn the_address_of_the_api_is_taken_for_the_sites() {
 #[test]
 fn an_error_is_one_whatever_its_status() {
     let body = json!({"code": "rest_forbidden", "message": "Sorry.", "data": {"status": 403}});
-    let answer = asked(&site(Answers::Compact, Fake::json(body.clone())), "wp_get_post", &json!({"id": 7}));
+    let answer = asked(&site(Compact, Fake::json(body.clone())), "wp_get_post", &json!({"id": 7}));
     assert_eq!(refused(&answer).1, "Sorry.");
     assert_eq!(answer["error"]["data"]["status"], 403);
     assert_eq!(answer["error"]["data"]["body"], body);
     for other in
         [json!({"code": "a", "message": "b"}), json!({"code": 1, "message": "b", "data": {"status": 404}})]
     {
-        shown(&asked(&site(Answers::Compact, Fake::json(other)), "wp_get_post", &json!({"id": 7})));
+        shown(&asked(&site(Compact, Fake::json(other)), "wp_get_post", &json!({"id": 7})));
     }
 }
 
@@ -209,7 +209,7 @@ fn an_error_is_one_whatever_its_status() {
 fn what_php_makes_lists_of_are_objects() {
     let answer = json!({"id": 7, "meta": [], "_links": {}, "media_details": [], "categories": [], "sizes": {"a": {"meta": []}}});
     let shown_by = |tool: &str, arguments: Value, body: &Value| {
-        shown(&asked(&site(Answers::Compact, Fake::json(body.clone())), tool, &arguments))
+        shown(&asked(&site(Compact, Fake::json(body.clone())), tool, &arguments))
     };
     let item = shown_by("wp_get_item", json!({"type": "books", "id": 7}), &answer);
     assert_eq!(item, json!({"id": 7, "categories": [], "meta": {}}));
@@ -238,7 +238,7 @@ fn one_thing_is_no_list() {
         asked(&site(answers, Fake::json(body)), "wp_get_global_styles_revisions", &arguments)
     };
     let styles = json!({"id": 7, "styles": {"color": {}}, "settings": {}, "title": {"rendered": "Custom"}});
-    for answers in [Answers::Compact, Answers::Plain, Answers::Raw] {
+    for answers in [Compact, Plain, Raw] {
         for one in [styles.clone(), json!(false), json!("words")] {
             let (_, words, condition) = refused(&listed(answers, one));
             assert_eq!(condition, "upstreamError");
@@ -247,11 +247,11 @@ fn one_thing_is_no_list() {
     }
     let version = json!({"id": 9, "parent": 7, "styles": [], "settings": {}});
     for body in [json!([version]), json!({"3": version})] {
-        let shown = shown(&listed(Answers::Compact, body));
+        let shown = shown(&listed(Compact, body));
         assert_eq!((&shown["count"], &shown["versions"][0]["parent"]), (&json!(1), &json!(7)), "{shown}");
     }
     for body in [json!([]), json!({}), json!(null)] {
-        assert_eq!(shown(&listed(Answers::Compact, body))["count"], 0);
+        assert_eq!(shown(&listed(Compact, body))["count"], 0);
     }
 }
 
@@ -260,18 +260,17 @@ fn communities_answer_in_the_same_manners() {
     let server =
         |answers, fake| buddyboss::server(&settings(answers), buddyboss::Phases::default(), fake).unwrap();
     let group = json!({"id": 3, "name": "G", "_links": {}, "user_permissions": []});
-    let answer =
-        asked(&server(Answers::Compact, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
+    let answer = asked(&server(Compact, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
     let lean = json!({"id": 3, "name": "G", "user_permissions": {}});
     assert_eq!(shown(&answer), json!({"count": 1, "total": 31, "total_pages": 4, "items": [lean]}));
-    let answer = asked(&server(Answers::Plain, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
+    let answer = asked(&server(Plain, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
     assert_eq!(shown(&answer), json!([group]));
 }
 
 #[test]
 fn schemas_of_answers_say_what_is_shown() {
     let body = json!([{"id": 7, "title": {"rendered": "T"}}]);
-    let server = site(Answers::Compact, listing(body));
+    let server = site(Compact, listing(body));
     let list = request(&server, "tools/list", &json!({}), None);
     for tool in list["result"]["tools"].as_array().unwrap() {
         let (name, schema) = (&tool["name"], &tool["outputSchema"]);
@@ -285,7 +284,7 @@ fn schemas_of_answers_say_what_is_shown() {
     for name in answer["result"]["structuredContent"].as_object().unwrap().keys() {
         assert!(posts.get(name).is_some(), "{name}");
     }
-    let plain = request(&site(Answers::Plain, Fake::json(json!({}))), "tools/list", &json!({}), None);
+    let plain = request(&site(Plain, Fake::json(json!({}))), "tools/list", &json!({}), None);
     for tool in plain["result"]["tools"].as_array().unwrap() {
         assert!(tool.get("outputSchema").is_none() && tool["inputSchema"]["properties"].get("raw").is_none());
     }
@@ -293,7 +292,7 @@ fn schemas_of_answers_say_what_is_shown() {
 
 #[test]
 fn a_set_can_be_kept_from_changing_anything() {
-    let settings = SiteSettings { read_only: true, ..settings(Answers::Compact) };
+    let settings = SiteSettings { read_only: true, ..settings(Compact) };
     let sets = wordpress::Sets { extended: true, discover: true };
     let server = wordpress::server(&settings, sets, Fake::json(json!({}))).unwrap();
     let list = request(&server, "tools/list", &json!({}), None);
@@ -312,12 +311,12 @@ fn values_with_slashes_stay_below_their_route() {
         ("mine//single page", "GET https://x.example/wp-json/wp/v2/templates/mine/single%20page?"),
     ] {
         let fake = Fake::json(json!({}));
-        asked(&site(Answers::Compact, fake.clone()), "wp_get_template", &json!({"id": id}));
+        asked(&site(Compact, fake.clone()), "wp_get_template", &json!({"id": id}));
         assert!(fake.lines()[0].starts_with(line), "{:?}", fake.lines());
     }
     for id in ["..", "a/../../users", "/", "a/\n"] {
         let fake = Fake::json(json!({}));
-        let answer = asked(&site(Answers::Compact, fake.clone()), "wp_get_template", &json!({"id": id}));
+        let answer = asked(&site(Compact, fake.clone()), "wp_get_template", &json!({"id": id}));
         assert_eq!(refused(&answer).2, "invalidArguments", "{id}");
         assert!(fake.lines().is_empty());
     }
@@ -327,7 +326,7 @@ fn values_with_slashes_stay_below_their_route() {
 fn what_a_call_brings_by_name_takes_no_others_place() {
     let called = |tool: &str, arguments: Value| {
         let fake = Fake::json(json!([]));
-        let answer = asked(&site(Answers::Raw, fake.clone()), tool, &arguments);
+        let answer = asked(&site(Raw, fake.clone()), tool, &arguments);
         (answer, fake.lines())
     };
     let fields = json!({"author": 3, "genre": [1, 2], "Some-thing": {"a": null}});
@@ -374,7 +373,7 @@ fn what_a_call_brings_by_name_takes_no_others_place() {
 fn a_user_is_a_number_or_oneself() {
     let listed = |user: Value| {
         let fake = Fake::json(json!([]));
-        let server = site(Answers::Compact, fake.clone());
+        let server = site(Compact, fake.clone());
         let answer = asked(&server, "wp_get_application_passwords", &json!({"user_id": user}));
         (answer, fake.lines())
     };
@@ -392,7 +391,7 @@ fn a_user_is_a_number_or_oneself() {
         assert_eq!((condition.as_str(), lines.len()), ("invalidArguments", 0), "{user}");
         assert!(words.contains("a user's number or \"me\""), "{words}");
     }
-    let list = request(&site(Answers::Compact, Fake::json(json!({}))), "tools/list", &json!({}), None);
+    let list = request(&site(Compact, Fake::json(json!({}))), "tools/list", &json!({}), None);
     let tools = list["result"]["tools"].as_array().unwrap();
     let tool = tools.iter().find(|tool| tool["name"] == "wp_get_application_passwords").unwrap();
     assert_eq!(tool["inputSchema"]["properties"]["user_id"]["type"], json!(["integer", "string"]));

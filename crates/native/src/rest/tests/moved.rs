@@ -67,7 +67,7 @@ fn a_site_that_lacks_a_route_is_not_asked_about_it_each_time() {
     let called = |site: &str| {
         let mapped = Mapped { site: Some(Ok(login(site, "a", "b"))), image_key: None };
         let answer = asked_with(&server, "buddypress_get_group", &json!({"id": 1}), Some(&mapped));
-        assert!(content(&answer).0.contains("switched off there"), "{answer}");
+        assert!(content(&answer).0.contains("deactivated there"), "{answer}");
         fake.lines().iter().filter(|line| line.contains("namespaces")).count()
     };
     for _ in 0..3 {

@@ -16,15 +16,15 @@ use super::*;
 use crate::community::{buddyboss, buddypress};
 use crate::port::Verb;
 use crate::site::SiteSettings;
-use crate::tools::{Argument, Kind, Tool};
-use crate::{Answers, ToolServer, wordpress};
+use crate::tools::{ArgumentType, ToolArgument, ToolRow};
+use crate::{AnswerStyle, ToolServer, wordpress};
 use table::{Endpoint, faults, table};
 
 const CORE: &str = include_str!("routes/wordpress.txt");
 const CORE_MORE: &str = include_str!("routes/wordpress-more.txt");
 
 /// Values for arguments that stand in a path or mean something.
-pub(super) fn sample(argument: &Argument) -> Value {
+pub(super) fn sample(argument: &ToolArgument) -> Value {
     let whole: Map<String, Value> =
         argument.members.iter().map(|name| ((*name).to_owned(), json!("b"))).collect();
     match (argument.name, argument.kind) {
@@ -32,39 +32,41 @@ pub(super) fn sample(argument: &Argument) -> Value {
         ("taxonomy", _) if argument.about.contains("rest_base") => json!("categories"),
         ("namespace", _) => json!("core"),
         ("file" | "base64", _) => json!("iVBORw0KGgo="),
-        ("url", Kind::Text | Kind::Raw) => json!("https://files.example.com/a.png"),
+        ("url", ArgumentType::Text | ArgumentType::Raw) => json!("https://files.example.com/a.png"),
         ("mimeType", _) => json!("image/png"),
-        ("exclude" | "user_ids" | "recipients", Kind::Text) => json!("3,4"),
-        ("roles", Kind::Text) => json!("admin,mod"),
-        ("filters" | "fields", Kind::Object) => json!({"author": 3}),
+        ("exclude" | "user_ids" | "recipients", ArgumentType::Text) => json!("3,4"),
+        ("roles", ArgumentType::Text) => json!("admin,mod"),
+        ("filters" | "fields", ArgumentType::Object) => json!({"author": 3}),
         ("search_columns", _) if argument.about.contains("email") => json!(["email"]),
         ("search_columns", _) => json!(["post_title"]),
         ("name", _) if argument.about.contains("core/home") => json!("core/home"),
         ("font_face_settings", _) => json!("{\"fontFamily\":\"Mine\"}"),
-        ("format", Kind::Texts) => json!(["aside"]),
+        ("format", ArgumentType::Texts) => json!(["aside"]),
         ("subtype", _) => json!(["page"]),
         ("locale", _) => json!("en_US"),
-        ("component", Kind::Text) if argument.words.is_empty() => json!("groups"),
+        ("component", ArgumentType::Text) if argument.words.is_empty() => json!("groups"),
         _ => match argument.kind {
             _ if !argument.words.is_empty() => json!(argument.words[0]),
-            Kind::Text | Kind::Raw | Kind::Html | Kind::Any => json!("words"),
-            Kind::User => json!("me"),
-            Kind::Integer => json!(argument.least.unwrap_or(7).max(7).min(argument.most.unwrap_or(7))),
-            Kind::Number => json!(1.5),
-            Kind::Flag => json!(true),
-            Kind::Texts => json!(["words"]),
-            Kind::Integers => json!([3, 4]),
-            Kind::Object if !whole.is_empty() => json!(whole),
-            Kind::Objects if !whole.is_empty() => json!([whole]),
-            Kind::Object => json!({"a": "b"}),
-            Kind::Objects => json!([{"a": "b"}]),
+            ArgumentType::Text | ArgumentType::Raw | ArgumentType::Html | ArgumentType::Any => json!("words"),
+            ArgumentType::User => json!("me"),
+            ArgumentType::Integer => {
+                json!(argument.least.unwrap_or(7).max(7).min(argument.most.unwrap_or(7)))
+            }
+            ArgumentType::Number => json!(1.5),
+            ArgumentType::Flag => json!(true),
+            ArgumentType::Texts => json!(["words"]),
+            ArgumentType::Integers => json!([3, 4]),
+            ArgumentType::Object if !whole.is_empty() => json!(whole),
+            ArgumentType::Objects if !whole.is_empty() => json!([whole]),
+            ArgumentType::Object => json!({"a": "b"}),
+            ArgumentType::Objects => json!([{"a": "b"}]),
         },
     }
 }
 
 /// Calls of a tool: with all arguments, with those that are required, and with each word of each list of words.
-pub(super) fn calls(tool: &Tool) -> Vec<Value> {
-    let of = |take: &dyn Fn(&Argument) -> bool| -> Map<String, Value> {
+pub(super) fn calls(tool: &ToolRow) -> Vec<Value> {
+    let of = |take: &dyn Fn(&ToolArgument) -> bool| -> Map<String, Value> {
         let taken = tool.arguments.iter().filter(|argument| take(argument));
         taken.map(|argument| (argument.name.to_owned(), sample(argument))).collect()
     };
@@ -106,15 +108,16 @@ pub(super) fn site(request: &HttpRequest) -> HttpResponse {
     )
 }
 
-/// Whether the last part of a path names one thing.
+/// Returns true if the last part of a path names one item.
 fn is_one(name: &str) -> bool {
     name == "me" || name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What the site knows without saying so, or what a tool takes for the sake of those who send it: tool, parameter, why.
-type Known = (&'static str, &'static str, &'static str);
+/// A parameter that the site supports without listing it, or that a tool accepts for its callers' sake: tool, parameter,
+/// reason.
+type Exemption = (&'static str, &'static str, &'static str);
 
-fn check(server: &dyn Fn(Arc<Fake>) -> ToolServer, tables: &[&str], known: &[Known]) {
+fn check(server: &dyn Fn(Arc<Fake>) -> ToolServer, tables: &[&str], known: &[Exemption]) {
     let table: Vec<Endpoint<'_>> = tables.iter().flat_map(|text| table(text)).collect();
     let mut all = Vec::new();
     // Those without which there would be a fault.
@@ -152,7 +155,7 @@ fn check(server: &dyn Fn(Arc<Fake>) -> ToolServer, tables: &[&str], known: &[Kno
 
 #[test]
 fn wordpress_tools_ask_what_wordpress_has() {
-    for answers in [Answers::Compact, Answers::Plain] {
+    for answers in [AnswerStyle::Compact, AnswerStyle::Plain] {
         let server = |fake: Arc<Fake>| {
             let sets = wordpress::Sets { extended: true, discover: false };
             wordpress::server(&SiteSettings { answers, ..settings() }, sets, fake).unwrap()
@@ -166,7 +169,7 @@ const BUDDYBOSS_MORE: &str = include_str!("routes/buddyboss-more.txt");
 const BUDDYPRESS_1: &str = include_str!("routes/buddypress-v1.txt");
 const BUDDYPRESS_2: &str = include_str!("routes/buddypress-v2.txt");
 
-const BUDDYBOSS_KNOWN: &[Known] = &[
+const BUDDYBOSS_KNOWN: &[Exemption] = &[
     ("buddyboss_list_activities", "type", "each site has types of its own"),
     ("buddyboss_list_groups", "group_type", "each site has types of its own"),
     ("buddyboss_update_member", "types", "each site has types of its own"),
@@ -200,7 +203,7 @@ const BUDDYBOSS_KNOWN: &[Known] = &[
     ),
 ];
 
-const BUDDYPRESS_KNOWN: &[Known] = &[
+const BUDDYPRESS_KNOWN: &[Exemption] = &[
     ("buddypress_create_activity", "type", "each site has types of its own"),
     ("buddypress_list_groups", "group_type", "each site has types of its own"),
     ("buddypress_update_member", "member_type", "each site has types of its own"),

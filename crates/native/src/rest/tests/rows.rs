@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::*;
 use crate::community::{buddyboss, buddypress};
-use crate::rest::{Bind, FileFrom, Shape, Source, Step};
+use crate::rest::{Bind, FieldSource, FileFrom, Shape, Step};
 use crate::site::{Requests, SiteSettings};
-use crate::tools::{Act, Tool};
+use crate::tools::{Act, ToolRow};
 use crate::{ToolServer, heritage, plain, wordpress};
 
 fn servers() -> Vec<ToolServer> {
@@ -26,7 +26,7 @@ fn servers() -> Vec<ToolServer> {
     ]
 }
 
-fn tools() -> Vec<&'static Tool> {
+fn tools() -> Vec<&'static ToolRow> {
     servers().iter().flat_map(|server| server.rows().to_vec()).collect()
 }
 
@@ -52,7 +52,7 @@ fn there_are_all_of_them_under_names_of_their_own() {
 }
 
 /// The sets of tools that no preset serves, and so none of whose texts is fixed.
-fn is_outside_presets(tool: &Tool) -> bool {
+fn is_outside_presets(tool: &ToolRow) -> bool {
     ["extended", "discover"].contains(&tool.phase) || tool.name.starts_with("buddypress_")
 }
 
@@ -110,7 +110,7 @@ fn steps_use_values_that_are_there() {
                         assert!(sure(name) || found.contains(&name), "{}: {name}", tool.name);
                     }
                     for field in ask.fields {
-                        if let Source::Value(name) = field.source {
+                        if let FieldSource::Value(name) = field.source {
                             assert!(may(name) || found.contains(&name), "{}: {name}", tool.name);
                         }
                     }
@@ -133,7 +133,7 @@ fn every_argument_is_used() {
             let used = steps.iter().any(|step| match step {
                 Step::File(from) => of_file(from).contains(&row.name),
                 Step::Ask(ask) => {
-                    let is_it = |source: &Source| matches!(source, Source::Value(name) if *name == row.name);
+                    let is_it = |source: &FieldSource| matches!(source, FieldSource::Value(name) if *name == row.name);
                     places(ask.route).contains(&row.name)
                         || ask.fields.iter().any(|field| is_it(&field.source))
                 }
@@ -231,7 +231,7 @@ fn page() -> String {
     page
 }
 
-fn argument(row: &crate::tools::Argument) -> String {
+fn argument(row: &crate::tools::ToolArgument) -> String {
     let star = if row.required { "*" } else { "" };
     let default = row.default.map(|literal| match literal.value() {
         Value::String(text) => format!("={text}"),

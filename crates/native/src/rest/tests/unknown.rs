@@ -6,10 +6,10 @@ use super::routes::{calls, settings, site};
 use super::*;
 use crate::community::{buddyboss, buddypress};
 use crate::site::{Requests, SiteSettings};
-use crate::tools::{Argument, Kind};
-use crate::{Answers, Demo, ToolServer, UnknownArguments, heritage, plain, wordpress};
+use crate::tools::{ArgumentType, ToolArgument};
+use crate::{AnswerStyle, Demo, ToolServer, UnknownArguments, heritage, plain, wordpress};
 
-/// What n8n's agent, and its chat, add to the arguments of a call.
+/// Members that n8n's agent and chat add to the arguments of a call.
 const ADDED: [(&str, &str); 5] = [
     ("toolCallId", "call_0BCIShth4lxZuYr4coSp4E5E"),
     ("tool", "wordpress"),
@@ -30,7 +30,7 @@ fn servers(unknown_arguments: UnknownArguments) -> Vec<Server> {
         (plain::server(None, unknown_arguments), fake()),
         (heritage::server(&heritage, other.clone()).unwrap(), other),
     ];
-    for (answers, write) in [(Answers::Compact, true), (Answers::Plain, false)] {
+    for (answers, write) in [(AnswerStyle::Compact, true), (AnswerStyle::Plain, false)] {
         let requests = Requests { write, ..Requests::default() };
         let site = SiteSettings { requests, answers, unknown_arguments, ..settings() };
         let sets = wordpress::Sets { extended: true, discover: true };
@@ -81,7 +81,7 @@ fn listed((server, fake): &Server) -> Vec<(String, Map<String, Value>)> {
 }
 
 /// Names that nobody would declare, and some that look like ones that are.
-fn strange(tool: &crate::tools::Tool, state: &mut u64) -> String {
+fn strange(tool: &crate::tools::ToolRow, state: &mut u64) -> String {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let names = ["catgories", "acf", "", "toolcallid", "__proto__", "id ", "\u{e4}\"\n", "query_", "TITLE"];
     let at = usize::try_from(*state >> 33).unwrap();
@@ -142,7 +142,7 @@ fn every_declared_argument_passes_and_so_does_what_clients_add() {
 
 #[test]
 fn objects_with_known_members_refuse_others() {
-    let objects = |row: &&Argument| matches!(row.kind, Kind::Object | Kind::Objects);
+    let objects = |row: &&ToolArgument| matches!(row.kind, ArgumentType::Object | ArgumentType::Objects);
     let mut seen = 0;
     for server in servers(UnknownArguments::Reject) {
         let built = &server.0;
@@ -152,7 +152,7 @@ fn objects_with_known_members_refuse_others() {
                 let property = &schema["properties"][object.name];
                 let inner = property.get("items").unwrap_or(property);
                 let (call, one) = (&calls(row)[0], json!({"strange": 1}));
-                let value = if object.kind == Kind::Objects { json!([{}, one]) } else { one };
+                let value = if object.kind == ArgumentType::Objects { json!([{}, one]) } else { one };
                 // Models write objects as texts, too.
                 for value in [value.clone(), Value::from(value.to_string())] {
                     let (answer, requests) = played(&server, &tool, &with(call, &[(object.name, value)]));

@@ -8,9 +8,10 @@ use super::arguments::{
 };
 use super::{PHASE, rows, versions};
 use crate::rest::{Shape, content, edit};
-use crate::tools::{Argument, Form, Tool, html, int, object, text, titled};
+use crate::tools::{Form, ToolArgument, ToolRow, html, int, object, text, titled};
 
-pub(super) const VERSION: Argument = int("version", "ID of the revision or autosave.").required().least(1);
+pub(super) const VERSION: ToolArgument =
+    int("version", "ID of the revision or autosave.").required().least(1);
 pub(super) const VERSIONS: Shape =
     Shape::List("versions", "id parent author date modified slug title.rendered");
 pub(super) const VERSION_SHOWN: Shape =
@@ -24,17 +25,17 @@ const SAVED: Shape = Shape::One("id type title.rendered slug link status date mo
 const LINES: Shape =
     Shape::List("items", "id type title.rendered slug link status date modified author parent");
 
-const TITLE: Argument = text("title", "Title.");
-const CONTENT: Argument = html("content", "Content as HTML or block markup.");
-const EXCERPT: Argument = text("excerpt", "Excerpt.");
-const STATUS: Argument =
+const TITLE: ToolArgument = text("title", "Title.");
+const CONTENT: ToolArgument = html("content", "Content as HTML or block markup.");
+const EXCERPT: ToolArgument = text("excerpt", "Excerpt.");
+const STATUS: ToolArgument =
     text("status", "Status.").among(&["draft", "publish", "pending", "private", "future"]);
-const BACK_AS: Argument = text("status", "Status after restoring.")
+const BACK_AS: ToolArgument = text("status", "Status after restoring.")
     .or_text("draft")
     .among(&["draft", "publish", "pending", "private"]);
-const ID: Argument = id("ID of the item.");
+const ID: ToolArgument = id("ID of the item.");
 
-pub(super) const POSTS: &[Tool] = &[
+pub(super) const POSTS: &[ToolRow] = &[
     titled(
         "wp_restore_post",
         "Restore a post",
@@ -64,37 +65,37 @@ pub(super) const POSTS: &[Tool] = &[
     .phase(PHASE),
 ];
 
-pub(super) const POST_VERSIONS: &[Tool] = versions! {
+pub(super) const POST_VERSIONS: &[ToolRow] = versions! {
     "post", "/wp/v2/posts", ID, "{id}",
     [ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, AUTHOR, COMMENTS, PINGS, META]
 };
 
-pub(super) const PAGE_VERSIONS: &[Tool] = versions! {
+pub(super) const PAGE_VERSIONS: &[ToolRow] = versions! {
     "page", "/wp/v2/pages", ID, "{id}",
     [ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, AUTHOR, COMMENTS, PINGS, META, PARENT,
      MENU_ORDER]
 };
 
-const TYPE: Argument = text(
+const TYPE: ToolArgument = text(
     "type",
     "REST base of the post type (`rest_base` in wp_get_post_types), such as posts, blocks, navigation, menu-items or products.",
 )
 .required();
 
-/// What only some types have. It goes along as it is, but never in place of another argument.
-const FILTERS: Argument = object(
+/// Filters that only some types have. They are sent unchanged, but never replace another argument.
+const FILTERS: ToolArgument = object(
     "filters",
     "More filters by name, such as {author: 3}, or a taxonomy of the post type with term IDs.",
 )
 .form(Form::Spread);
-const FIELDS: Argument = object(
+const FIELDS: ToolArgument = object(
     "fields",
     "More fields by name, such as author, parent, featured_media, or a taxonomy of the post type with term IDs.",
 )
 .form(Form::Spread);
 
 /// Things of any type that the site shows at `wp/v2`.
-pub(super) const ANY: &[Tool] = rows! {
+pub(super) const ANY: &[ToolRow] = rows! {
     "wp_get_items", "List items of any type", "Returns a page of items of any post type, such as posts, blocks or products.",
         [TYPE, PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, MODIFIED_AFTER, MODIFIED_BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER,
          POSTS_BY, SLUGS, OF_STATUS, CONTEXT, SEARCH_IN, SEMANTICS, TAX_RELATION, FILTERS];
@@ -121,7 +122,7 @@ pub(super) const ANY: &[Tool] = rows! {
         get "/wp/v2/{type}/{id}/autosaves" => VERSIONS;
     "wp_get_item_autosave", "Get an autosave of an item", "Returns one autosave of an item of any post type with its content.", [TYPE, ID, VERSION, CONTEXT];
         content "/wp/v2/{type}/{id}/autosaves/{version}" => VERSION_SHOWN;
-    "wp_create_item_autosave", "Autosave an item", "Saves an autosave of an item of any post type without publishing it, and returns the autosave.",
+    "wp_create_item_autosave", "Autosave an item", "Creates an autosave of an item of any post type without publishing the changes, and returns the autosave.",
         [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, META, FIELDS];
         post "/wp/v2/{type}/{id}/autosaves", keeps "/wp/v2/{type}/{id}" => VERSION_SHOWN;
 };

@@ -12,21 +12,21 @@ use super::content::{VERSION, VERSIONS};
 use super::{PHASE, rows};
 use crate::rest::{Bind, Encoding, FileFrom, Missing, Shape, Step, get, post, value};
 use crate::tools::{
-    Argument, Form, Tool, Trouble, Values, flag, html, int, integers, object, raw, text, titled,
+    Form, ToolArgument, ToolRow, Trouble, Values, flag, html, int, integers, object, raw, text, titled,
 };
 
-const ID: Argument = id("ID of the item.");
-const TITLE: Argument = text("title", "Title.");
-const CONTENT: Argument = html("content", "Content as block markup.");
-const EXCERPT: Argument = text("excerpt", "Short description.");
-const STATUS: Argument =
+const ID: ToolArgument = id("ID of the item.");
+const TITLE: ToolArgument = text("title", "Title.");
+const CONTENT: ToolArgument = html("content", "Content as block markup.");
+const EXCERPT: ToolArgument = text("excerpt", "Short description.");
+const STATUS: ToolArgument =
     text("status", "Status.").among(&["publish", "future", "draft", "pending", "private"]);
 const BLOCK: Shape =
     Shape::One("id slug status title.raw content.raw modified wp_pattern_sync_status wp_pattern_category");
-const GROUPS: Argument = integers("wp_pattern_category", "IDs of pattern categories.");
-const NAMESPACE: Argument = text("namespace", "Namespace of the block type, such as core.");
+const GROUPS: ToolArgument = integers("wp_pattern_category", "IDs of pattern categories.");
+const NAMESPACE: ToolArgument = text("namespace", "Namespace of the block type, such as core.");
 
-pub(super) const BLOCKS: &[Tool] = rows! {
+pub(super) const BLOCKS: &[ToolRow] = rows! {
     "wp_get_blocks", "List synced patterns and reusable blocks", "Returns a page of the site's own patterns and reusable blocks (post type wp_block).",
         [PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER, POSTS_BY, SLUGS,
          OF_STATUS, GROUPS,
@@ -75,11 +75,11 @@ pub(super) const BLOCKS: &[Tool] = rows! {
         get "/wp/v2/blocks/{id}/revisions" => VERSIONS;
 };
 
-const KEY: Argument =
+const KEY: ToolArgument =
     text("id", "Template identifier: theme directory, slash, name, such as mytheme/single.").required();
-const NUMBER: Argument = VERSION.saying("ID of the revision or autosave (`wp_id`).");
-const THEME: Argument = text("theme", "Theme directory, such as twentytwentyfive.");
-const ABOUT: Argument = text("description", "Description.");
+const NUMBER: ToolArgument = VERSION.saying("ID of the revision or autosave (`wp_id`).");
+const THEME: ToolArgument = text("theme", "Theme directory, such as twentytwentyfive.");
+const ABOUT: ToolArgument = text("description", "Description.");
 const SHAPE: &str = "id slug theme type source origin title.raw description status content.raw wp_id has_theme_file is_custom area";
 const LINE: &str =
     "id slug theme type source title.raw description status wp_id has_theme_file is_custom area";
@@ -141,23 +141,23 @@ macro_rules! templates {
     };
 }
 
-pub(super) const TEMPLATES: &[Tool] = templates! {
+pub(super) const TEMPLATES: &[ToolRow] = templates! {
     "template", "template", "templates",
     [int("wp_id", "Return only the template with this post ID.").least(1), text("area", "Return only templates for this area."),
      text("post_type", "Return only templates for this post type."), CONTEXT]
 };
 
-pub(super) const PARTS: &[Tool] = templates! {
+pub(super) const PARTS: &[ToolRow] = templates! {
     "template_part", "template part", "template-parts",
     [int("wp_id", "Return only the template with this post ID.").least(1), text("area", "Return only template parts for this area, such as header."),
      text("post_type", "Return only templates for this post type."), CONTEXT],
     text("area", "Area of the template part: header, footer, sidebar or uncategorized.")
 };
 
-const FAMILY: Argument = int("font_family_id", "ID of the font family.").required().least(1);
-const STYLESHEET: Argument = text("stylesheet", "Theme directory, such as twentytwentyfive.").required();
+const FAMILY: ToolArgument = int("font_family_id", "ID of the font family.").required().least(1);
+const STYLESHEET: ToolArgument = text("stylesheet", "Theme directory, such as twentytwentyfive.").required();
 
-pub(super) const STYLES: &[Tool] = rows! {
+pub(super) const STYLES: &[ToolRow] = rows! {
     "wp_get_global_styles", "Get global styles", "Returns the site's own global styles, which override those of the theme.", [ID];
         get "/wp/v2/global-styles/{id}" => Shape::Whole;
     "wp_update_global_styles", "Update global styles", "Updates the site's own global styles and returns them.",
@@ -180,12 +180,12 @@ const OF_STYLES: &[Bind] = &[Bind {
     ),
 }];
 
-const FONTS_BY: Argument = text("orderby", "Field to sort by.").among(&["id", "include"]);
-const THEME_JSON: Argument =
+const FONTS_BY: ToolArgument = text("orderby", "Field to sort by.").among(&["id", "include"]);
+const THEME_JSON: ToolArgument =
     int("theme_json_version", "Version of the theme.json format of the settings.").least(2);
 const FACE: &str = "fontFamily, fontStyle, fontWeight and src as a JSON string.";
 
-pub(super) const FONTS: &[Tool] = rows! {
+pub(super) const FONTS: &[ToolRow] = rows! {
     "wp_get_font_families", "List font families", "Returns a page of the installed font families.",
         [PER_PAGE, PAGE, INCLUDE, EXCLUDE, OFFSET, ORDER, FONTS_BY, SLUGS, CONTEXT];
         get "/wp/v2/font-families" => Shape::List("font_families", "id font_faces font_family_settings");
@@ -224,11 +224,11 @@ pub(super) const FONTS: &[Tool] = rows! {
         get "/wp/v2/icon-collections/{slug}" => Shape::Whole;
 };
 
-/// What a file in the same request is called there.
+/// The name of the part that carries the file in the same request.
 const FONT_FILE: &str = "file";
 
-/// What answers with a file, is sent with one, or is looked at before it is shown.
-pub(super) const MORE: &[Tool] = &[
+/// Tools that return a file, send one, or check an answer before it is shown.
+pub(super) const MORE: &[ToolRow] = &[
     titled(
         "wp_get_global_styles_revision",
         "Get a global styles revision",

@@ -4,20 +4,20 @@ use super::arguments::{AUTHOR, COMMENTS, DATE, DATE_GMT, IMAGE, META, PINGS, SLU
 use super::{PHASE, rows};
 use crate::rest::Shape;
 use crate::rest::{Encoding, FileFrom, Step, post};
-use crate::tools::{Argument, Tool, flag, html, number, objects, raw, text, titled};
+use crate::tools::{ToolArgument, ToolRow, flag, html, number, objects, raw, text, titled};
 
-const ID: Argument = id("ID of the media item.");
-const TITLE: Argument = text("title", "Title.");
-const ALTERNATIVE: Argument = text("alt_text", "Alternative text of the image.");
-const CAPTION: Argument = html("caption", "Caption.");
-const ABOUT: Argument = html("description", "Description.");
-const POST: Argument =
+const ID: ToolArgument = id("ID of the media item.");
+const TITLE: ToolArgument = text("title", "Title.");
+const ALTERNATIVE: ToolArgument = text("alt_text", "Alternative text of the image.");
+const CAPTION: ToolArgument = html("caption", "Caption.");
+const ABOUT: ToolArgument = html("description", "Description.");
+const POST: ToolArgument =
     crate::tools::int("post", "ID of the post that the media item is attached to.").least(0);
 const SAVED: Shape = Shape::One(
     "id title.rendered link source_url media_type mime_type alt_text caption.rendered description.rendered post",
 );
 
-pub(super) const TOOLS: &[Tool] = rows! {
+pub(super) const TOOLS: &[ToolRow] = rows! {
     "wp_update_media_item", "Update a media item", "Updates the details of a media item and returns it. Omitted fields keep their values.",
         [ID, TITLE, ALTERNATIVE, CAPTION, ABOUT, POST, SLUG, AUTHOR, DATE, DATE_GMT, COMMENTS, PINGS, IMAGE, TEMPLATE,
          META,
@@ -45,7 +45,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
 };
 
 /// Smaller sizes of images that are made elsewhere than at the site.
-pub(super) const SIZES: &[Tool] = &[titled("wp_upload_image_size", "Upload an image size", "Uploads a smaller size of an image and returns its details for wp_finalize_media_item. Requires WordPress 7.1 or newer with client-side media processing.",
+pub(super) const SIZES: &[ToolRow] = &[titled("wp_upload_image_size", "Upload an image size", "Uploads a smaller size of an image and returns its details for wp_finalize_media_item. Requires WordPress 7.1 or newer with client-side media processing.",
     &[
         ID,
         text("image_size", "Name of the image size, such as thumbnail or medium.").required(),

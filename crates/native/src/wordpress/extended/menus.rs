@@ -8,19 +8,19 @@ use super::arguments::{
 };
 use super::rows;
 use crate::rest::Shape;
-use crate::tools::{Argument, Tool, flag, html, int, integers, list, object, text};
+use crate::tools::{ToolArgument, ToolRow, flag, html, int, integers, list, object, text};
 
-const ID: Argument = id("ID of the item.");
-const TITLE: Argument = text("title", "Title.");
-const STATUS: Argument =
+const ID: ToolArgument = id("ID of the item.");
+const TITLE: ToolArgument = text("title", "Title.");
+const STATUS: ToolArgument =
     text("status", "Status.").among(&["publish", "future", "draft", "pending", "private"]);
 
 const MENU: Shape = Shape::One("id slug status title.raw|rendered content.raw|rendered modified link");
-const BLOCKS: Argument =
+const BLOCKS: ToolArgument =
     html("content", "Menu content as block markup, such as core/navigation-link blocks.");
 
 /// Menus of block themes.
-pub(super) const NAVIGATION: &[Tool] = rows! {
+pub(super) const NAVIGATION: &[ToolRow] = rows! {
     "wp_get_navigations", "List navigation menus", "Returns a page of the navigation menus of a block theme.",
         [PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER, POSTS_BY, SLUGS,
          OF_STATUS, MODIFIED_AFTER, MODIFIED_BEFORE, SEARCH_IN, SEMANTICS, CONTEXT];
@@ -42,35 +42,35 @@ pub(super) const NAVIGATION: &[Tool] = rows! {
         get "/wp-block-editor/v1/navigation-fallback" => Shape::Whole;
 };
 
-const NAME: Argument = text("name", "Name.");
-const ABOUT: Argument = text("description", "Description.");
-const PLACES: Argument = list("locations", "Menu locations of the theme that show the menu.");
-const ADDS: Argument = flag("auto_add", "Automatically add new top-level pages to the menu.");
+const NAME: ToolArgument = text("name", "Name.");
+const ABOUT: ToolArgument = text("description", "Description.");
+const PLACES: ToolArgument = list("locations", "Menu locations of the theme that show the menu.");
+const ADDS: ToolArgument = flag("auto_add", "Automatically add new top-level pages to the menu.");
 const CLASSIC: Shape = Shape::One("id name slug description locations auto_add");
 const ENTRY: Shape = Shape::One(
     "id title.rendered status url type type_label object object_id parent menu_order menus target classes \
      attr_title description xfn invalid",
 );
-const MENUS_OF: Argument = integers("menus", "Return only items of the menus with these IDs.");
-const KIND: Argument =
+const MENUS_OF: ToolArgument = integers("menus", "Return only items of the menus with these IDs.");
+const KIND: ToolArgument =
     text("type", "Type of the link target.").among(&["taxonomy", "post_type", "post_type_archive", "custom"]);
-const OBJECT: Argument =
+const OBJECT: ToolArgument =
     text("object", "Post type or taxonomy of the link target, such as page or category.");
-const OBJECT_ID: Argument = int("object_id", "ID of the link target.").least(0);
-const URL: Argument = text("url", "URL of the link, for items of type custom.");
-const UP: Argument = int("parent", "ID of the parent menu item; 0 for a top-level item.").least(0);
-const MENU_ID: Argument = int("menus", "ID of the menu.").least(1);
-const PLACE: Argument = int("menu_order", "Position in the menu, starting at 1.").least(1);
-const CLASSES: Argument = list("classes", "CSS classes of the link.");
-const HINT: Argument = text("attr_title", "Title attribute of the link, shown on hover.");
-const WITH: Argument = list("xfn", "XFN relationships to the link target, such as friend.");
+const OBJECT_ID: ToolArgument = int("object_id", "ID of the link target.").least(0);
+const URL: ToolArgument = text("url", "URL of the link, for items of type custom.");
+const UP: ToolArgument = int("parent", "ID of the parent menu item; 0 for a top-level item.").least(0);
+const MENU_ID: ToolArgument = int("menus", "ID of the menu.").least(1);
+const PLACE: ToolArgument = int("menu_order", "Position in the menu, starting at 1.").least(1);
+const CLASSES: ToolArgument = list("classes", "CSS classes of the link.");
+const HINT: ToolArgument = text("attr_title", "Title attribute of the link, shown on hover.");
+const WITH: ToolArgument = list("xfn", "XFN relationships to the link target, such as friend.");
 
-const TARGET: Argument =
+const TARGET: ToolArgument =
     text("target", "Link target: `_blank` opens a new window or tab, empty the current one.")
         .among(&["_blank", ""]);
 
 /// Menus of classic themes.
-pub(super) const MENUS: &[Tool] = rows! {
+pub(super) const MENUS: &[ToolRow] = rows! {
     "wp_get_menus", "List classic menus", "Returns a page of the menus of a classic theme.",
         [PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, TERMS_BY, SLUGS, HIDE_EMPTY, OF_POST, CONTEXT];
         get "/wp/v2/menus" => Shape::List("menus", "id name slug description locations auto_add");
@@ -108,19 +108,19 @@ pub(super) const MENUS: &[Tool] = rows! {
         get "/wp/v2/menu-locations/{location}" => Shape::One("name description menu");
 };
 
-const KEY: Argument =
+const KEY: ToolArgument =
     text("id", "Identifier of the widget or sidebar, such as text-2 or sidebar-1.").required();
-const OF_KIND: Argument = text("id_base", "Widget type, such as text or block.");
-const SIDEBAR: Argument = text("sidebar", "Identifier of the sidebar that contains the widget.");
-const INSTANCE: Argument =
+const OF_KIND: ToolArgument = text("id_base", "Widget type, such as text or block.");
+const SIDEBAR: ToolArgument = text("sidebar", "Identifier of the sidebar that contains the widget.");
+const INSTANCE: ToolArgument =
     object("instance", "Widget settings: {raw}, or {encoded, hash} as returned by the site.")
         .having(&["raw", "encoded", "hash"]);
-const FORM: Argument = text("form_data", "Widget settings as URL-encoded form data.");
+const FORM: ToolArgument = text("form_data", "Widget settings as URL-encoded form data.");
 const WIDGET: Shape = Shape::One("id id_base sidebar rendered instance rendered_form");
-const TYPE: Argument = text("id", "Widget type, such as text.").required();
-const SETTINGS: Argument = object("instance", "Widget settings.");
+const TYPE: ToolArgument = text("id", "Widget type, such as text.").required();
+const SETTINGS: ToolArgument = object("instance", "Widget settings.");
 
-pub(super) const WIDGETS: &[Tool] = rows! {
+pub(super) const WIDGETS: &[ToolRow] = rows! {
     "wp_get_widgets", "List widgets", "Returns the site's widgets and the sidebar of each.", [text("sidebar", "Return only widgets of this sidebar."), CONTEXT];
         get "/wp/v2/widgets" => Shape::List("widgets", "id id_base sidebar rendered");
     "wp_get_widget", "Get a widget", "Returns one widget with its settings.", [KEY, CONTEXT];

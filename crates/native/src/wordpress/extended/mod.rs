@@ -2,7 +2,6 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `arguments` | arguments that many of these tools have |
 //! | `content` | posts, pages, things of any type; their revisions and autosaves |
 //! | `terms` | terms of any taxonomy; types, taxonomies, statuses; comments |
 //! | `media` | changing media |
@@ -11,7 +10,6 @@
 //! | `design` | blocks, patterns, templates, styles, fonts, icons |
 //! | `menus` | menus, navigation, widgets |
 
-mod arguments;
 mod content;
 mod design;
 mod media;
@@ -21,12 +19,13 @@ mod rows;
 mod site;
 mod terms;
 
-use crate::tools::Tool;
+use super::arguments;
+use crate::tools::ToolRow;
 pub(super) use rows::PHASE;
 use rows::{rows, versions};
 
 /// The tables, in the order of the list.
-pub(super) const TABLES: &[&[Tool]] = &[
+pub(super) const TABLES: &[&[ToolRow]] = &[
     content::POSTS,
     content::POST_VERSIONS,
     content::PAGE_VERSIONS,

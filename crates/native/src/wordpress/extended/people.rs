@@ -3,9 +3,9 @@
 use super::arguments::{CONTEXT, EXCLUDE, INCLUDE, META, OFFSET, ORDER, PAGE, PER_PAGE, SEARCH, SLUGS, id};
 use super::rows;
 use crate::rest::Shape;
-use crate::tools::{Argument, Form, Tool, flag, int, list, raw, text, user};
+use crate::tools::{Form, ToolArgument, ToolRow, flag, int, list, raw, text, user};
 
-const ID: Argument = id("ID of the user.");
+const ID: ToolArgument = id("ID of the user.");
 const LINES: Shape =
     Shape::List("users", "id name slug url description link username email roles registered_date");
 const ONE: Shape = Shape::One(
@@ -13,25 +13,25 @@ const ONE: Shape = Shape::One(
      capabilities meta",
 );
 
-const NAME: Argument = text("name", "Display name.");
-const FIRST: Argument = text("first_name", "First name.");
-const LAST: Argument = text("last_name", "Last name.");
-const NICK: Argument = text("nickname", "Nickname.");
-const MAIL: Argument = text("email", "Email address.");
-const WEB: Argument = text("url", "URL of the user's website.");
-const ABOUT: Argument = text("description", "Biographical description of the user.");
-const LOCALE: Argument = text("locale", "Language of the site's interface for the user, such as nb_NO.");
-const ROLES: Argument = list("roles", "Roles, such as editor.");
-const SECRET: Argument = raw("password", "Login password.");
-const HANDLE: Argument = text("slug", "Slug, used in URLs.");
+const NAME: ToolArgument = text("name", "Display name.");
+const FIRST: ToolArgument = text("first_name", "First name.");
+const LAST: ToolArgument = text("last_name", "Last name.");
+const NICK: ToolArgument = text("nickname", "Nickname.");
+const MAIL: ToolArgument = text("email", "Email address.");
+const WEB: ToolArgument = text("url", "URL of the user's website.");
+const ABOUT: ToolArgument = text("description", "Biographical description of the user.");
+const LOCALE: ToolArgument = text("locale", "Language of the site's interface for the user, such as nb_NO.");
+const ROLES: ToolArgument = list("roles", "Roles, such as editor.");
+const SECRET: ToolArgument = raw("password", "Login password.");
+const HANDLE: ToolArgument = text("slug", "Slug, used in URLs.");
 
-const HEIR: Argument =
+const HEIR: ToolArgument =
     int("reassign", "ID of the user to reassign the deleted user's content to; 0 deletes the content.")
         .required()
         .least(0)
         .form(Form::NumberOrFalse);
 
-pub(super) const USERS: &[Tool] = rows! {
+pub(super) const USERS: &[ToolRow] = rows! {
     "wp_get_users", "List users", "Returns a page of the site's users.",
         [PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER,
          text("orderby", "Field to sort by.")
@@ -64,14 +64,14 @@ pub(super) const USERS: &[Tool] = rows! {
         purge "/wp/v2/users/me" => Shape::Whole;
 };
 
-const WHOSE: Argument = user("user_id", "ID of the user, or `me`.").or_text("me");
-const UUID: Argument = text("uuid", "UUID of the application password.").required();
-const WHAT_FOR: Argument = text("name", "Description.");
-const APP: Argument = text("app_id", "UUID of the application that uses the password.");
+const WHOSE: ToolArgument = user("user_id", "ID of the user, or `me`.").or_text("me");
+const UUID: ToolArgument = text("uuid", "UUID of the application password.").required();
+const WHAT_FOR: ToolArgument = text("name", "Description.");
+const APP: ToolArgument = text("app_id", "UUID of the application that uses the password.");
 const PASSWORD: Shape = Shape::One("uuid app_id name created last_used last_ip password");
 
 /// The password itself is in the answer that made it, and nowhere else.
-pub(super) const PASSWORDS: &[Tool] = rows! {
+pub(super) const PASSWORDS: &[ToolRow] = rows! {
     "wp_get_application_passwords", "List application passwords", "Returns a user's application passwords, without the passwords themselves.", [WHOSE, CONTEXT];
         get "/wp/v2/users/{user_id}/application-passwords" => Shape::List(
             "passwords", "uuid app_id name created last_used last_ip");

@@ -3,11 +3,11 @@
 use super::arguments::{CONTEXT, EXCLUDE, INCLUDE, PAGE, PER_PAGE, SEARCH};
 use super::rows;
 use crate::rest::Shape;
-use crate::tools::{Argument, Effect, Tool, flag, int, list, objects, text};
+use crate::tools::{Effect, ToolArgument, ToolRow, flag, int, list, objects, text};
 
 const OPEN: &[&str] = &["open", "closed"];
 
-pub(super) const SETTINGS: &[Tool] = &[
+pub(super) const SETTINGS: &[ToolRow] = &[
     rows! {
         "wp_get_site", "Get site information", "Returns the site's name, address, time zone, front page and API namespaces.", [];
             get "/" => Shape::One(
@@ -75,11 +75,12 @@ const THEME: &str = "stylesheet name.rendered version status author.rendered des
                      requires_wp requires_php theme_supports is_block_theme";
 const PLUGIN: &str =
     "plugin name status version author description.rendered plugin_uri requires_wp requires_php";
-const IN_USE: Argument = text("status", "Return only items with this status.").among(&["active", "inactive"]);
-const PLUGIN_FILE: Argument =
+const IN_USE: ToolArgument =
+    text("status", "Return only items with this status.").among(&["active", "inactive"]);
+const PLUGIN_FILE: ToolArgument =
     text("plugin", "Plugin directory and file without .php, such as akismet/akismet.").required();
 
-pub(super) const CODE: &[Tool] = rows! {
+pub(super) const CODE: &[ToolRow] = rows! {
     "wp_get_themes", "List themes", "Returns the installed themes.", [IN_USE];
         get "/wp/v2/themes" => Shape::List("themes", THEME);
     "wp_get_theme", "Get a theme", "Returns one installed theme.", [text("stylesheet", "Theme directory.").required()];
@@ -99,7 +100,7 @@ pub(super) const CODE: &[Tool] = rows! {
         delete "/wp/v2/plugins/{*plugin}" => Shape::Whole;
 };
 
-pub(super) const HEALTH: &[Tool] = rows! {
+pub(super) const HEALTH: &[ToolRow] = rows! {
     "wp_get_site_health", "Run a site health test", "Runs one site health test and returns its result.",
         [text("test", "Name of the test.").required().among(&[
             "background-updates", "loopback-requests", "https-status", "dotorg-communication", "authorization-header",

@@ -6,22 +6,22 @@ use super::arguments::{
 };
 use super::rows;
 use crate::rest::{Shape, edit};
-use crate::tools::{Argument, Literal, Tool, html, int, integers, text};
+use crate::tools::{Literal, ToolArgument, ToolRow, html, int, integers, text};
 
 const TERM: Shape = Shape::One("id name slug description count parent taxonomy link meta");
 const TERM_LINES: Shape = Shape::List("terms", "id name slug description count parent taxonomy link");
-const ID: Argument = id("ID of the category, tag, term or comment.");
-const NAME: Argument = text("name", "Name.");
-const ABOUT: Argument = text("description", "Description.");
-const TAXONOMY: Argument = text(
+const ID: ToolArgument = id("ID of the category, tag, term or comment.");
+const NAME: ToolArgument = text("name", "Name.");
+const ABOUT: ToolArgument = text("description", "Description.");
+const TAXONOMY: ToolArgument = text(
     "taxonomy",
     "REST base of the taxonomy (`rest_base` in wp_get_taxonomies), such as categories, tags or wp_pattern_category.",
 )
 .required();
-const ABOVE: Argument =
+const ABOVE: ToolArgument =
     int("parent", "ID of the parent term in a hierarchical taxonomy; 0 for none.").least(0);
 
-pub(super) const TERMS: &[Tool] = rows! {
+pub(super) const TERMS: &[ToolRow] = rows! {
     "wp_update_category", "Update a category", "Updates a category and returns it. Omitted fields keep their values.", [ID, NAME, ABOUT, SLUG, ABOVE, META];
         edit "/wp/v2/categories/{id}" => TERM;
     "wp_get_tag", "Get a tag", "Returns one tag.", [ID, CONTEXT];
@@ -51,7 +51,7 @@ const TYPE: &str =
 const KIND: &str = "slug name description hierarchical rest_base rest_namespace types";
 const STATE: &str = "slug name public queryable date_floating";
 
-pub(super) const KINDS: &[Tool] = rows! {
+pub(super) const KINDS: &[ToolRow] = rows! {
     "wp_get_post_types", "List post types", "Returns the post types of the site.", [CONTEXT];
         get "/wp/v2/types" => Shape::Map("types", TYPE);
     "wp_get_post_type", "Get a post type", "Returns one post type.",
@@ -73,13 +73,13 @@ const COMMENT: Shape = Shape::One(
     "id post parent author author_name author_email author_url date content.raw|rendered status type link",
 );
 const MODERATED: Shape = Shape::One("id post status author_name link");
-const SAYS: Argument = html("content", "Content.");
-const WHO: Argument = text("author_name", "Name of the comment's author, if not a user of the site.");
-const WHO_MAIL: Argument = text("author_email", "Email address of the comment's author.");
-const WHO_URL: Argument = text("author_url", "URL of the comment author's website.");
+const SAYS: ToolArgument = html("content", "Content.");
+const WHO: ToolArgument = text("author_name", "Name of the comment's author, if not a user of the site.");
+const WHO_MAIL: ToolArgument = text("author_email", "Email address of the comment's author.");
+const WHO_URL: ToolArgument = text("author_url", "URL of the comment author's website.");
 
-const WHERE: Argument = text("author_ip", "IP address of the comment's author.");
-const WITH: Argument = text("author_user_agent", "User agent of the comment's author.");
+const WHERE: ToolArgument = text("author_ip", "IP address of the comment's author.");
+const WITH: ToolArgument = text("author_user_agent", "User agent of the comment's author.");
 
 macro_rules! moderation {
     ($status:literal) => {
@@ -89,7 +89,7 @@ macro_rules! moderation {
     };
 }
 
-pub(super) const COMMENTS: &[Tool] = &[
+pub(super) const COMMENTS: &[ToolRow] = &[
     rows! {
         "wp_get_comment", "Get a comment", "Returns one comment with its content.", [ID, CONTEXT, text("password", "Password of the post, if it is password-protected.")];
             content "/wp/v2/comments/{id}" => COMMENT;

@@ -10,7 +10,7 @@ use crate::tools::{Condition, Literal, Trouble, Values};
 const CONTENT: &str = "content";
 /// The current content as editors see it, and nothing else.
 const SOURCE: &[Field] = &[fixed("context", Literal::Text("edit")), fixed("_fields", Literal::Text(CONTENT))];
-/// How much of the current source a refusal shows, in characters: the tools of presets do not show it otherwise.
+/// The length in characters up to which a refusal shows the current source: the tools of presets do not show it otherwise.
 const SHOWN: usize = 2000;
 
 /// Refuses new content that would turn blocks or shortcodes of the current content, which is at this route, into plain HTML.

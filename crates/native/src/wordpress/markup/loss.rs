@@ -1,5 +1,5 @@
-//! What one text has that the next one turns into plain HTML. Deleting a block with its text is no loss, and neither is making
-//! another block of it. It must not know where the texts come from.
+//! Finds the blocks and shortcodes of one text that the next one turns into plain HTML. Deleting a block with its text is no
+//! loss, and neither is making another block of it. It must not know where the texts come from.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -22,7 +22,7 @@ const COMMON_TAGS: [&str; 8] = ["p", "div", "span", "a", "br", "em", "strong", "
 /// shortcodes in whose place their rendering stands.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::wordpress) struct MarkupLoss {
-    /// How many blocks of each name.
+    /// The number of lost blocks by name.
     pub(super) blocks: BTreeMap<String, usize>,
     /// The dynamic blocks and shortcodes, as they are written.
     pub(super) rendered: Vec<String>,
@@ -43,7 +43,7 @@ impl fmt::Display for MarkupLoss {
     }
 }
 
-/// What `new` would lose of the markup of `source`; `None` when nothing. `rendered` is what the site makes of `source`, where
+/// The markup of `source` that `new` would lose; `None` if it loses none. `rendered` is the site's rendering of `source`, if
 /// that is known: without it nobody can tell a rendering from new text.
 pub(in crate::wordpress) fn markup_loss(
     source: &str,
@@ -61,7 +61,7 @@ pub(in crate::wordpress) fn markup_loss(
     (loss != MarkupLoss::default()).then_some(loss)
 }
 
-/// How often each name occurs among the blocks of which `counts` is true.
+/// The number of blocks by name for which `counts` returns true.
 fn by_name<'t>(content: &Content<'t>, counts: impl Fn(&Block<'t>) -> bool) -> BTreeMap<&'t str, usize> {
     let mut names = BTreeMap::new();
     for block in content.blocks.iter().filter(|block| counts(block)) {
@@ -111,7 +111,7 @@ fn bare_blocks(old: &Content<'_>, next: &Content<'_>) -> BTreeMap<String, usize>
     lost
 }
 
-/// What stands in one place of the next text as plain HTML, and did not before.
+/// The plain HTML at one place of the next text that was not there before.
 struct Bare {
     counts: HashMap<String, usize>,
     /// Runs of fewer than [`FEW`] words.

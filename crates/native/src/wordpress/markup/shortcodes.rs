@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use memchr::memchr;
 
-/// How often each name opens a shortcode. `[[name]]` is the way to write one without meaning it, and does not count.
+/// The number of shortcodes by name. `[[name]]` is an escaped shortcode and does not count.
 pub(super) fn shortcodes(text: &str) -> BTreeMap<&str, usize> {
     let mut found = BTreeMap::new();
     let mut at = 0;

@@ -13,7 +13,7 @@ fn lost(source: &str, rendered: Option<&str>, new: &str) -> String {
     markup_loss(source, rendered, new).map(|loss| loss.to_string()).unwrap_or_default()
 }
 
-/// What the site makes of static blocks: the same without comments.
+/// The site's rendering of static blocks: the same without comments.
 fn rendered(source: &str) -> String {
     let mut out = String::new();
     let mut rest = source;

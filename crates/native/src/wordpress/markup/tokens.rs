@@ -25,7 +25,7 @@ pub(super) fn tags_and_values(html: &str) -> (HashSet<String>, HashSet<String>) 
     (tags, values)
 }
 
-/// How often each word stands in `all` beyond how often it stands in `before`.
+/// The words of `all` beyond those of `before`, each with its surplus.
 pub(super) fn excess(all: &[String], before: &[String]) -> HashMap<String, usize> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for word in all {
@@ -40,7 +40,7 @@ pub(super) fn excess(all: &[String], before: &[String]) -> HashMap<String, usize
     counts
 }
 
-/// How many of `words` stand in `counts`, each as often as it stands there.
+/// The number of `words` that `counts` covers, each at most as often as it is counted there.
 pub(super) fn common(words: &[String], counts: &HashMap<String, usize>) -> usize {
     let mut used: HashMap<&str, usize> = HashMap::new();
     let mut found = 0;

@@ -1,7 +1,7 @@
-//! What clients and servers can do, said in another era's words.
+//! The capabilities of clients and servers, translated from one era to another.
 //!
-//! What neither era knows stays as it is, `experimental` too. What only one of them knows is left out: the other could
-//! not be held to it.
+//! Members that neither era defines stay as they are, `experimental` included. Members that only one era defines are
+//! dropped, because the other peer could not honor them.
 
 use bytes::Bytes;
 
@@ -11,10 +11,11 @@ use crate::json::{MAX_DEPTH, Members, Splice};
 /// The extension for long work (SEP-2663).
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// What a server of the experiment declares that runs calls as tasks (MCP 2025-11-25, tasks: capabilities).
+/// The declaration of a server of the experiment that runs calls as tasks (MCP 2025-11-25, tasks: capabilities).
 const EXPERIMENT: &[u8] = br#"{"cancel":{},"requests":{"tools":{"call":{}}}}"#;
 
-/// A client's capabilities, a JSON object, as a server of another era takes them. What is no object is as good as none.
+/// Translates a client's capabilities, a JSON object, for a server of another era. Anything that is not an object
+/// counts as empty.
 pub fn client_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
     let Ok(all) = Members::of_document(capabilities, MAX_DEPTH) else { return Bytes::from_static(b"{}") };
     let mut splice = Splice::new(capabilities);
@@ -39,7 +40,8 @@ pub fn client_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
     splice.finish()
 }
 
-/// A server's capabilities, a JSON object, as a client of another era takes them. What is no object is as good as none.
+/// Translates a server's capabilities, a JSON object, for a client of another era. Anything that is not an object
+/// counts as empty.
 pub fn server_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
     let Ok(all) = Members::of_document(capabilities, MAX_DEPTH) else { return Bytes::from_static(b"{}") };
     let mut splice = Splice::new(capabilities);
@@ -74,7 +76,7 @@ fn inside(text: &[u8], object: &Members, key: &str) -> Option<Members> {
     Members::of_value(text, object.get(text, key)?)
 }
 
-/// How a user may be asked. Before modes had names there was the form only.
+/// Translates the modes in which a user may be asked. Before modes had names, the form was the only one.
 fn elicitation(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shapes, want: &Shapes) {
     let modes = |shapes: &Shapes| shapes.elicitation > Elicitation::PlainForm;
     let inner = inside(text, all, "elicitation");
@@ -90,7 +92,7 @@ fn elicitation(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shape
     }
 }
 
-/// Returns true if a server runs calls as tasks, however it says so.
+/// Returns true if a server runs calls as tasks, in whichever way its era declares that.
 fn runs_tasks(text: &[u8], all: &Members, have: &Shapes) -> bool {
     let path: &[&str] = match have.tasks {
         Tasks::None => return false,
@@ -104,8 +106,8 @@ fn runs_tasks(text: &[u8], all: &Members, have: &Shapes) -> bool {
     at.is_some()
 }
 
-/// Extensions pass as they are, also through eras that have no place for them, unless peers of that era may refuse what
-/// they do not know. Long work is the exception: it is the gateway that carries it over.
+/// Extensions pass unchanged, also through eras that do not define them, unless peers of that era may reject unknown
+/// members. The tasks extension is the exception: the gateway itself translates it.
 fn extensions(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shapes, want: &Shapes) {
     let Some(inner) = inside(text, all, "extensions") else { return };
     let tasks = inner.get(text, TASKS).is_some();

@@ -2,10 +2,10 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `capabilities` | what a peer can do, in another era's words |
-//! | `request` | what a client's request carries besides what it asks for |
+//! | `capabilities` | a peer's capabilities, translated |
+//! | `request` | the envelope and the parameters of a client's request |
 //!
-//! It must not know what a result holds.
+//! It must not know the contents of results.
 
 mod capabilities;
 mod request;
@@ -15,4 +15,4 @@ mod tests;
 
 pub use crate::era::identity;
 pub use capabilities::{client_capabilities, server_capabilities};
-pub use request::{Envelope, request};
+pub use request::{Envelope, is_alike, request};

@@ -1,5 +1,5 @@
-//! A client's request as a server of another era takes it: the envelope that says who speaks, and the few parameters
-//! that not every era has. It must not know whom the request is for.
+//! Translates a client's request for a server of another era: the envelope that identifies the sender, and the few
+//! parameters that only some eras have. It must not know whom the request is for.
 
 use bytes::Bytes;
 
@@ -8,14 +8,16 @@ use crate::json::{Splice, quote, unquote};
 use crate::mcp::{Method, meta};
 use crate::rpc::{Frame, Params};
 
-/// What a request says of its client in eras where each does (MCP 2026-07-28, base protocol: `_meta`).
+/// The metadata about its client that a request carries in eras without sessions (MCP 2026-07-28, base protocol:
+/// `_meta`).
 #[derive(Debug, Clone, Copy)]
 pub struct Envelope<'a> {
-    /// What the client can do, a JSON object in the words of the server's era.
+    /// The client's capabilities, a JSON object in the form of the server's era.
     pub capabilities: &'a [u8],
     /// Its name and version, a JSON object.
     pub client_info: &'a [u8],
-    /// The least severe log message that it wants, a JSON string; none are wanted without.
+    /// The lowest severity of log messages that it wants, a JSON string. Without it, the client wants no log
+    /// messages.
     pub level: Option<&'a [u8]>,
 }
 
@@ -23,11 +25,11 @@ pub struct Envelope<'a> {
 const ENVELOPE: [&str; 4] =
     [meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES, meta::CLIENT_INFO, meta::LOG_LEVEL];
 
-/// Parameters that belong to another round of the same request, which is the gateway's own affair between eras.
+/// Parameters that belong to another round of the same request. Between eras, the gateway handles rounds itself.
 const ROUND: [&str; 2] = ["inputResponses", "requestState"];
 
-/// A client's request, said in the server's era. The id, names and tokens in it stay as they are, and so does all that
-/// neither era knows, unknown members of `_meta` too.
+/// Translates a client's request into the server's era. Ids, names and tokens stay as they are, and so does
+/// everything that neither era defines, unknown members of `_meta` included.
 pub fn request(frame: &Frame, from: &Era, to: &Era, envelope: &Envelope<'_>) -> Bytes {
     if from == to {
         return frame.text().clone();
@@ -65,6 +67,22 @@ pub fn request(frame: &Frame, from: &Era, to: &Era, envelope: &Envelope<'_>) -> 
     splice.finish()
 }
 
+/// Returns true if [`request`] changes nothing: between two eras with sessions, unless a parameter is dropped.
+pub fn is_alike(frame: &Frame, from: &Era, to: &Era) -> bool {
+    if from == to {
+        return true;
+    }
+    let has = |key| !matches!(frame.param(key), Ok(None));
+    from.has_sessions()
+        && to.has_sessions()
+        && from.asks == to.asks
+        && match Method::from_name(&frame.method()) {
+            Some(Method::ToolsCall) => !has("task"),
+            Some(Method::Complete) => !has("context"),
+            _ => true,
+        }
+}
+
 /// The members of an envelope for a stateless server.
 fn given<'a>(version: &'a str, envelope: &Envelope<'a>) -> Vec<(&'static str, &'a [u8])> {
     let mut members = vec![
@@ -82,7 +100,7 @@ fn object(members: &[(&str, &[u8])]) -> Vec<u8> {
     [b"{".as_slice(), &each.join(&b','), b"}"].concat()
 }
 
-/// Parameters that the other era does not have, or that mean something else there.
+/// Drops parameters that the other era does not define, or that mean something else there.
 fn drop_parameters(splice: &mut Splice<'_>, frame: &Frame, params: &Params, from: &Era, to: &Era) {
     match Method::from_name(&frame.method()) {
         Some(Method::ToolsCall) => {
@@ -106,7 +124,7 @@ fn drop_parameters(splice: &mut Splice<'_>, frame: &Frame, params: &Params, from
     }
 }
 
-/// Takes the envelope off, and `_meta` with it when nothing else is in there.
+/// Removes the envelope, and `_meta` with it if nothing else is in there.
 fn strip(splice: &mut Splice<'_>, frame: &Frame, params: &Params) {
     let Some(own) = &params.meta else { return };
     let belongs = |key: &[u8]| unquote(key).is_some_and(|key| ENVELOPE.contains(&key.as_ref()));

@@ -199,3 +199,29 @@ fn parameters_go_only_where_they_mean_something_else() {
         assert_eq!(request(&untouched, era, era, &ENVELOPE), untouched.text());
     }
 }
+
+#[test]
+fn a_request_is_alike_only_if_it_is_written_the_same() {
+    let envelope = Envelope { capabilities: b"{}", client_info: b"{}", level: None };
+    let mut alike = 0;
+    for params in [
+        r#"{"name":"a","arguments":{"task":1},"_meta":{"progressToken":1}}"#,
+        r#"{"name":"a","task":{"ttl":1}}"#,
+        r#"{"name":"a","task":1,"task":2}"#,
+        r#"{"ref":{"type":"ref/prompt","name":"p"},"context":{"arguments":{}}}"#,
+        r#"{"uri":"a:b","requestState":"s"}"#,
+        "{}",
+    ] {
+        for method in ["tools/call", "prompts/get", "resources/read", "completion/complete", "x/y"] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+            let frame = Frame::parse(Bytes::from(text.clone()), FrameLimits::default()).unwrap();
+            for (from, to) in ERAS.iter().flat_map(|from| ERAS.iter().map(move |to| (*from, *to))) {
+                if is_alike(&frame, from, to) {
+                    assert_eq!(request(&frame, from, to, &envelope), text, "{from} to {to}");
+                    alike += 1;
+                }
+            }
+        }
+    }
+    assert!(alike > 500, "{alike}");
+}

@@ -1,11 +1,11 @@
-//! What a client can be asked, by the capabilities that it declared.
+//! The questions that a client can be asked, according to the capabilities that it declared.
 
 use crate::era::{Elicitation, Era};
 use crate::json::{Members, Span};
 use crate::mcp::Method;
 
-/// The capabilities that let a server ask something, and nothing else: those of `elicitation`, `sampling` and `roots`,
-/// as written. `{}` for a client that cannot be asked.
+/// The capabilities that let a server ask a question (`elicitation`, `sampling`, `roots`), as written; the others are
+/// dropped. `{}` for a client that cannot be asked.
 pub fn questions_of(capabilities: &[u8]) -> String {
     let Some(members) = object(capabilities) else { return "{}".to_owned() };
     let kept: Vec<String> = ["elicitation", "roots", "sampling"]
@@ -19,8 +19,8 @@ pub fn questions_of(capabilities: &[u8]) -> String {
     format!("{{{}}}", kept.join(","))
 }
 
-/// Returns true if a client of `era` with these capabilities, a JSON object, can be asked this. `params` are the
-/// question's, a JSON object in the words of that era.
+/// Returns true if a client of `era` with these capabilities, a JSON object, can be asked this question. `params` are
+/// the question's, a JSON object in the form of that era.
 pub fn declares_question(era: &Era, capabilities: &[u8], method: Method, params: &[u8]) -> bool {
     let Some(members) = object(capabilities) else { return false };
     let own = |key: &str| members.get(capabilities, key).filter(|value| is_object(capabilities, *value));

@@ -1,5 +1,5 @@
-//! Questions that a server has while it works on a request (sampling, elicitation, roots), between eras that ask by
-//! requests of their own and eras that ask by a result, which the client answers by asking again (MCP 2026-07-28, multi
+//! Questions of a server during a request (sampling, elicitation, roots), between eras in which it sends requests of its own
+//! and eras in which it returns a result, which the client answers by repeating its request (MCP 2026-07-28, multi
 //! round-trip requests).
 //!
 //! | file | the server | the client |
@@ -7,8 +7,9 @@
 //! | `rounds` | asks by results | is asked by requests |
 //! | `parking` | asks by requests, and waits | is asked by results |
 //!
-//! It must not know who seals a state, how long anybody waits, or over what a message goes.
+//! It must not know who seals a state, how long anybody waits, or which transport carries a message.
 
+mod askable;
 mod declared;
 mod parking;
 mod rounds;
@@ -16,9 +17,10 @@ mod rounds;
 #[cfg(test)]
 mod tests;
 
+pub use askable::Askable;
 pub use declared::{declares_question, questions_of};
 pub use parking::{Parking, url_questions};
-pub use rounds::{Question, Reply, Rounds, RoundsFault, Turn};
+pub use rounds::{Question, Rounds, RoundsFault, RoundsReply, Turn};
 
 use bytes::Bytes;
 

@@ -1,5 +1,5 @@
-//! A server that asks by requests and waits for the answer, and a client that is asked by results: the server's request
-//! is kept under a key, the client gets the keys with a state, and its next try brings the answers.
+//! A server that asks by requests and waits for the answer, and a client that is asked by results. The server's
+//! request is kept under a key; the client gets the keys with a state, and its next attempt brings the answers.
 
 use std::fmt::Write as _;
 
@@ -14,13 +14,13 @@ use crate::mcp::Method;
 use crate::rpc::{Frame, Id, code, error_response, result_response};
 
 #[derive(Debug)]
-struct Open {
+struct ParkedQuestion {
     /// Our key for it, unique in the request.
     key: String,
     /// The server's id.
     id: Id,
     method: Method,
-    /// In the words of the client's era.
+    /// The params in the form of the client's era.
     params: Bytes,
 }
 
@@ -29,22 +29,22 @@ struct Open {
 pub struct Parking {
     server: &'static Era,
     client: &'static Era,
-    /// What the client can be asked, a JSON object.
+    /// The client's declared capabilities, a JSON object.
     capabilities: Bytes,
     asked: u64,
-    open: Vec<Open>,
+    open: Vec<ParkedQuestion>,
 }
 
 impl Parking {
-    /// No questions. `capabilities` are those that the client declared in its request, a JSON object.
+    /// Starts without questions. `capabilities` are those that the client declared in its request, a JSON object.
     pub fn new(server: &'static Era, client: &'static Era, capabilities: Bytes) -> Self {
         Self { server, client, capabilities, asked: 0, open: Vec::new() }
     }
 
-    /// Keeps a question of the server. One that is open already is the same one, which came once more.
+    /// Keeps a question of the server. A question that is already open counts as a repetition and is not kept twice.
     ///
     /// # Errors
-    /// [`Unaskable`] when the client cannot be asked this: the server is to be told so.
+    /// [`Unaskable`] when the client cannot be asked this: tell the server so.
     pub fn ask(&mut self, question: &Frame) -> Result<(), Unaskable> {
         let refuse = |why: &str| Unaskable(why.to_owned());
         let id = question.id().cloned().ok_or_else(|| refuse("it has no id"))?;
@@ -52,7 +52,7 @@ impl Parking {
             return Ok(());
         }
         let method = asking_method(&question.method())
-            .ok_or_else(|| refuse("it is nothing that a client of this version is asked"))?;
+            .ok_or_else(|| refuse("clients of this protocol version cannot be asked this"))?;
         if self.open.len() >= MAX_QUESTIONS {
             return Err(refuse("too many questions are open for this request"));
         }
@@ -60,14 +60,14 @@ impl Parking {
         let params = params.unwrap_or(Bytes::from_static(b"{}"));
         let params = shape::question(method.name(), &params, self.server, self.client, &mut String::new)?;
         if !declares_question(self.client, &self.capabilities, method, &params) {
-            return Err(refuse("this client did not declare that it can be asked"));
+            return Err(refuse("this client did not declare the capability for it"));
         }
         self.asked += 1;
-        self.open.push(Open { key: format!("q{}", self.asked), id, method, params });
+        self.open.push(ParkedQuestion { key: format!("q{}", self.asked), id, method, params });
         Ok(())
     }
 
-    /// Forgets a question that the server takes back; `id` is its id as written. `false` when it is not open.
+    /// Forgets a question that the server withdraws; `id` is its id as written. Returns `false` if it is not open.
     pub fn withdraw(&mut self, id: &[u8]) -> bool {
         let before = self.open.len();
         self.open.retain(|open| !same_id(open.id.json(), id));
@@ -84,14 +84,15 @@ impl Parking {
         self.open.len()
     }
 
-    /// The result that asks the client for all that is open.
+    /// The result that asks the client every open question.
     pub fn required(&self, state: &str, server_info: &str) -> Bytes {
-        let requests: Vec<String> = self.open.iter().map(Open::entry).collect();
+        let requests: Vec<String> = self.open.iter().map(ParkedQuestion::entry).collect();
         input_required(&requests.join(","), state, server_info)
     }
 
-    /// Takes the `inputResponses` of the client's next try, the members of an object in `text`, and gives the responses
-    /// for the server. What is missing, stands twice or is no object stays open; keys that are not open are ignored.
+    /// Takes the `inputResponses` of the client's next attempt (the members of an object in `text`) and returns the
+    /// responses for the server. A question without an answer, with two, or with one that is not an object stays
+    /// open; unknown keys are ignored.
     pub fn answer(&mut self, text: &Bytes, responses: &Members) -> Vec<Bytes> {
         let mut answers = Vec::new();
         self.open.retain(|open| {
@@ -110,9 +111,9 @@ impl Parking {
         answers
     }
 
-    /// Answers everything that is open in the place of a client that will not come back.
+    /// Answers all open questions on behalf of a client that will not come back.
     pub fn give_up(&mut self) -> Vec<Bytes> {
-        let refusal = |open: &Open| match open.method {
+        let refusal = |open: &ParkedQuestion| match open.method {
             Method::Elicit => result_response(&open.id, CANCELLED),
             _ => error_response(Some(&open.id), code::INTERNAL_ERROR, "the client did not answer", None),
         };
@@ -126,15 +127,15 @@ fn same_id(one: &[u8], other: &[u8]) -> bool {
     one == other || meaning(one).is_some_and(|one| meaning(other) == Some(one))
 }
 
-impl Open {
+impl ParkedQuestion {
     fn entry(&self) -> String {
         let params = String::from_utf8_lossy(&self.params);
         format!("\"{}\":{{\"method\":\"{}\",\"params\":{params}}}", self.key, self.method.name())
     }
 }
 
-/// The result for a stateless client in the place of an error that names URLs which its user has to visit first: one
-/// question for each. `data` is the error's, in `text`; `None` when it names none, or the client cannot be asked.
+/// Turns an error that names URLs for the user to visit first into a result for a stateless client, with one question
+/// for each URL. `data` is the error's, in `text`. Returns `None` if it names none or the client cannot be asked.
 pub fn url_questions(
     text: &[u8],
     data: &Members,

@@ -1,5 +1,5 @@
-//! A server that asks by results, and a client that is asked by requests: each entry of a result becomes a question to
-//! the client, and when all are answered the request goes to the server once more.
+//! A server that asks by results, and a client that is asked by requests: each entry of a result becomes a question
+//! to the client. Once all are answered, the request goes to the server again.
 
 use std::collections::HashSet;
 
@@ -10,72 +10,72 @@ use crate::bridge::shape;
 use crate::era::Era;
 use crate::json::{Members, Splice, unquote};
 use crate::mcp::Method;
-use crate::rpc::{Frame, Kind};
+use crate::rpc::{Frame, FrameKind};
 
 /// A question for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Its number, which its reply names.
     pub index: usize,
-    /// What is asked.
+    /// The method that the client is asked with.
     pub method: Method,
-    /// Its params in the words of the client's era, a JSON object.
+    /// Its params in the form of the client's era, a JSON object.
     pub params: Bytes,
 }
 
-/// What a result that asks for input comes to.
+/// The consequence of a result that asks for input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
-    /// These questions are to be put to the client.
+    /// Put these questions to the client.
     Ask(Vec<Question>),
-    /// There is nothing to ask: the request is to be sent again as it is, after a pause.
+    /// There is nothing to ask: send the request again as it is, after a pause.
     Again,
 }
 
-/// What a reply comes to.
+/// The consequence of a client's reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
-    /// Other questions are open.
+pub enum RoundsReply {
+    /// Other questions are still open.
     Waiting,
-    /// All are answered: the request is to be sent again.
+    /// All are answered: send the request again.
     Complete,
-    /// It answers nothing that is open.
+    /// It does not answer an open question.
     Unknown,
 }
 
 /// The reason why a request cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RoundsFault {
-    /// The server asks and asks.
-    #[error("asked for input {0} times without coming to an end")]
+    /// The server has asked for input in too many rounds.
+    #[error("asked for input {0} times and still needs more")]
     TooMany(u32),
-    /// The result does not say what it wants.
+    /// The result does not say which input it needs.
     #[error("asked for input, but {0}")]
     Malformed(&'static str),
-    /// The client cannot be asked this.
+    /// The client cannot be asked this question.
     #[error("asks for {method}, but {why}")]
     Unaskable {
-        /// What was asked.
+        /// The method of the question.
         method: String,
-        /// The reason why it cannot be.
+        /// The reason.
         why: String,
     },
-    /// The client answered with an error, for which the server's era has no form.
-    #[error("needs the client's answer to {method}, which the client refused: {message}")]
+    /// The client answered with an error, which the server's era cannot express.
+    #[error("needs the client's answer to {method}, but the client refused: {message}")]
     Refused {
-        /// What was asked.
+        /// The method of the question.
         method: &'static str,
-        /// The client's words.
+        /// The client's error message.
         message: String,
     },
 }
 
 #[derive(Debug)]
-struct Open {
+struct RoundQuestion {
     /// The server's key, a JSON string as written.
     key: Bytes,
     method: Method,
-    /// The answer in the words of the server's era, a JSON object.
+    /// The answer in the form of the server's era, a JSON object.
     answer: Option<Bytes>,
 }
 
@@ -84,22 +84,23 @@ struct Open {
 pub struct Rounds {
     server: &'static Era,
     client: &'static Era,
-    /// What the client can be asked, a JSON object.
+    /// The client's declared capabilities, a JSON object.
     capabilities: Bytes,
     max: u32,
     taken: u32,
-    open: Vec<Open>,
+    open: Vec<RoundQuestion>,
     /// The server's state, a JSON string as written.
     state: Option<Bytes>,
 }
 
 impl Rounds {
-    /// No round yet; at most `max` are played. `capabilities` are the client's, a JSON object.
+    /// Starts before the first round; at most `max` rounds are allowed. `capabilities` are the client's, a JSON
+    /// object.
     pub fn new(server: &'static Era, client: &'static Era, capabilities: Bytes, max: u32) -> Self {
         Self { server, client, capabilities, max, taken: 0, open: Vec::new(), state: None }
     }
 
-    /// Takes a result that asks for input: `result` are its members in `text`. `mint` gives an id that is new, for
+    /// Takes a result that asks for input; `result` holds its members in `text`. `mint` returns a fresh id, for
     /// questions that need one.
     ///
     /// # Errors
@@ -117,23 +118,23 @@ impl Rounds {
         self.open.clear();
         let member = |key| match result.unique(text, key) {
             Ok(found) => Ok(found.filter(|span| span.of(text) != b"null")),
-            Err(_) => Err(RoundsFault::Malformed("its inputRequests or requestState stand twice")),
+            Err(_) => Err(RoundsFault::Malformed("its inputRequests or requestState occur twice")),
         };
         let state = member("requestState")?;
         if state.is_some_and(|span| span.of(text)[0] != b'"') {
-            return Err(RoundsFault::Malformed("its requestState is no string"));
+            return Err(RoundsFault::Malformed("its requestState is not a string"));
         }
         self.state = state.map(|span| span.share(text));
         let Some(requests) = member("inputRequests")? else {
             return match self.state {
                 Some(_) => Ok(Turn::Again),
-                None => Err(RoundsFault::Malformed("with neither inputRequests nor requestState")),
+                None => Err(RoundsFault::Malformed("it has neither inputRequests nor requestState")),
             };
         };
         let requests = Members::of_value(text, requests)
-            .ok_or(RoundsFault::Malformed("its inputRequests are no object"))?;
+            .ok_or(RoundsFault::Malformed("its inputRequests are not an object"))?;
         if requests.len() > MAX_QUESTIONS {
-            return Err(RoundsFault::Malformed("for too much at once"));
+            return Err(RoundsFault::Malformed("it asks too many questions at once"));
         }
         let mut questions = Vec::new();
         let mut keys = HashSet::with_capacity(requests.len());
@@ -147,7 +148,7 @@ impl Rounds {
             key.extend_from_slice(written);
             key.push(b'"');
             let members = Members::of_value(text, entry.value)
-                .ok_or(RoundsFault::Malformed("an entry of its inputRequests is no object"))?;
+                .ok_or(RoundsFault::Malformed("an entry of its inputRequests is not an object"))?;
             if let Some(question) = self.question(text, &members, key.into(), mint)? {
                 questions.push(question);
             }
@@ -155,7 +156,8 @@ impl Rounds {
         Ok(if questions.is_empty() { Turn::Again } else { Turn::Ask(questions) })
     }
 
-    /// Makes a question of an entry; `None` when it is answered already, in the place of a client that cannot be asked.
+    /// Makes a question of an entry; `None` if the gateway has already answered it on behalf of a client that cannot
+    /// be asked.
     fn question(
         &mut self,
         text: &Bytes,
@@ -169,8 +171,7 @@ impl Rounds {
         });
         let name = name.ok_or(RoundsFault::Malformed("an entry of its inputRequests has no method"))?;
         let unaskable = |why: &str| RoundsFault::Unaskable { method: name.to_string(), why: why.to_owned() };
-        let method =
-            asking_method(&name).ok_or_else(|| unaskable("that is nothing that a client is asked"))?;
+        let method = asking_method(&name).ok_or_else(|| unaskable("clients cannot be asked that"))?;
         let params = entry.get(text, "params").filter(|span| span.of(text)[0] == b'{');
         let params = params.map_or(Bytes::from_static(b"{}"), |span| span.share(text));
         let put = shape::question(method.name(), &params, self.server, self.client, mint)
@@ -179,17 +180,17 @@ impl Rounds {
                 let declared = declares_question(self.client, &self.capabilities, method, &params);
                 declared
                     .then_some(params)
-                    .ok_or_else(|| "this client did not declare that it can be asked".to_owned())
+                    .ok_or_else(|| "this client did not declare the capability for it".to_owned())
             });
         match put {
             Ok(params) => {
-                self.open.push(Open { key, method, answer: None });
+                self.open.push(RoundQuestion { key, method, answer: None });
                 Ok(Some(Question { index: self.open.len() - 1, method, params }))
             }
             // What a user was never shown is as good as closed.
             Err(_) if method == Method::Elicit => {
                 let answer = Some(Bytes::from_static(CANCELLED));
-                self.open.push(Open { key, method, answer });
+                self.open.push(RoundQuestion { key, method, answer });
                 Ok(None)
             }
             Err(why) => Err(unaskable(&why)),
@@ -199,14 +200,14 @@ impl Rounds {
     /// Takes the client's reply to a question.
     ///
     /// # Errors
-    /// [`RoundsFault::Refused`] for an error where the server's era has no other word for it.
-    pub fn reply(&mut self, index: usize, frame: &Frame) -> Result<Reply, RoundsFault> {
+    /// [`RoundsFault::Refused`] for an error that the server's era cannot express in another way.
+    pub fn reply(&mut self, index: usize, frame: &Frame) -> Result<RoundsReply, RoundsFault> {
         let Some(open) = self.open.get_mut(index).filter(|open| open.answer.is_none()) else {
-            return Ok(Reply::Unknown);
+            return Ok(RoundsReply::Unknown);
         };
         let object = frame.payload().filter(|span| span.of(frame.text())[0] == b'{');
         open.answer = match (frame.kind(), object) {
-            (Kind::Response, Some(result)) => {
+            (FrameKind::Response, Some(result)) => {
                 let result = result.share(frame.text());
                 Some(shape::answer(open.method.name(), &result, self.client, self.server))
             }
@@ -219,21 +220,21 @@ impl Rounds {
             }
         };
         let complete = self.open.iter().all(|open| open.answer.is_some());
-        Ok(if complete { Reply::Complete } else { Reply::Waiting })
+        Ok(if complete { RoundsReply::Complete } else { RoundsReply::Waiting })
     }
 
-    /// The number of questions that wait for the client.
+    /// The number of questions that wait for the client's reply.
     pub fn waiting(&self) -> usize {
         self.open.iter().filter(|open| open.answer.is_none()).count()
     }
 
-    /// The number of rounds that have been played.
+    /// The number of rounds so far.
     pub fn taken(&self) -> u32 {
         self.taken
     }
 
-    /// The request once more, with the answers and the server's state byte for byte; `request` is the first one as the
-    /// server got it, whose id is replaced by `key`.
+    /// Builds the next attempt of a request, with the answers and the server's state byte for byte. `request` is the
+    /// first attempt as sent to the server; `key` replaces its id.
     pub fn retry(&self, request: &Frame, key: &[u8]) -> Bytes {
         let mut responses = Vec::from(*b"{");
         for (at, open) in self.open.iter().enumerate() {
@@ -267,5 +268,5 @@ impl Rounds {
     }
 }
 
-/// What a user's closing of a question is answered with.
+/// The answer to a question that the user dismissed.
 pub(super) const CANCELLED: &[u8] = b"{\"action\":\"cancel\"}";

@@ -6,10 +6,10 @@ use super::edit::{Draft, Element, each, inner, string};
 use crate::era::Shapes;
 use crate::json::quote;
 
-/// The types that can be told in another way, the newest first.
+/// The types that can be expressed as another type, the newest first.
 const TOLD_OTHERWISE: [&str; 3] = ["resource_link", "audio", "resource"];
 
-/// Rewrites an array of blocks for an era whose blocks here are of the types `known`; `None` when nothing changes.
+/// Rewrites an array of blocks for an era that knows only the block types `known`; `None` if nothing changes.
 pub(super) fn blocks(array: &[u8], known: &[&str], shapes: &Shapes) -> Option<Bytes> {
     if passes(known, shapes) {
         return None;
@@ -17,7 +17,7 @@ pub(super) fn blocks(array: &[u8], known: &[&str], shapes: &Shapes) -> Option<By
     each(array, |index, one| Element::from(block(index, one, known, shapes)))
 }
 
-/// Returns true if there is nothing that an era of these types would want changed.
+/// Returns true if an era with these types needs no changes.
 pub(super) fn passes(known: &[&str], shapes: &Shapes) -> bool {
     !shapes.strict && TOLD_OTHERWISE.iter().all(|kind| known.contains(kind))
 }
@@ -44,14 +44,14 @@ pub(super) fn block(index: usize, block: &[u8], known: &[&str], shapes: &Shapes)
     draft.finish()
 }
 
-/// What was read of a resource, for a strict era; `None` when nothing changes.
+/// Rewrites the contents of a resource for a strict era; `None` if nothing changes.
 pub(super) fn contents(contents: &[u8]) -> Option<Bytes> {
     let mut draft = Draft::of(contents)?;
     draft.remove("_meta");
     draft.finish()
 }
 
-/// Takes out what a strict era does not know of annotations.
+/// Removes annotations that a strict era does not define.
 pub(super) fn annotations(draft: &mut Draft<'_>, shapes: &Shapes) {
     if shapes.strict && shapes.annotations {
         draft.remove_within("annotations", &["lastModified"]);
@@ -65,7 +65,7 @@ pub(super) fn text_block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
 }
 
-/// A link keeps its name and its URI.
+/// Turns a link into text, with its name and its URI.
 fn link_as_text(block: &mut Draft<'_>) {
     let mut text = b"\"".to_vec();
     let part = |key| block.get(key).and_then(inner).filter(|inner| !inner.is_empty());
@@ -79,7 +79,7 @@ fn link_as_text(block: &mut Draft<'_>) {
     block.remove_all(&["name", "title", "uri", "description", "mimeType", "size", "icons"]);
 }
 
-/// Sound stands in a resource of its own; the URI is only a name for it.
+/// Puts audio into a resource of its own; the URI is only a name for it.
 fn audio_as_resource(block: &mut Draft<'_>, index: usize) {
     let mut resource = format!("{{\"uri\":\"attachment://audio/{index}\"").into_bytes();
     for (key, value) in [("mimeType", block.get("mimeType")), ("blob", block.get("data"))] {
@@ -100,7 +100,7 @@ fn audio_as_text(block: &mut Draft<'_>) {
     block.remove_all(&["data", "mimeType"]);
 }
 
-/// A text stands for itself; of what is binary there is a note.
+/// Turns a resource into text: text as it is, binary data as a note.
 fn resource_as_text(block: &mut Draft<'_>) {
     let resource = block.get("resource").and_then(Draft::of);
     let part = |key| resource.as_ref().and_then(|resource| resource.get(key));
@@ -114,20 +114,20 @@ fn resource_as_text(block: &mut Draft<'_>) {
     block.remove("resource");
 }
 
-/// Makes a text block of another; `text` is a JSON string.
+/// Turns a block into a text block; `text` is a JSON string.
 fn as_text(block: &mut Draft<'_>, text: Vec<u8>) {
     block.set("type", "\"text\"");
     block.set("text", text);
 }
 
-/// What is said of something that is not shown.
+/// The note that replaces content which cannot be shown.
 fn left_out(what: &str, mime: Option<&[u8]>, base64: Option<&[u8]>) -> String {
     let mime = mime.and_then(string).unwrap_or("of unknown type".into());
     let size = base64.and_then(string).map_or(0, |data| decoded_length(data.as_bytes()));
     format!("[{what}: {mime}, {size} bytes, not shown in this protocol version]")
 }
 
-/// How many bytes Base64 text stands for.
+/// The number of bytes that a Base64 text decodes to.
 fn decoded_length(base64: &[u8]) -> usize {
     let digits = base64.iter().filter(|b| !matches!(b, b'=' | b'\r' | b'\n')).count();
     digits * 3 / 4

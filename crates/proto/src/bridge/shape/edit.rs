@@ -1,4 +1,4 @@
-//! Changes to one JSON value: members of an object set and taken out, elements of an array rewritten.
+//! Changes to one JSON value: set and removed members of an object, rewritten elements of an array.
 //!
 //! Every function takes the text of one value that was validated before. It must not know what the members mean.
 
@@ -9,35 +9,40 @@ use smallvec::SmallVec;
 
 use crate::json::{MAX_DEPTH, Members, Scanner, Span, Splice, unquote};
 
-/// One object and what is to be changed in it.
+/// One object and the pending changes to it.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     text: &'a [u8],
     members: Members,
-    changes: SmallVec<[Change; 4]>,
+    changes: SmallVec<[MemberChange; 4]>,
 }
 
 #[derive(Debug)]
-enum Change {
+enum MemberChange {
     Set(&'static str, Bytes),
     Replace(Span, Bytes),
     Remove(&'static str),
 }
 
 impl<'a> Draft<'a> {
-    /// The object that `text` is; `None` when it is something else.
+    /// Reads `text` as an object; `None` if it is something else.
     pub(super) fn of(text: &'a [u8]) -> Option<Self> {
-        let scanner = Scanner::trusted(text, MAX_DEPTH);
-        let members = Members::scan(scanner, scanner.space(0)).ok()?;
+        Self::within(text, Scanner::trusted(text, MAX_DEPTH).space(0))
+    }
+
+    /// Reads the object that begins at `start` of a longer text; `None` if it is something else. Its places are places of
+    /// that text.
+    pub(super) fn within(text: &'a [u8], start: usize) -> Option<Self> {
+        let members = Members::scan(Scanner::trusted(text, MAX_DEPTH), start).ok()?;
         Some(Self { text, members, changes: SmallVec::new() })
     }
 
-    /// The value of a member as it came, changes aside.
+    /// The original value of a member, without the changes.
     pub(super) fn get(&self, key: &str) -> Option<&'a [u8]> {
         self.members.get(self.text, key).map(|span| span.of(self.text))
     }
 
-    /// The members: each key as written between its quotes, its value and where that stands.
+    /// The members: each key as written between its quotes, its value, and the value's place.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8], Span)> {
         let text = self.text;
         self.members.iter().map(move |member| (member.key.of(text), member.value.of(text), member.value))
@@ -45,36 +50,36 @@ impl<'a> Draft<'a> {
 
     /// Sets a member to a JSON value.
     pub(super) fn set(&mut self, key: &'static str, value: impl Into<Bytes>) {
-        self.changes.push(Change::Set(key, value.into()));
+        self.changes.push(MemberChange::Set(key, value.into()));
     }
 
-    /// Puts a JSON value in the place of one that stands in the object.
+    /// Replaces the JSON value at `place` in the object.
     pub(super) fn replace(&mut self, place: Span, value: impl Into<Bytes>) {
-        self.changes.push(Change::Replace(place, value.into()));
+        self.changes.push(MemberChange::Replace(place, value.into()));
     }
 
-    /// Takes a member out, where there is one.
+    /// Removes a member, if there is one.
     pub(super) fn remove(&mut self, key: &'static str) {
         if self.members.get(self.text, key).is_some() {
-            self.changes.push(Change::Remove(key));
+            self.changes.push(MemberChange::Remove(key));
         }
     }
 
-    /// Takes members out.
+    /// Removes several members.
     pub(super) fn remove_all(&mut self, keys: &[&'static str]) {
         for key in keys {
             self.remove(key);
         }
     }
 
-    /// Rewrites the value of a member, where there is one and `change` gives another.
+    /// Rewrites the value of a member, if there is one and `change` returns another value.
     pub(super) fn rewrite(&mut self, key: &'static str, change: impl FnOnce(&'a [u8]) -> Option<Bytes>) {
         if let Some(value) = self.get(key).and_then(change) {
             self.set(key, value);
         }
     }
 
-    /// Takes members out of the object that the member `key` is, and that one with the last of them.
+    /// Removes members from the object under `key`; removes that object too once it is empty.
     pub(super) fn remove_within(&mut self, key: &'static str, keys: &[&'static str]) {
         let Some(mut inside) = self.get(key).and_then(Draft::of) else { return };
         let all = inside.entries().all(|(name, ..)| unquote(name).is_some_and(|name| keys.contains(&&*name)));
@@ -88,36 +93,41 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The changed object; `None` when nothing was changed.
+    /// The changed object; `None` if nothing changed.
     pub(super) fn finish(self) -> Option<Bytes> {
         if self.changes.is_empty() {
             return None;
         }
         let mut splice = Splice::new(self.text);
-        for change in &self.changes {
-            match change {
-                Change::Set(key, value) => splice.set(&self.members, key.as_bytes(), value),
-                Change::Replace(place, value) => splice.replace(*place, value),
-                Change::Remove(key) => splice.remove(&self.members, key.as_bytes()),
-            };
-        }
+        self.apply(&mut splice);
         Some(splice.finish())
     }
 
-    /// The changed object, or the text itself (which `whole` shares) when nothing was changed.
+    /// Makes the changes in `splice`, which is over the text that this was read from.
+    pub(super) fn apply<'s>(&'s self, splice: &mut Splice<'s>) {
+        for change in &self.changes {
+            match change {
+                MemberChange::Set(key, value) => splice.set(&self.members, key.as_bytes(), value),
+                MemberChange::Replace(place, value) => splice.replace(*place, value),
+                MemberChange::Remove(key) => splice.remove(&self.members, key.as_bytes()),
+            };
+        }
+    }
+
+    /// The changed object, or the text itself (shared with `whole`) if nothing changed.
     pub(super) fn finish_or(self, whole: &Bytes) -> Bytes {
         self.finish().unwrap_or_else(|| whole.clone())
     }
 }
 
-/// What becomes of one element of an array.
+/// The fate of one element of an array.
 #[derive(Debug)]
 pub(super) enum Element {
-    /// It stays as it is.
+    /// It stays unchanged.
     Same,
-    /// Something else stands in its place: one value, or several with commas between them.
+    /// Another text replaces it: one value, or several separated by commas.
     Changed(Bytes),
-    /// It goes.
+    /// It is removed.
     Gone,
 }
 
@@ -127,7 +137,7 @@ impl From<Option<Bytes>> for Element {
     }
 }
 
-/// The elements of the array that `text` is; none when it is something else.
+/// The elements of the array `text`; none if it is something else.
 pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let scanner = Scanner::trusted(text, MAX_DEPTH);
     let open = scanner.space(0);
@@ -146,7 +156,7 @@ pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Rewrites the elements of an array one by one; `None` when nothing is changed (or `text` is no array).
+/// Rewrites the elements of an array one by one; `None` if nothing changed (or `text` is not an array).
 pub(super) fn each(text: &[u8], mut change: impl FnMut(usize, &[u8]) -> Element) -> Option<Bytes> {
     let mut changed: Option<Vec<u8>> = None;
     // How much of the text stands before the first change: the elements up to there, the comma behind them not.
@@ -174,7 +184,7 @@ pub(super) fn each(text: &[u8], mut change: impl FnMut(usize, &[u8]) -> Element)
     })
 }
 
-/// The text up to the end of the last element that was kept, or a bare opening bracket.
+/// The text up to the end of the last element that was kept, or the opening bracket alone.
 fn start_of(text: &[u8], kept: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 64);
     if kept == 0 {
@@ -185,17 +195,17 @@ fn start_of(text: &[u8], kept: usize) -> Vec<u8> {
     out
 }
 
-/// Where a part of `text` starts in it.
+/// The offset of `part` in `text`, of which it is a slice.
 fn offset(text: &[u8], part: &[u8]) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }
 
-/// The meaning of the string that `value` is; `None` for other values and for strings that no `str` can hold.
+/// The meaning of the string `value`; `None` for other values and for strings that no `str` can hold.
 pub(super) fn string(value: &[u8]) -> Option<Cow<'_, str>> {
     unquote(inner(value)?)
 }
 
-/// The inside of the string that `value` is, as written.
+/// The inside of the string `value`, as written.
 pub(super) fn inner(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }

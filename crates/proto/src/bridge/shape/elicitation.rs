@@ -1,4 +1,4 @@
-//! Questions to the user: by a form or a URL, and the schemas of forms.
+//! Questions to the user by a form or a URL, and the schemas of forms.
 
 use bytes::Bytes;
 
@@ -25,7 +25,7 @@ pub(super) fn question(
         return Ok(());
     }
     if mode.is_some_and(|mode| !is(Some(mode), "form")) {
-        return Err(Unaskable(format!("protocol version {to} asks the user by forms only")));
+        return Err(Unaskable(format!("protocol version {to} can ask the user by forms only")));
     }
     params.remove("mode");
     let Some(mut schema) = params.get("requestedSchema").and_then(Draft::of) else { return Ok(()) };
@@ -44,7 +44,7 @@ pub(super) fn question(
     Ok(())
 }
 
-/// A visit of a URL has an id in one era only.
+/// Rewrites a URL question: only one era gives such visits an id.
 fn url(params: &mut Draft<'_>, to: &Era, mint: &mut dyn FnMut() -> String) -> Result<(), Unaskable> {
     match to.shapes.elicitation {
         Elicitation::None | Elicitation::PlainForm => {
@@ -59,13 +59,13 @@ fn url(params: &mut Draft<'_>, to: &Era, mint: &mut dyn FnMut() -> String) -> Re
     Ok(())
 }
 
-/// A field as 2025-06-18 has it; `None` when nothing changes.
+/// Rewrites a form field for 2025-06-18; `None` if nothing changes.
 fn plain_field(name: &[u8], field: &[u8], to: &Era) -> Result<Option<Bytes>, Unaskable> {
     let Some(mut draft) = Draft::of(field) else { return Ok(None) };
     let kind = draft.get("type");
     if is(kind, "array") {
         let name = String::from_utf8_lossy(name);
-        let why = format!("\"{name}\" is a choice of several, which protocol version {to} cannot ask for");
+        let why = format!("\"{name}\" is a multiple-choice field, which protocol version {to} does not have");
         return Err(Unaskable(why));
     }
     if !is(kind, "boolean") {
@@ -82,7 +82,7 @@ fn plain_field(name: &[u8], field: &[u8], to: &Era) -> Result<Option<Bytes>, Una
     Ok(draft.finish())
 }
 
-/// The values and the titles of choices, each as a JSON array; `None` when the array holds anything else.
+/// The values and the titles of choices, each as a JSON array; `None` if the array holds anything else.
 fn titled_choices(choices: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut arrays = (b"[".to_vec(), b"[".to_vec());
     for choice in elements(choices) {

@@ -1,5 +1,5 @@
-//! Error objects: codes that mean something else, or nothing, in the other era. The message and the data of the server
-//! are kept.
+//! Error objects with codes that mean something else, or nothing, in the other era. The server's message and data are
+//! kept.
 
 use std::ops::RangeInclusive;
 
@@ -11,20 +11,20 @@ use crate::json::quote;
 use crate::mcp::Method;
 use crate::rpc::{Frame, code};
 
-/// Codes that only the specification may give a meaning to (MCP 2026-07-28, errors).
+/// Codes to which only the specification may assign a meaning (MCP 2026-07-28, errors).
 const RESERVED: RangeInclusive<i32> = -32099..=-32020;
 
 /// URLs must be visited first (MCP 2025-11-25 only).
 const URL_ELICITATION_REQUIRED: i32 = -32042;
 
-/// The error object that answers `method`, as `to` understands it; `request` is what was asked, where that is at hand.
+/// Translates the error object that answers `method` for `to`; `request` is the request, if available.
 pub fn error(method: &str, error: &Bytes, request: Option<&Frame>, from: &Era, to: &Era) -> Bytes {
     if from == to {
         return error.clone();
     }
     let Some(mut draft) = Draft::of(error) else {
         let said = String::from_utf8_lossy(error);
-        let message = quote(&format!("the server answered with an error that is none: {said}"));
+        let message = quote(&format!("the server answered with a malformed error: {said}"));
         return Bytes::from(format!("{{\"code\":{},\"message\":{message}}}", code::INTERNAL_ERROR));
     };
     let Some(code) = draft.get("code").and_then(|code| std::str::from_utf8(code).ok()?.parse().ok()) else {
@@ -41,27 +41,27 @@ pub fn error(method: &str, error: &Bytes, request: Option<&Frame>, from: &Era, t
     draft.finish_or(error)
 }
 
-/// The reason why this code cannot be said to a peer of `to`.
+/// The reason why this code cannot be sent to a peer of `to`.
 fn unspeakable(code: i32, data: Option<&[u8]>, from: &Era, to: &Era) -> Option<&'static str> {
     let data = data.and_then(Draft::of);
     let needs = || data.as_ref().and_then(|data| data.get("requiredCapabilities")).is_some_and(is_object);
     match code {
         URL_ELICITATION_REQUIRED if to.shapes.url_error => None,
-        URL_ELICITATION_REQUIRED => {
-            Some("the server wants the user to visit URLs first, which cannot be asked here")
-        }
+        URL_ELICITATION_REQUIRED => Some(
+            "the server requires the user to visit URLs first, which this protocol version cannot express",
+        ),
         // Whoever needs it says what: then it means the same.
         code::MISSING_CAPABILITY if needs() => None,
         // There they say that the request was not acted on, and clients may send it again.
         code if RESERVED.contains(&code) && !to.has_sessions() && from.has_sessions() => {
-            Some("the server failed with a code that has no meaning here")
+            Some("the server answered with an error code that this protocol version does not define")
         }
         // Where there are sessions these codes mean nothing that the server's own words do not say.
         _ => None,
     }
 }
 
-/// An internal error that says why, then what the server said.
+/// Turns the error into an internal error: first the reason, then the server's message.
 fn broken(error: &mut Draft<'_>, why: &str) {
     let mut message = quote(why);
     message.pop();
@@ -75,14 +75,14 @@ fn broken(error: &mut Draft<'_>, why: &str) {
     error.set("message", message);
 }
 
-/// Returns true if an error of an era without a code of its own for it says that a resource does not exist.
+/// Returns true if an error says that a resource does not exist, in an era without a code for that.
 fn is_resource_not_found(method: &str, code: i32, data: Option<&[u8]>, from: &Era) -> bool {
     method == Method::ResourcesRead.name()
         && code == from.resource_not_found
         && data.and_then(Draft::of).is_some_and(|data| data.get("uri").and_then(string).is_some())
 }
 
-/// Adds to the error's data the URI that was asked for, where it does not say one.
+/// Adds the requested URI to the error's data, unless it already names one.
 fn name_resource(error: &mut Draft<'_>, request: Option<&Frame>) {
     let asked = request.and_then(|request| {
         let uri = request.params()?.members.get(request.text(), "uri")?;

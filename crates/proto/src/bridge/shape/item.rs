@@ -20,7 +20,7 @@ pub enum Listed {
 }
 
 impl Listed {
-    /// The member of a list's result that holds this kind.
+    /// The member of a list result that contains items of this kind.
     fn member(self) -> &'static str {
         match self {
             Self::Tool => "tools",
@@ -31,11 +31,11 @@ impl Listed {
     }
 }
 
-/// What is newer than any strict era, in listed things of every kind.
+/// Members of listed items, of every kind, that no strict era defines.
 const NEWER: &[&str] = &["title", "icons", "_meta"];
 
-/// A listed thing as `to` describes it; `None` when it cannot be shown there: it is no object, or a tool whose input
-/// could never be an object.
+/// Translates a listed item for `to`; `None` if it cannot be shown there, because it is not an object or is a tool
+/// whose input can never be an object.
 pub fn item(kind: Listed, item: &Bytes, from: &Era, to: &Era) -> Option<Bytes> {
     if from == to {
         return Some(item.clone());
@@ -44,7 +44,7 @@ pub fn item(kind: Listed, item: &Bytes, from: &Era, to: &Era) -> Option<Bytes> {
     Some(draft.finish_or(item))
 }
 
-/// Rewrites the list of one kind in a result; what cannot be shown goes.
+/// Rewrites the list of one kind in a result and drops items that cannot be shown.
 pub(super) fn list(result: &mut Draft<'_>, kind: Listed, to: &Era) {
     let one = |_: usize, item: &[u8]| match described(kind, item, to) {
         Some(draft) => Element::from(draft.finish()),
@@ -81,14 +81,14 @@ fn tool(tool: &mut Draft<'_>, to: &Era) -> Option<()> {
     Some(())
 }
 
-/// How a tool runs as a task is said in the experiment only.
+/// Removes `execution`, which only the experiment defines: it says how a tool runs as a task.
 fn execution(tool: &mut Draft<'_>, to: &Era) {
     if to.shapes.tasks != Tasks::Experiment {
         tool.remove("execution");
     }
 }
 
-/// Every version wants an object for input and a schema that says so; servers may have left that to be understood.
+/// Completes an input schema: every version requires one of type `object`, which servers sometimes leave implicit.
 fn input_schema(tool: &mut Draft<'_>) -> Option<()> {
     let Some(schema) = tool.get("inputSchema") else {
         tool.set("inputSchema", "{\"type\":\"object\"}");
@@ -107,7 +107,7 @@ fn input_schema(tool: &mut Draft<'_>) -> Option<()> {
     Some(())
 }
 
-/// Returns true if an output schema can stand where results may hold this.
+/// Returns true if an era whose structured results are of this form accepts the output schema.
 fn fits(schema: &[u8], structured: Structured) -> bool {
     match structured {
         Structured::None => false,

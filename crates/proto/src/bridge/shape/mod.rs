@@ -1,20 +1,20 @@
-//! The data of messages between eras: what a peer of one era wrote, as a peer of another can read it.
+//! The data of messages between eras: data from a peer of one era, rewritten for a peer of another.
 //!
-//! Everything here goes by the rows of [`crate::era`], leaves alone what it does not know, and gives back the same bytes
-//! where there is nothing to change. Between equal eras that is always so. It must not know who asked, or why, and no
-//! request of a session.
+//! Everything here follows the rows of [`crate::era`], leaves unknown members alone, and returns the same bytes if there is
+//! nothing to change, which is always so between equal eras. It must not know who asked or why, nor a session's other
+//! requests.
 //!
 //! | module | is for |
 //! |---|---|
-//! | `edit` | changing members of one object, elements of one array |
+//! | `edit` | changes to members of one object or elements of one array |
 //! | `item` | listed tools, prompts, resources, templates |
-//! | `result` | results of a client's requests: what each carries besides its data |
+//! | `result` | results of a client's requests, apart from the data of `tools/call` |
 //! | `tool_result` | the data of `tools/call` |
 //! | `content` | content blocks |
 //! | `error` | error objects |
-//! | `question` | what a server asks of a client, and the answers: `elicitation`, `sampling` |
-//! | `notification` | notifications, both ways |
-//! | `params` | what a client's request carries |
+//! | `question` | questions of a server to a client, and the answers: `elicitation`, `sampling` |
+//! | `notification` | notifications in both directions |
+//! | `params` | parameters of a client's request |
 
 mod content;
 mod edit;
@@ -36,4 +36,4 @@ pub use item::{Listed, item};
 pub use notification::{client_notification, notification};
 pub use params::params;
 pub use question::{Unaskable, answer, question};
-pub use result::{Own, result};
+pub use result::{Own, ResultChanges, result};

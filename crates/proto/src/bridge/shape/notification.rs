@@ -1,4 +1,4 @@
-//! Notifications, both ways: which have a place in the other era, and what they say there.
+//! Notifications in both directions: which of them the other era defines, and in which form.
 
 use bytes::Bytes;
 
@@ -8,15 +8,15 @@ use crate::json::quote;
 use crate::mcp::{Notice, meta};
 use crate::rpc::Frame;
 
-/// A URL was visited (2025-11-25).
+/// A visit to a URL has been completed (2025-11-25).
 const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
-/// The folders that are open have changed (2024-10-07 to 2025-11-25).
+/// The list of roots has changed (2024-10-07 to 2025-11-25).
 const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
 /// A task has changed: in the experiment, and in the extension.
 const TASK_STATUS: &str = "notifications/tasks/status";
 const TASK: &str = "notifications/tasks";
 
-/// What a server says, for a client of `to`; `None` when that has no place for it.
+/// Translates a server's notification for a client of `to`; `None` if that era does not define it.
 pub fn notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes> {
     if from == to {
         return Some(frame.text().clone());
@@ -36,7 +36,7 @@ pub fn notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes> {
     has_place.then(|| said(frame, from, to))
 }
 
-/// What a client says, for a server of `to`; `None` when that has no place for it.
+/// Translates a client's notification for a server of `to`; `None` if that era does not define it.
 pub fn client_notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes> {
     if from == to {
         return Some(frame.text().clone());
@@ -55,7 +55,7 @@ pub fn client_notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes>
     has_place.then(|| said(frame, from, to))
 }
 
-/// Returns true if a notification is not about tasks, or about such as `to` has.
+/// Returns true unless a notification is about a form of tasks that `to` does not have.
 fn has_tasks(method: &str, to: &Era) -> bool {
     match method {
         TASK_STATUS => to.shapes.tasks == Tasks::Experiment,
@@ -82,7 +82,7 @@ fn said(frame: &Frame, from: &Era, to: &Era) -> Bytes {
     message.finish_or(frame.text())
 }
 
-/// What only messages without a session say of themselves.
+/// Metadata that only messages without a session carry.
 const ENVELOPE: &[&str] = &[
     meta::SUBSCRIPTION_ID,
     meta::PROTOCOL_VERSION,
@@ -92,14 +92,14 @@ const ENVELOPE: &[&str] = &[
     meta::SERVER_INFO,
 ];
 
-/// Rewrites a member `level` that `to` does not know.
+/// Rewrites a member `level` that `to` does not define.
 pub(super) fn level(params: &mut Draft<'_>, from: &Era, to: &Era) {
     if let Some(known) = params.get("level").and_then(string).and_then(|level| nearest(&level, from, to)) {
         params.set("level", quote(known));
     }
 }
 
-/// The level of `to` that is nearest below one of `from` that it does not know.
+/// The nearest level of `to` below a level of `from` that `to` does not define.
 fn nearest(level: &str, from: &Era, to: &Era) -> Option<&'static str> {
     if to.shapes.levels.contains(&level) {
         return None;

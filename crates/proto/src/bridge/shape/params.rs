@@ -1,4 +1,4 @@
-//! What a client's request carries, besides its envelope.
+//! The parameters of a client's request, apart from its envelope.
 
 use bytes::Bytes;
 
@@ -7,7 +7,7 @@ use super::notification::level;
 use crate::era::Era;
 use crate::mcp::Method;
 
-/// The params of a client's request, a JSON object, as a server of `to` takes them.
+/// Translates the params of a client's request, a JSON object, for a server of `to`.
 pub fn params(method: &str, params: &Bytes, from: &Era, to: &Era) -> Bytes {
     if from == to {
         return params.clone();

@@ -1,4 +1,4 @@
-//! What a server asks of a client, and what the client answers.
+//! Questions of a server to a client, and the client's answers.
 
 use bytes::Bytes;
 
@@ -7,16 +7,16 @@ use super::{elicitation, sampling};
 use crate::era::{Asks, Era, Tasks};
 use crate::mcp::{Method, meta};
 
-/// The reason why a question cannot be asked in a client's era: a sentence for the server's people.
+/// The reason why a client's era cannot express a question: a sentence for the server's operators.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unaskable(pub String);
 
-/// The params of a server's question, a JSON object, as a client of `to` takes them. `mint` gives an id of our
-/// own to the visit of a URL, where `to` wants one and the server gave none.
+/// Translates the params of a server's question, a JSON object, for a client of `to`. If `to` wants an id for the
+/// visit of a URL and the server gave none, `mint` supplies one.
 ///
 /// # Errors
-/// [`Unaskable`] when the era cannot ask this.
+/// [`Unaskable`] if that era cannot express the question.
 pub fn question(
     method: &str,
     params: &Bytes,
@@ -48,7 +48,7 @@ pub fn question(
     Ok(draft.finish_or(params))
 }
 
-/// The client's answer to a question as the server takes it: `from` is the client's era, `to` the server's.
+/// Translates the client's answer to a question for the server: `from` is the client's era, `to` the server's.
 pub fn answer(method: &str, result: &Bytes, from: &Era, to: &Era) -> Bytes {
     if from == to {
         return result.clone();

@@ -1,31 +1,68 @@
-//! Results of a client's requests: the data by the method, and what else the eras want in every result.
+//! Results of a client's requests: the data of each method, and the members that an era requires in every result.
 
 use bytes::Bytes;
 
 use super::edit::{Draft, Element, each, is, is_array};
 use super::{Listed, content, item, tool_result};
 use crate::era::Era;
+use crate::json::{Span, Splice};
 use crate::mcp::{Method, meta};
 
-/// What the gateway says of itself where an upstream did not.
+/// The gateway's identity, for results in which an upstream gave none.
 #[derive(Debug, Clone, Copy)]
 pub struct Own<'a> {
     /// Its name and version: a JSON object.
     pub server_info: &'a str,
 }
 
-/// The result of `method` as `to` wants it. For `resources/templates/list` from an era that has the templates in the
-/// list of resources, `result` is that of `resources/list`.
-///
-/// Results that ask for input, and those of tasks, are not translated here.
+/// The changes that make a result of one era one of another.
+#[derive(Debug)]
+pub struct ResultChanges<'a>(Draft<'a>);
+
+impl<'a> ResultChanges<'a> {
+    /// Reads the result of `method` at `place` of a message, and decides what has to change for `to`. For
+    /// `resources/templates/list` from an era that lists templates among the resources, it is that of `resources/list`.
+    ///
+    /// Results that ask for input and results of tasks are not translated here.
+    ///
+    /// # Errors
+    /// A reason in words, if the result is not an object or has an undeclared type.
+    pub fn of(
+        method: &str,
+        (text, place): (&'a [u8], Span),
+        from: &Era,
+        to: &Era,
+        own: &Own<'_>,
+    ) -> Result<Self, String> {
+        let draft = Draft::within(text, place.start()).ok_or("the result is not a JSON object")?;
+        decided(draft, method, from, to, own).map(Self)
+    }
+
+    /// Makes the changes in `splice`, which is over the message's text.
+    pub fn apply<'s>(&'s self, splice: &mut Splice<'s>) {
+        self.0.apply(splice);
+    }
+}
+
+/// Translates the result of `method` for `to`, as [`ResultChanges`] does in a message.
 ///
 /// # Errors
-/// A reason for people, when `result` is no object, or of a type that nobody declared.
+/// A reason in words, if `result` is not an object or has an undeclared type.
 pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>) -> Result<Bytes, String> {
     if from == to {
         return Ok(result.clone());
     }
-    let mut draft = Draft::of(result).ok_or("the result is not a JSON object")?;
+    let draft = Draft::of(result).ok_or("the result is not a JSON object")?;
+    Ok(decided(draft, method, from, to, own)?.finish_or(result))
+}
+
+fn decided<'a>(
+    mut draft: Draft<'a>,
+    method: &str,
+    from: &Era,
+    to: &Era,
+    own: &Own<'_>,
+) -> Result<Draft<'a>, String> {
     let known = Method::from_name(method);
     if from.typed_results {
         untype(&mut draft, known, to)?;
@@ -43,10 +80,10 @@ pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>)
     if to.typed_results && !from.typed_results {
         dress(&mut draft, known, own);
     }
-    Ok(draft.finish_or(result))
+    Ok(draft)
 }
 
-/// Returns true if results of this request say how long they may be kept (MCP 2026-07-28, caching).
+/// Returns true if results of this request say how long they may be cached (MCP 2026-07-28, caching).
 fn is_cacheable(method: Option<Method>) -> bool {
     matches!(
         method,
@@ -61,7 +98,7 @@ fn is_cacheable(method: Option<Method>) -> bool {
     )
 }
 
-/// Takes out what only results with types have.
+/// Removes members that only typed results have.
 fn untype(result: &mut Draft<'_>, method: Option<Method>, to: &Era) -> Result<(), String> {
     if let Some(kind) = result.get("resultType")
         && !is(Some(kind), "complete")
@@ -79,7 +116,7 @@ fn untype(result: &mut Draft<'_>, method: Option<Method>, to: &Era) -> Result<()
     Ok(())
 }
 
-/// Adds what results with types must have. Nothing is promised of how long they hold.
+/// Adds members that typed results must have. The cache hint promises nothing.
 fn dress(result: &mut Draft<'_>, method: Option<Method>, own: &Own<'_>) {
     result.set("resultType", "\"complete\"");
     if is_cacheable(method) {
@@ -119,7 +156,7 @@ fn read(result: &mut Draft<'_>, to: &Era) {
     }
 }
 
-/// A list, and what stands beside it: templates among resources, the next page.
+/// Rewrites a list and the members beside it: templates among resources, the next page.
 fn list(result: &mut Draft<'_>, kind: Listed, from: &Era, to: &Era) {
     item::list(result, kind, to);
     match kind {

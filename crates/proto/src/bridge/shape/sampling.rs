@@ -12,7 +12,7 @@ use crate::json::quote;
 pub(super) fn question(params: &mut Draft<'_>, to: &Era) -> Result<(), Unaskable> {
     if !to.shapes.sampling_tools {
         if params.get("tools").is_some_and(|tools| elements(tools).next().is_some()) {
-            return Err(Unaskable(format!("a model cannot use tools in protocol version {to}")));
+            return Err(Unaskable(format!("protocol version {to} has no tools for a model")));
         }
         params.remove_all(&["tools", "toolChoice"]);
     }
@@ -35,8 +35,8 @@ pub(super) fn question(params: &mut Draft<'_>, to: &Era) -> Result<(), Unaskable
     unaskable.map_or(Ok(()), Err)
 }
 
-/// A message for an era whose messages hold one block: more blocks are as many messages of the same role, of which the
-/// first one carries whatever else the message has.
+/// Splits a message for an era whose messages hold one block: each further block becomes a message of the same role.
+/// The first message keeps all other members.
 fn plain_message(message: &[u8], to: &Era) -> Result<Element, Unaskable> {
     let Some(mut draft) = Draft::of(message) else { return Ok(Element::Same) };
     if to.shapes.strict {
@@ -66,16 +66,17 @@ fn plain_message(message: &[u8], to: &Era) -> Result<Element, Unaskable> {
     Ok(Element::Changed(several.into()))
 }
 
-/// The longest role that is written more than once, as it was written: there are "user" and "assistant".
+/// The longest role, in bytes as written, that is copied to several messages; the known roles are "user" and
+/// "assistant".
 const MAX_ROLE: usize = 32;
 
-/// The types that came later than sampling.
+/// The types that were added after sampling.
 const LATER: &[&str] = &["audio", "tool_use", "tool_result"];
 
-/// What cannot be asked is not said in another way: a model would answer something else.
+/// Types that are not rewritten as another type: the model would answer a different question.
 const AS_IT_IS: &[&str] = &["resource_link", "audio", "resource"];
 
-/// Checks whether a block is of a type that a client of `to` can give to its model, or of one that nobody knows.
+/// Checks that a client of `to` can give a block of this type to its model, or that no version defines the type.
 fn askable(block: &[u8], to: &Era) -> Result<(), Unaskable> {
     match Draft::of(block).and_then(|block| block.get("type").and_then(string)) {
         Some(kind) if LATER.contains(&&*kind) && !to.shapes.sampling_content.contains(&&*kind) => {
@@ -104,7 +105,8 @@ pub(super) fn answer(result: &mut Draft<'_>, to: &Era) {
     }
 }
 
-/// One block of several: all their text, or else the first of another type; an empty text of none.
+/// One block for several: all their text, or the first block of another type if there is no text; an empty text if
+/// there are none.
 fn single(content: &[u8]) -> Vec<u8> {
     let mut text = b"{\"type\":\"text\",\"text\":\"".to_vec();
     let mut before: Option<&[u8]> = None;

@@ -41,7 +41,7 @@ pub(super) fn rewrite(result: &mut Draft<'_>, to: &Era) {
     }
 }
 
-/// The content of a result that has only `toolResult`: the one that stands in it, or its JSON as text.
+/// The content of a result that has only `toolResult`: the content inside it, or its JSON as text.
 fn hoist(result: &mut Draft<'_>, first: &[u8]) -> Vec<u8> {
     let object = Draft::of(first);
     let part = |key| object.as_ref().and_then(|object| object.get(key));
@@ -57,7 +57,7 @@ fn hoist(result: &mut Draft<'_>, first: &[u8]) -> Vec<u8> {
     content.to_vec()
 }
 
-/// Returns true if structured content can stand in a result of an era that allows this.
+/// Returns true if an era whose structured content is of this form accepts the value.
 fn fits(value: &[u8], structured: Structured) -> bool {
     match structured {
         Structured::None => false,
@@ -66,7 +66,7 @@ fn fits(value: &[u8], structured: Structured) -> bool {
     }
 }
 
-/// The content (an array) with one more block, whose text is the JSON `value`.
+/// Appends a block to the content (an array), whose text is the JSON `value`.
 fn with_text(content: &[u8], value: &[u8]) -> Vec<u8> {
     let inside = content.strip_suffix(b"]").unwrap_or(b"[");
     let mut out = Vec::with_capacity(content.len() + value.len() + 40);
@@ -80,12 +80,12 @@ fn with_text(content: &[u8], value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// One block, whose text is the JSON string `text`.
+/// Content of one block, whose text is the JSON string `text`.
 fn text_only(text: &[u8]) -> Vec<u8> {
     [b"[{\"type\":\"text\",\"text\":", text, b"}]"].concat()
 }
 
-/// What `toolResult` says of content: its text, or all of it where there is something else.
+/// The value of `toolResult` for this content: its text, or the whole content if not all of it is text.
 fn summary(content: &[u8]) -> Vec<u8> {
     let mut out = b"\"".to_vec();
     for (index, block) in elements(content).enumerate() {
@@ -102,8 +102,8 @@ fn summary(content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns true if a text block of the content says the JSON `value`, however that is spelled; a string may stand for
-/// itself.
+/// Returns true if a text block of the content equals the JSON `value`, however it is spelled; a string may also
+/// stand without its quotes.
 fn says(content: &[u8], value: &[u8]) -> bool {
     let plain = string(value);
     let mut wanted = None;
@@ -125,7 +125,7 @@ fn says(content: &[u8], value: &[u8]) -> bool {
     })
 }
 
-/// A value without white space, its strings each in the one spelling of its meaning.
+/// A value without white space, with each string in its canonical spelling.
 fn plainly_spelled(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len());
     let mut rest = json;
@@ -148,7 +148,7 @@ fn push_dense(out: &mut Vec<u8>, text: &[u8]) {
     out.extend(text.iter().filter(|b| !b.is_ascii_whitespace()));
 }
 
-/// Where the closing quote of the string stands that `text` starts with.
+/// The offset of the quote that closes the string at the start of `text`.
 fn end_of_string(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {

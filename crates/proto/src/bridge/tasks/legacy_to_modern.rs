@@ -1,7 +1,7 @@
 //! A client of the experiment that asks about a task of a server with the extension.
 //!
-//! What the experiment keeps under `tasks/result` is gathered by asking how the task is until it has ended, at the pace
-//! that the server names; its questions become requests to the client, and their answers go with `tasks/update`.
+//! `tasks/result` waits for the outcome; here the task is polled until it has ended, at the interval that the server
+//! names. The server's questions become requests to the client, and the answers go out with `tasks/update`.
 
 use bytes::Bytes;
 
@@ -13,19 +13,20 @@ use crate::bridge::shape::{self, Own};
 use crate::era::Era;
 use crate::json::{Members, Span, unquote};
 use crate::mcp::Method;
-use crate::rpc::{Frame, Kind, RpcError, code};
+use crate::rpc::{Frame, FrameKind, RpcError, code};
 
-/// The number of questions that may come about one task while its outcome is waited for.
+/// The number of questions that one task may ask while a client waits for its outcome.
 const MAX_QUESTIONS: usize = 64;
 
-/// The interval at which a task is looked at that was cancelled but goes on.
+/// The number of times that a cancelled task is polled while it goes on.
 const MAX_LOOKS: u32 = 5;
 
-/// Milliseconds between two looks at a task, where the server names none, and the least and the most that it may name.
+/// Milliseconds between two polls of a task if the server names no interval, and the least and the most that it may
+/// name.
 const INTERVAL: u64 = 1000;
 const INTERVALS: (u64, u64) = (50, 10_000);
 
-/// Milliseconds after which an answered task is looked at again, at most.
+/// Milliseconds, at most, after which an answered task is polled again.
 const AFTER_ANSWER: u64 = 200;
 
 /// Both sides of the request.
@@ -35,34 +36,34 @@ pub struct Sides {
     pub client: &'static Era,
     /// The server's era.
     pub server: &'static Era,
-    /// What the client can be asked, in its own words: a JSON object.
+    /// The client's declared capabilities, as it wrote them: a JSON object.
     pub capabilities: Bytes,
     /// The gateway's own name and version, a JSON object.
     pub server_info: String,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Phase {
-    /// The answer to this is awaited.
+enum PollPhase {
+    /// This request was sent, and its answer is awaited.
     Sent(TaskMethod),
     Waiting,
     Over,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct QuestionEntry {
     /// The server's key, a JSON string as written.
     key: Bytes,
     method: Method,
-    answer: Answer,
+    answer: QuestionAnswer,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Answer {
+enum QuestionAnswer {
     Awaited,
-    /// In the server's words, a JSON object.
+    /// Given by the client, in the server's form: a JSON object.
     Given(Bytes),
-    /// It is on its way to the server, or has come there.
+    /// Sent to the server.
     Told,
 }
 
@@ -73,52 +74,55 @@ pub struct LegacyToModern {
     method: TaskMethod,
     /// The server's id of the task, a JSON string.
     task: Bytes,
-    phase: Phase,
-    entries: Vec<Entry>,
+    phase: PollPhase,
+    entries: Vec<QuestionEntry>,
     interval: u64,
     looks: u32,
 }
 
 impl LegacyToModern {
-    /// Begins. `task` is the server's id, a JSON string. `None` for a method that has no counterpart.
+    /// Begins a request about the task with the server's id `task`, a JSON string. `None` for a method that has no
+    /// counterpart.
     pub fn begin(sides: Sides, method: TaskMethod, task: Bytes) -> Option<(Self, Next)> {
         if !matches!(method, TaskMethod::Get | TaskMethod::Result | TaskMethod::Cancel) {
             return None;
         }
         let first = about(TaskMethod::Get, &task);
-        let phase = Phase::Sent(TaskMethod::Get);
+        let phase = PollPhase::Sent(TaskMethod::Get);
         let new = Self { sides, method, task, phase, entries: Vec::new(), interval: INTERVAL, looks: 0 };
         Some((new, first))
     }
 
-    /// Takes the server's answer to what was sent last.
+    /// Takes the server's answer to the latest request.
     pub fn answer(&mut self, answer: &Frame) -> Nexts {
-        let Phase::Sent(sent) = self.phase else { return Nexts::new() };
+        let PollPhase::Sent(sent) = self.phase else { return Nexts::new() };
         let nexts = match (sent, answer.kind()) {
             // Whether the task is still there is seen when it is looked at next.
             (TaskMethod::Update, _) => only(self.pause(AFTER_ANSWER)),
-            (_, Kind::Error) => only(passed_error(self.method, answer, self.sides.server, self.sides.client)),
+            (_, FrameKind::Error) => {
+                only(passed_error(self.method, answer, self.sides.server, self.sides.client))
+            }
             (TaskMethod::Cancel, _) => only(self.look()),
             _ => match answer.payload().and_then(|span| Task::read(answer.text(), span)) {
                 Some(task) => self.seen(answer.text(), &task),
-                None => only(malformed("the server's answer is no task")),
+                None => only(malformed("the server's answer is not a task")),
             },
         };
         self.settle(nexts)
     }
 
-    /// The time has passed that was to be waited.
+    /// Goes on after the wait is over.
     pub fn waited(&mut self) -> Nexts {
-        if self.phase == Phase::Waiting { only(self.look()) } else { Nexts::new() }
+        if self.phase == PollPhase::Waiting { only(self.look()) } else { Nexts::new() }
     }
 
     /// Takes the client's reply to a question.
     pub fn reply(&mut self, index: usize, frame: &Frame) -> Nexts {
-        let open = self.entries.get_mut(index).filter(|entry| entry.answer == Answer::Awaited);
-        let Some(entry) = open.filter(|_| self.phase != Phase::Over) else { return Nexts::new() };
+        let open = self.entries.get_mut(index).filter(|entry| entry.answer == QuestionAnswer::Awaited);
+        let Some(entry) = open.filter(|_| self.phase != PollPhase::Over) else { return Nexts::new() };
         let object = frame.payload().filter(|span| span.of(frame.text())[0] == b'{');
         let given = match (frame.kind(), object) {
-            (Kind::Response, Some(result)) => {
+            (FrameKind::Response, Some(result)) => {
                 let result = result.share(frame.text());
                 let result = unrelated(&result).unwrap_or(result);
                 shape::answer(entry.method.name(), &result, self.sides.client, self.sides.server)
@@ -128,23 +132,23 @@ impl LegacyToModern {
                 let why = object.and_then(|span| RpcError::of_value(frame.text(), span)?.message);
                 let why = why.and_then(|span| frame.string(span)).unwrap_or("it gave no reason".into());
                 let message = format!(
-                    "the task needs the client's answer to {}, which it refused: {why}",
+                    "the task needs the client's answer to {}, but the client refused: {why}",
                     entry.method.name()
                 );
                 return self.settle(only(error(code::INTERNAL_ERROR, &message)));
             }
         };
-        entry.answer = Answer::Given(given);
-        let nexts = if self.phase == Phase::Waiting { self.tell().map(only) } else { None };
+        entry.answer = QuestionAnswer::Given(given);
+        let nexts = if self.phase == PollPhase::Waiting { self.tell().map(only) } else { None };
         nexts.unwrap_or_default()
     }
 
-    /// The number of questions that wait for the client.
+    /// The number of questions that wait for the client's reply.
     pub fn asking(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.answer == Answer::Awaited).count()
+        self.entries.iter().filter(|entry| entry.answer == QuestionAnswer::Awaited).count()
     }
 
-    /// What the task, as it is now, comes to.
+    /// Takes the task's current state and says what to do next.
     fn seen(&mut self, text: &Bytes, task: &Task) -> Nexts {
         let (least, most) = INTERVALS;
         self.interval = task.interval.unwrap_or(INTERVAL).clamp(least, most);
@@ -160,11 +164,11 @@ impl LegacyToModern {
         match (self.looks, task.status.has_ended()) {
             (1, true) => {
                 // MCP 2025-11-25, tasks: a task that has ended cannot be cancelled.
-                let message = "the task has ended already and cannot be cancelled";
+                let message = "the task has already ended and cannot be cancelled";
                 error(code::INVALID_PARAMS, message)
             }
             (1, false) => {
-                self.phase = Phase::Sent(TaskMethod::Cancel);
+                self.phase = PollPhase::Sent(TaskMethod::Cancel);
                 about(TaskMethod::Cancel, &self.task)
             }
             (looks, false) if looks <= MAX_LOOKS => self.pause(self.interval),
@@ -198,7 +202,7 @@ impl LegacyToModern {
         })
     }
 
-    /// The task has not ended: its new questions are asked, and it is looked at again.
+    /// Asks the new questions of a task that has not ended, and polls it again.
     fn go_on(&mut self, text: &Bytes, task: &Members) -> Nexts {
         let mut nexts = Nexts::new();
         let requests = task.get(text, "inputRequests").and_then(|span| Members::of_value(text, span));
@@ -208,7 +212,7 @@ impl LegacyToModern {
                 continue;
             }
             if self.entries.len() == MAX_QUESTIONS {
-                return only(malformed("the task asks too much"));
+                return only(malformed("the task asks too many questions"));
             }
             match self.question(text, key, request.value) {
                 Ok(question) => nexts.extend(question.map(Next::Ask)),
@@ -220,9 +224,10 @@ impl LegacyToModern {
         nexts
     }
 
-    /// Makes a question of an entry; `None` when it is answered in the place of a client that cannot be asked.
+    /// Makes a question of an entry; `None` if the gateway has answered it on behalf of a client that cannot be
+    /// asked.
     fn question(&mut self, text: &Bytes, key: Bytes, entry: Span) -> Result<Option<Question>, String> {
-        let members = Members::of_value(text, entry).ok_or("a question of the task is no object")?;
+        let members = Members::of_value(text, entry).ok_or("a question of the task is not an object")?;
         let name = members.get(text, "method").and_then(|span| {
             let inside = span.of(text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
             unquote(inside)
@@ -231,8 +236,8 @@ impl LegacyToModern {
         let asks =
             |method: &Method| matches!(method, Method::Elicit | Method::CreateMessage | Method::RootsList);
         let method = Method::from_name(&name).filter(asks);
-        let method = method
-            .ok_or_else(|| format!("the task asks for {name}, which is nothing that a client is asked"))?;
+        let method =
+            method.ok_or_else(|| format!("the task asks for {name}, which clients cannot be asked"))?;
         let params = members.get(text, "params").filter(|span| span.of(text)[0] == b'{');
         let params = params.map_or(Bytes::from_static(b"{}"), |span| span.share(text));
         let Sides { client, server, capabilities, .. } = &self.sides;
@@ -245,52 +250,52 @@ impl LegacyToModern {
                 let declared = declares_question(client, capabilities, method, &params);
                 declared
                     .then_some(params)
-                    .ok_or("this client did not declare that it can be asked".to_owned())
+                    .ok_or("this client did not declare the capability for it".to_owned())
             });
         let answer = match (&put, method) {
-            (Ok(_), _) => Answer::Awaited,
+            (Ok(_), _) => QuestionAnswer::Awaited,
             // What a user was never shown is as good as closed.
-            (Err(_), Method::Elicit) => Answer::Given(Bytes::from_static(CANCELLED)),
+            (Err(_), Method::Elicit) => QuestionAnswer::Given(Bytes::from_static(CANCELLED)),
             (Err(why), _) => return Err(format!("the task asks for {name}, but {why}")),
         };
-        self.entries.push(Entry { key, method, answer });
+        self.entries.push(QuestionEntry { key, method, answer });
         Ok(put.ok().map(|params| Question { index, method, params: related_to(&params, &self.task) }))
     }
 
-    /// Tells the server what answers there are; `None` when there are none.
+    /// Sends the server the answers so far; `None` if there are none.
     fn tell(&mut self) -> Option<Next> {
         let mut responses = Vec::new();
         for entry in &mut self.entries {
-            let Answer::Given(answer) = &entry.answer else { continue };
+            let QuestionAnswer::Given(answer) = &entry.answer else { continue };
             let comma: &[u8] = if responses.is_empty() { b"" } else { b"," };
             responses.extend_from_slice(&[comma, &entry.key, b":", answer].concat());
-            entry.answer = Answer::Told;
+            entry.answer = QuestionAnswer::Told;
         }
         if responses.is_empty() {
             return None;
         }
-        self.phase = Phase::Sent(TaskMethod::Update);
+        self.phase = PollPhase::Sent(TaskMethod::Update);
         let params = [b"\"taskId\":", &self.task[..], b",\"inputResponses\":{", &responses, b"}"].concat();
         Some(Next::Send(TaskMethod::Update, params.into()))
     }
 
     fn look(&mut self) -> Next {
-        self.phase = Phase::Sent(TaskMethod::Get);
+        self.phase = PollPhase::Sent(TaskMethod::Get);
         about(TaskMethod::Get, &self.task)
     }
 
-    /// Waits, unless answers have come meanwhile.
+    /// Waits, unless answers have arrived meanwhile.
     fn pause(&mut self, most: u64) -> Next {
         if let Some(tell) = self.tell() {
             return tell;
         }
-        self.phase = Phase::Waiting;
+        self.phase = PollPhase::Waiting;
         Next::Wait(self.interval.min(most))
     }
 
     fn settle(&mut self, nexts: Nexts) -> Nexts {
         if matches!(nexts.last(), Some(Next::Result(_) | Next::Error(_))) {
-            self.phase = Phase::Over;
+            self.phase = PollPhase::Over;
         }
         nexts
     }

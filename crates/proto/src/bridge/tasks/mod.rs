@@ -1,4 +1,4 @@
-//! Long work between the experiment and the extension.
+//! Tasks between the experiment and the extension.
 //!
 //! A call may become a task: a thing with an id, a status and, in the end, an outcome. The experiment (MCP 2025-11-25)
 //! lets the client decide and keeps the outcome under `tasks/result`; the extension `io.modelcontextprotocol/tasks`
@@ -7,15 +7,15 @@
 //! | file | is for |
 //! |---|---|
 //! | `names` | methods, notifications, capabilities |
-//! | `places` | where ids of tasks stand in messages |
-//! | `task` | a task as each side writes it |
-//! | `legacy_to_modern` | requests of a client of the experiment at a server of the extension |
-//! | `modern_to_legacy` | requests of a client of the extension, or of none, at a server of the experiment |
+//! | `places` | the places of task ids in messages |
+//! | `task` | a task in the form of each side |
+//! | `legacy_to_modern` | requests of a client of the experiment to a server of the extension |
+//! | `modern_to_legacy` | requests of a client of the extension, or without tasks, to a server of the experiment |
 //! | `watch` | the questions of a server of the experiment about one task |
-//! | `next` | what the machines want done |
+//! | `next` | the next steps that the machines ask for |
 //!
-//! What cannot be mapped: tasks of clients, `tasks/list` (a server's tasks are not all one client's), ids of tasks that
-//! were begun in the other way.
+//! Not translated: tasks of clients, `tasks/list` (a server's tasks do not all belong to one client), and ids of tasks that
+//! were started in the other form.
 //!
 //! It must not know transports, sessions or time, nor whose task it is.
 
@@ -34,7 +34,7 @@ pub use names::{
     declares_extension, offers_tasks, supporting_tasks, with_extension, without_list,
 };
 pub use next::{Next, Nexts};
-pub use places::{Asked, Places, in_answer, in_message, in_reply, is_task, related};
+pub use places::{AnsweredRequest, TaskIdPlaces, in_answer, in_message, in_reply, is_task, related};
 pub use task::{
     Status, Task, flattened, related_to, status_notice, to_experiment, to_extension, unrelated, wrapped,
 };

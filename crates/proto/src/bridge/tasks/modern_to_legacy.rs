@@ -1,8 +1,8 @@
-//! A client that knows the extension, or nothing of tasks, and a server of the experiment.
+//! A client that knows the extension, or no tasks at all, and a server of the experiment.
 //!
-//! What the extension keeps in the task itself, its outcome and its questions, the experiment gives under `tasks/result`.
-//! The outcome is fetched from there when the task has ended. The questions come there while it is open, which is longer
-//! than a request of the client lasts: that is the business of [`Watch`](super::Watch).
+//! The extension keeps outcome and questions in the task itself; the experiment delivers both through `tasks/result`.
+//! The outcome is fetched from there once the task has ended. Questions arrive there while it is open, longer than
+//! one request of the client lasts: [`Watch`](super::Watch) handles these.
 
 use bytes::Bytes;
 
@@ -12,12 +12,12 @@ use super::next::{Next, about, error, passed_error, result_of};
 use super::task::{Status, Task, flattened, to_extension, unrelated};
 use crate::bridge::shape::{self, Own};
 use crate::era::{Era, complete};
-use crate::rpc::{Frame, Kind, code};
+use crate::rpc::{Frame, FrameKind, code};
 
-/// What the client asked for.
+/// The client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
-    /// A call that runs as a task; whether the client takes the task, or only its outcome.
+    /// A call that runs as a task; the client takes either the task or only its outcome.
     Call {
         takes_task: bool,
     },
@@ -25,8 +25,8 @@ enum Wish {
 }
 
 #[derive(Debug)]
-enum Phase {
-    /// The answer to the call is awaited.
+enum FetchPhase {
+    /// The call was sent, and its answer is awaited.
     Called,
     Sent(TaskMethod),
     /// The questions of the task are awaited.
@@ -39,10 +39,10 @@ enum Phase {
 pub struct ModernToLegacy {
     sides: Sides,
     wish: Wish,
-    /// The server's id of the task, a JSON string; empty as long as there is none.
+    /// The server's id of the task, a JSON string; empty while there is none.
     task: Bytes,
-    phase: Phase,
-    /// The task as the server told of it, or an error that may yet turn out to be none.
+    phase: FetchPhase,
+    /// The task as the server reported it, or an error that may turn out not to be final.
     kept: Option<Frame>,
 }
 
@@ -57,53 +57,57 @@ impl ModernToLegacy {
             TaskMethod::Result | TaskMethod::List => return None,
         };
         let next = about(first, &task);
-        Some((Self { sides, wish: Wish::About(method), task, phase: Phase::Sent(first), kept: None }, next))
+        Some((
+            Self { sides, wish: Wish::About(method), task, phase: FetchPhase::Sent(first), kept: None },
+            next,
+        ))
     }
 
     /// Begins with a call that was sent with [`AS_TASK`].
     pub fn called(sides: Sides, takes_task: bool) -> Self {
         let wish = Wish::Call { takes_task };
-        Self { sides, wish, task: Bytes::new(), phase: Phase::Called, kept: None }
+        Self { sides, wish, task: Bytes::new(), phase: FetchPhase::Called, kept: None }
     }
 
-    /// The task behind a call whose outcome is waited for: a JSON string. It is to be cancelled when nobody waits.
+    /// The id of the task (a JSON string) behind a call whose outcome the client awaits. Cancel the task when the
+    /// client leaves.
     pub fn unattended(&self) -> Option<&Bytes> {
-        let waits = matches!(self.phase, Phase::Sent(_)) && matches!(self.wish, Wish::Call { .. });
+        let waits = matches!(self.phase, FetchPhase::Sent(_)) && matches!(self.wish, Wish::Call { .. });
         waits.then_some(&self.task)
     }
 
-    /// Takes the server's answer to what was sent last; `None` when it is to be passed on as any other.
+    /// Takes the server's answer to the latest request; `None` if it is passed on like any other.
     pub fn answer(&mut self, answer: &Frame) -> Option<Next> {
         let next = match self.phase {
-            Phase::Called => self.created(answer)?,
-            Phase::Sent(TaskMethod::Result) => self.ended(answer),
-            Phase::Sent(TaskMethod::Cancel) if answer.kind() == Kind::Error => {
+            FetchPhase::Called => self.created(answer)?,
+            FetchPhase::Sent(TaskMethod::Result) => self.ended(answer),
+            FetchPhase::Sent(TaskMethod::Cancel) if answer.kind() == FrameKind::Error => {
                 // A task that has ended cannot be cancelled there, and one that is unknown cannot either.
                 self.kept = Some(answer.clone());
                 self.send(TaskMethod::Get)
             }
-            Phase::Sent(TaskMethod::Cancel) => self.acknowledged(),
-            Phase::Sent(_) if answer.kind() == Kind::Error => {
+            FetchPhase::Sent(TaskMethod::Cancel) => self.acknowledged(),
+            FetchPhase::Sent(_) if answer.kind() == FrameKind::Error => {
                 passed_error(self.method(), answer, self.sides.server, self.sides.client)
             }
-            Phase::Sent(_) => match answer.payload().and_then(|span| Task::read(answer.text(), span)) {
+            FetchPhase::Sent(_) => match answer.payload().and_then(|span| Task::read(answer.text(), span)) {
                 Some(task) => self.seen(answer, &task),
-                None => error(code::INTERNAL_ERROR, "the server's answer is no task"),
+                None => error(code::INTERNAL_ERROR, "the server's answer is not a task"),
             },
-            Phase::Questions | Phase::Over => return None,
+            FetchPhase::Questions | FetchPhase::Over => return None,
         };
         if matches!(next, Next::Result(_) | Next::Error(_)) {
-            self.phase = Phase::Over;
+            self.phase = FetchPhase::Over;
         }
         Some(next)
     }
 
-    /// Takes what is open of the task's questions: the inside of `inputRequests`, empty when there is none.
+    /// Takes the open questions of the task: the inside of `inputRequests`, empty if there are none.
     pub fn questions(&mut self, requests: &str) -> Option<Next> {
-        if !matches!(self.phase, Phase::Questions) {
+        if !matches!(self.phase, FetchPhase::Questions) {
             return None;
         }
-        self.phase = Phase::Over;
+        self.phase = FetchPhase::Over;
         // A task that waits for the client and asks it nothing would wait for ever.
         Some(match requests {
             "" => self.detailed(Some(Status::Working), b""),
@@ -122,11 +126,11 @@ impl ModernToLegacy {
     }
 
     fn send(&mut self, method: TaskMethod) -> Next {
-        self.phase = Phase::Sent(method);
+        self.phase = FetchPhase::Sent(method);
         about(method, &self.task)
     }
 
-    /// The answer to a call: a task, or whatever else.
+    /// Takes the answer to a call: a task, or anything else.
     fn created(&mut self, answer: &Frame) -> Option<Next> {
         let Wish::Call { takes_task } = self.wish else { return None };
         let (text, result) = (answer.text(), result_of(answer)?);
@@ -154,7 +158,7 @@ impl ModernToLegacy {
             }
             (_, Status::InputRequired) => {
                 self.kept = Some(answer.clone());
-                self.phase = Phase::Questions;
+                self.phase = FetchPhase::Questions;
                 Next::Questions
             }
             (_, Status::Completed | Status::Failed) => {
@@ -164,12 +168,12 @@ impl ModernToLegacy {
         }
     }
 
-    /// The outcome of a task.
+    /// Takes the outcome of a task.
     fn ended(&self, answer: &Frame) -> Next {
         let Sides { client, server, server_info, .. } = &self.sides;
         let given = answer.payload().map_or(Bytes::from_static(b"null"), |span| span.share(answer.text()));
         let called = matches!(self.wish, Wish::Call { .. });
-        if answer.kind() == Kind::Error {
+        if answer.kind() == FrameKind::Error {
             let error = shape::error("tools/call", &given, None, server, client);
             if called {
                 return Next::Error(error);
@@ -185,13 +189,13 @@ impl ModernToLegacy {
         }
     }
 
-    /// The task that was kept, in full.
+    /// The full form of the stored task.
     fn detailed(&self, status: Option<Status>, more: &[u8]) -> Next {
         let kept = self.kept.as_ref();
         let task = kept.and_then(|frame| Some((frame.text(), Task::read(frame.text(), frame.payload()?)?)));
         match task {
             Some((text, task)) => Next::Result(to_extension(text, &task.members, "complete", status, more)),
-            None => error(code::INTERNAL_ERROR, "the server's answer is no task"),
+            None => error(code::INTERNAL_ERROR, "the server's answer is not a task"),
         }
     }
 
@@ -205,5 +209,5 @@ pub fn acknowledgement(client: &Era, server_info: &str) -> Bytes {
     complete(client, b"", None, server_info)
 }
 
-/// The member of a call's params that has it run as a task at a server of the experiment.
+/// The member of a call's params that makes it a task at a server of the experiment.
 pub const AS_TASK: (&str, &str) = ("task", "{}");

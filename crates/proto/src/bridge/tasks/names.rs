@@ -1,6 +1,6 @@
-//! The words of tasks: methods, notifications, the extension's name, the key that ties a message to a task.
+//! Names around tasks: methods, notifications, the extension, and the key that ties a message to a task.
 //!
-//! Names only; what stands under them is read elsewhere.
+//! Names only; other modules read the data under them.
 
 use bytes::Bytes;
 
@@ -21,28 +21,28 @@ pub const NOTICE: &str = "notifications/tasks";
 /// The notification of the experiment about a task (MCP 2025-11-25).
 pub const STATUS_NOTICE: &str = "notifications/tasks/status";
 
-/// The capabilities that a request for a task needs, as the `data` of the error that says so (MCP 2026-07-28, error
-/// -32021).
+/// The capabilities that a request for a task needs: the `data` of the error that reports them missing (MCP
+/// 2026-07-28, error -32021).
 pub const REQUIRED_CAPABILITIES: &str =
     r#"{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
 
 /// A client's request about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TaskMethod {
-    /// How is it? In the extension with its outcome and its questions.
+    /// Gets the state of a task; in the extension, also its outcome and its questions.
     Get,
-    /// Its outcome, when there is one (experiment).
+    /// Gets its outcome once it has one (experiment).
     Result,
-    /// Answers to its questions (extension).
+    /// Sends answers to its questions (extension).
     Update,
-    /// It is no longer wanted.
+    /// Cancels the task.
     Cancel,
-    /// Which are there? (experiment)
+    /// Lists the tasks (experiment).
     List,
 }
 
 impl TaskMethod {
-    /// The one with this name.
+    /// The method with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "tasks/get" => Some(Self::Get),
@@ -65,7 +65,7 @@ impl TaskMethod {
         }
     }
 
-    /// Returns true if it exists where tasks are told apart in this way.
+    /// Returns true if this form of tasks defines the method.
     pub fn is_known(self, tasks: Tasks) -> bool {
         match tasks {
             Tasks::None => false,
@@ -106,20 +106,20 @@ pub fn with_extension(capabilities: &[u8]) -> Bytes {
     splice.finish()
 }
 
-/// Says whether a tool of the experiment runs as a task (MCP 2025-11-25, `execution.taskSupport`).
+/// Support of a tool for running as a task, in the experiment (MCP 2025-11-25, `execution.taskSupport`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskSupport {
-    /// Not at all.
+    /// The tool never runs as a task.
     #[default]
     Forbidden,
-    /// If the client wants it.
+    /// It runs as a task if the client wants that.
     Optional,
-    /// In no other way.
+    /// It runs only as a task.
     Required,
 }
 
 impl TaskSupport {
-    /// Reads it from a listed tool, a JSON object.
+    /// Reads the support from a listed tool, a JSON object.
     pub fn of_tool(tool: &[u8]) -> Self {
         let said = || {
             let all = Members::of_document(tool, MAX_DEPTH).ok()?;
@@ -134,7 +134,7 @@ impl TaskSupport {
     }
 }
 
-/// A listed tool, a JSON object, that runs as a task if its client wants it.
+/// A listed tool, a JSON object, marked to run as a task if its client wants that.
 pub fn supporting_tasks(tool: &[u8]) -> Option<Bytes> {
     let all = Members::of_document(tool, MAX_DEPTH).ok()?;
     let mut splice = Splice::new(tool);
@@ -142,7 +142,7 @@ pub fn supporting_tasks(tool: &[u8]) -> Option<Bytes> {
     Some(splice.finish())
 }
 
-/// A server's capabilities, a JSON object, without the one to list all tasks: they are not all one client's.
+/// A server's capabilities, a JSON object, without the one to list all tasks: they do not all belong to one client.
 pub fn without_list(capabilities: &str) -> Option<String> {
     let text = capabilities.as_bytes();
     let all = Members::of_document(text, MAX_DEPTH).ok()?;

@@ -1,4 +1,4 @@
-//! What a machine about a task wants done, and the small texts that all of them write.
+//! The next steps that the task machines ask for, and small texts that all of them write.
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -7,29 +7,29 @@ use super::TaskMethod;
 use crate::bridge::input::Question;
 use crate::era::Era;
 use crate::json::{Members, quote};
-use crate::rpc::{Frame, Kind};
+use crate::rpc::{Frame, FrameKind};
 
-/// What is to be done next.
+/// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Send the server this request. No other is open.
     Send(TaskMethod, Bytes),
-    /// Let so many milliseconds pass.
+    /// Wait this many milliseconds.
     Wait(u64),
     /// Put this question to the client; its reply may come at any time.
     Ask(Question),
-    /// Say what is open of the questions that the server has asked about the task.
+    /// Report the open questions that the server has asked about the task.
     Questions,
-    /// Answer the client with this result, a JSON object in its own words; it is over.
+    /// Answer the client with this result, a JSON object in the client's form. The request is over.
     Result(Bytes),
-    /// Answer the client with this error, a JSON object in its own words; it is over.
+    /// Answer the client with this error, a JSON object in the client's form. The request is over.
     Error(Bytes),
 }
 
-/// Mostly one thing.
+/// Steps; usually one.
 pub type Nexts = SmallVec<[Next; 2]>;
 
-/// One thing to do.
+/// A single step.
 pub(super) fn only(next: Next) -> Nexts {
     SmallVec::from_iter([next])
 }
@@ -45,17 +45,17 @@ pub(super) fn error(code: i32, message: &str) -> Next {
     Next::Error(format!("{{\"code\":{code},\"message\":{}}}", quote(message)).into())
 }
 
-/// The error of an answer in the client's words.
+/// Passes on the error of an answer, in the client's form.
 pub(super) fn passed_error(method: TaskMethod, answer: &Frame, server: &Era, client: &Era) -> Next {
     let given = answer.payload().map_or(Bytes::from_static(b"null"), |span| span.share(answer.text()));
     Next::Error(crate::bridge::shape::error(method.name(), &given, None, server, client))
 }
 
-/// The members of an answer's result; `None` for an error, or when it is no object.
+/// The members of an answer's result; `None` for an error, or if the result is not an object.
 pub(super) fn result_of(answer: &Frame) -> Option<Members> {
-    let payload = answer.payload().filter(|_| answer.kind() == Kind::Response)?;
+    let payload = answer.payload().filter(|_| answer.kind() == FrameKind::Response)?;
     Members::of_value(answer.text(), payload)
 }
 
-/// What a user's closing of a question is answered with (MCP, elicitation).
+/// The answer to a question that the user dismissed (MCP, elicitation).
 pub(super) const CANCELLED: &[u8] = b"{\"action\":\"cancel\"}";

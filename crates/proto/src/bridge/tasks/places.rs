@@ -1,6 +1,6 @@
-//! Where an id of a task stands in a message, so that it can be exchanged for another.
+//! Places of task ids in a message, where they can be exchanged for other ids.
 //!
-//! What is found is the place of a JSON string. It must not know whose id it is.
+//! A place covers a JSON string. This module must not know whose id it is.
 
 use std::sync::LazyLock;
 
@@ -11,44 +11,44 @@ use super::TaskMethod;
 use super::names::{NOTICE, RELATED_TASK, STATUS_NOTICE};
 use crate::era::Tasks;
 use crate::json::{Elements, Members, Span};
-use crate::rpc::{Frame, Kind};
+use crate::rpc::{Frame, FrameKind};
 
-/// The places of a message's ids; seldom more than two.
-pub type Places = SmallVec<[Span; 2]>;
+/// The places of a message's ids; rarely more than two.
+pub type TaskIdPlaces = SmallVec<[Span; 2]>;
 
-/// The member that names a task, everywhere.
+/// The member that names a task in every message.
 const TASK_ID: &str = "taskId";
 
-/// Made once: making it costs more than most searches.
+/// Built once: building it costs more than most searches.
 static TASK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"task\""));
 
 /// The request that an answer belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum AnsweredRequest {
     /// A call that may have become a task.
     Call,
-    /// Something about tasks.
+    /// A request about tasks.
     About(TaskMethod),
 }
 
 /// The ids in a server's answer.
-pub fn in_answer(answer: &Frame, asked: Asked, tasks: Tasks) -> Places {
+pub fn in_answer(answer: &Frame, asked: AnsweredRequest, tasks: Tasks) -> TaskIdPlaces {
     let text = answer.text();
-    let mut places = Places::new();
+    let mut places = TaskIdPlaces::new();
     // Nearly no call becomes a task, and this search is far cheaper than looking into each answer.
-    let hint = asked != Asked::Call || tasks == Tasks::Experiment;
-    if answer.kind() != Kind::Response || !(hint || TASK.find(text).is_some()) {
+    let hint = asked != AnsweredRequest::Call || tasks == Tasks::Experiment;
+    if answer.kind() != FrameKind::Response || !(hint || TASK.find(text).is_some()) {
         return places;
     }
     let Some(result) = answer.payload().and_then(|span| Members::of_value(text, span)) else { return places };
     match asked {
-        Asked::Call if tasks == Tasks::Experiment => {
+        AnsweredRequest::Call if tasks == Tasks::Experiment => {
             let task = result.get(text, "task").and_then(|span| Members::of_value(text, span));
             places.extend(task.and_then(|task| string(text, &task, TASK_ID)));
         }
-        Asked::Call if !is_task(text, &result) => {}
-        Asked::About(TaskMethod::List) => places.extend(listed(text, &result)),
-        Asked::Call | Asked::About(_) => places.extend(string(text, &result, TASK_ID)),
+        AnsweredRequest::Call if !is_task(text, &result) => {}
+        AnsweredRequest::About(TaskMethod::List) => places.extend(listed(text, &result)),
+        AnsweredRequest::Call | AnsweredRequest::About(_) => places.extend(string(text, &result, TASK_ID)),
     }
     places.extend(related(text, &result));
     places
@@ -59,18 +59,18 @@ pub fn is_task(text: &[u8], result: &Members) -> bool {
     result.get(text, "resultType").is_some_and(|kind| kind.of(text) == b"\"task\"")
 }
 
-/// The ids of the tasks of a list.
-fn listed(text: &[u8], result: &Members) -> Places {
+/// The ids of the tasks in a list.
+fn listed(text: &[u8], result: &Members) -> TaskIdPlaces {
     let list = result.get(text, "tasks").and_then(|span| Elements::of_value(text, span));
     let tasks = list.iter().flat_map(Elements::iter).filter_map(|span| Members::of_value(text, span));
     tasks.filter_map(|task| string(text, &task, TASK_ID)).collect()
 }
 
-/// The ids in a notification, or in a question that a server asks: of the task that it tells of, and of the one that it
+/// The ids in a notification or in a server's question: that of the task it reports on, and that of the task it
 /// belongs to.
-pub fn in_message(frame: &Frame) -> Places {
+pub fn in_message(frame: &Frame) -> TaskIdPlaces {
     let text = frame.text();
-    let mut places = Places::new();
+    let mut places = TaskIdPlaces::new();
     let Some(params) = frame.params() else { return places };
     if matches!(frame.method().as_ref(), NOTICE | STATUS_NOTICE) {
         places.extend(string(text, &params.members, TASK_ID));
@@ -82,13 +82,13 @@ pub fn in_message(frame: &Frame) -> Places {
 /// The id of the task that a client's answer to a question belongs to.
 pub fn in_reply(frame: &Frame) -> Option<Span> {
     let text = frame.text();
-    if frame.kind() != Kind::Response {
+    if frame.kind() != FrameKind::Response {
         return None;
     }
     related(text, &Members::of_value(text, frame.payload()?)?)
 }
 
-/// The id in the `_meta` of an object that says to which task it belongs.
+/// The id in an object's `_meta` that says which task it belongs to.
 pub fn related(text: &[u8], object: &Members) -> Option<Span> {
     let own = Members::of_value(text, object.get(text, "_meta")?)?;
     let task = Members::of_value(text, own.get(text, RELATED_TASK)?)?;

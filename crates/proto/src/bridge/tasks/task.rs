@@ -11,18 +11,18 @@ use crate::json::{Members, Span, Splice, quote};
 use crate::mcp::meta;
 use crate::rpc::Frame;
 
-/// What a task has come to.
+/// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It is worked on.
+    /// The server is working on it.
     Working,
-    /// It waits for answers of the client.
+    /// It waits for the client's answers.
     InputRequired,
-    /// Its call came to a result, perhaps one that tells of an error.
+    /// Its call returned a result, possibly one that reports an error.
     Completed,
-    /// Its call came to a JSON-RPC error.
+    /// Its call returned a JSON-RPC error.
     Failed,
-    /// It was no longer wanted.
+    /// It was cancelled.
     Cancelled,
 }
 
@@ -50,25 +50,25 @@ impl Status {
         }
     }
 
-    /// Returns true if nothing more comes.
+    /// Returns true if the status is final.
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }
 
-/// A task that a server told of: the place of the object that it is, and what is acted on.
+/// A task as a server reported it: the place of its object, and the members that the gateway acts on.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// Its members.
     pub members: Members,
     /// Its status.
     pub status: Status,
-    /// Milliseconds after which it is worth asking again.
+    /// Milliseconds to wait before asking again.
     pub interval: Option<u64>,
 }
 
 impl Task {
-    /// Reads the task at `span`, of either side; `None` when that is none.
+    /// Reads the task at `span` in either form; `None` if that is not a task.
     pub fn read(text: &[u8], span: Span) -> Option<Self> {
         let members = Members::of_value(text, span)?;
         let status = Status::of_json(members.get(text, "status")?.of(text))?;
@@ -84,13 +84,13 @@ impl Task {
     }
 }
 
-/// Members of the same meaning: in the extension, in the experiment.
+/// Members with the same meaning: the name in the extension, the name in the experiment.
 const RENAMED: [(&str, &str); 2] = [("ttlMs", "ttl"), ("pollIntervalMs", "pollInterval")];
 
-/// Members that only the extension's tasks have.
+/// Members that only tasks of the extension have.
 const INLINED: [&str; 5] = ["resultType", "inputRequests", "result", "error", "requestState"];
 
-/// A task of the extension as the experiment writes it, a JSON object.
+/// Writes a task of the extension in the form of the experiment, a JSON object.
 pub fn to_experiment(text: &[u8], task: &Members) -> Bytes {
     let mut splice = Splice::new(text);
     for key in INLINED {
@@ -103,9 +103,8 @@ pub fn to_experiment(text: &[u8], task: &Members) -> Bytes {
     cut(&splice.finish(), text, task)
 }
 
-/// A task of the experiment as the extension writes it, a JSON object of this `resultType`. `status` is another one than
-/// the task's own where the two sides count differently, and `more` are members that are added, each with a comma in
-/// front.
+/// Writes a task of the experiment in the form of the extension, a JSON object with this `resultType`. `status`
+/// overrides the task's own where the two forms differ; `more` holds additional members, each with a comma in front.
 pub fn to_extension(text: &[u8], task: &Members, kind: &str, status: Option<Status>, more: &[u8]) -> Bytes {
     let kind = quote(kind);
     let mut splice = Splice::new(text);
@@ -124,7 +123,7 @@ pub fn to_extension(text: &[u8], task: &Members, kind: &str, status: Option<Stat
     [&whole[..whole.len() - 1], more, b"}"].concat().into()
 }
 
-/// Moves values from the first to the second key of each pair, where the first stands there and the second does not.
+/// Renames the first key of each pair to the second, if the first exists and the second does not.
 fn rename<'a>(splice: &mut Splice<'a>, text: &'a [u8], object: &Members, pairs: [(&str, &'a str); 2]) {
     for (from, to) in pairs {
         let Some(value) = object.get(text, from) else { continue };
@@ -135,13 +134,13 @@ fn rename<'a>(splice: &mut Splice<'a>, text: &'a [u8], object: &Members, pairs: 
     }
 }
 
-/// The object out of the edited text: all that stands around it is as it was.
+/// Cuts the object out of the edited text; everything around it is unchanged.
 fn cut(edited: &Bytes, text: &[u8], object: &Members) -> Bytes {
     let behind = text.len() - object.span().end();
     edited.slice(object.span().start()..edited.len() - behind)
 }
 
-/// The answer to a call of the experiment: the task of the extension's answer, wrapped. `None` when that is no task.
+/// Wraps the task in an answer of the extension as the experiment answers a call. `None` if that is not a task.
 pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     if !is_task(text, result) {
         return None;
@@ -159,7 +158,7 @@ pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     Some([b"{\"task\":".as_slice(), &task, &meta, b"}"].concat().into())
 }
 
-/// The answer to a call of the extension: the task that the experiment's answer wraps, flat. `None` when it wraps none.
+/// Unwraps the task in an answer of the experiment as the extension answers a call. `None` if it wraps none.
 pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     let task = Task::read(text, result.get(text, "task")?)?;
     let meta = result.get(text, "_meta").filter(|_| task.members.get(text, "_meta").is_none());
@@ -168,7 +167,7 @@ pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     Some(unrelated(&flat).unwrap_or(flat))
 }
 
-/// The experiment's notification about a task, from the extension's; `None` when that is none.
+/// Translates a task notification of the extension to the experiment; `None` if it is not one.
 pub fn status_notice(notice: &Frame) -> Option<Bytes> {
     let (text, params) = (notice.text(), notice.params()?);
     if notice.method() != NOTICE {
@@ -186,7 +185,8 @@ pub fn status_notice(notice: &Frame) -> Option<Bytes> {
     Some(crate::era::notice(STATUS_NOTICE, inside))
 }
 
-/// A result that says to which task it belongs (MCP 2025-11-25, tasks: related-task metadata). `id` is a JSON string.
+/// Adds to a result the task that it belongs to (MCP 2025-11-25, tasks: related-task metadata). `id` is a JSON
+/// string.
 pub fn related_to(result: &Bytes, id: &[u8]) -> Bytes {
     let Some(members) = Members::of_value(result, Span::new(0, result.len())) else { return result.clone() };
     let task = [b"{\"taskId\":", id, b"}"].concat();
@@ -200,7 +200,7 @@ pub fn related_to(result: &Bytes, id: &[u8]) -> Bytes {
     splice.finish()
 }
 
-/// An object that no longer says to which task it belongs; `None` when it does not say so.
+/// Removes from an object the task that it belongs to; `None` if it names none.
 pub fn unrelated(object: &[u8]) -> Option<Bytes> {
     let members = Members::of_value(object, Span::new(0, object.len()))?;
     let own = Members::of_value(object, members.get(object, "_meta")?)?;

@@ -1,8 +1,8 @@
-//! The questions of one task of the experiment, which come while its `tasks/result` is open and wait here until a client
-//! that knows the extension comes to see them.
+//! The questions of one task of the experiment. They arrive while its `tasks/result` is open, and wait here until a
+//! client that knows the extension fetches them.
 //!
-//! The client that asks and the one that answers may be two requests of different capabilities, so a question is kept in
-//! the server's words. It must not know over what it came.
+//! The client that fetches and the one that answers may be two requests with different capabilities, so a question is
+//! kept in the server's form. This module must not know over which transport it came.
 
 use bytes::Bytes;
 
@@ -16,26 +16,27 @@ use crate::mcp::Method;
 use crate::rpc::{Frame, Id, code, error_response, result_response};
 
 #[derive(Debug)]
-struct Open {
+struct WatchedQuestion {
     key: String,
     id: Id,
     method: Method,
-    /// In the server's words.
+    /// The params in the server's form.
     params: Bytes,
 }
 
-/// What a task waits for.
+/// The open questions of one task.
 #[derive(Debug)]
 pub struct Watch {
     server: &'static Era,
-    /// Tells the keys of this watch from those of an earlier one of the same task: keys are never used again.
+    /// A number that distinguishes this watch's keys from those of an earlier watch of the same task: keys are never
+    /// reused.
     number: u64,
     asked: u64,
-    open: Vec<Open>,
+    open: Vec<WatchedQuestion>,
 }
 
 impl Watch {
-    /// No questions yet. `number` is one that no other watch has.
+    /// Starts without questions. `number` must be unique among watches.
     pub fn new(server: &'static Era, number: u64) -> Self {
         Self { server, number, asked: 0, open: Vec::new() }
     }
@@ -43,12 +44,12 @@ impl Watch {
     /// Keeps a question of the server.
     ///
     /// # Errors
-    /// Why not, for the server: it is nothing that a client is asked, or too many wait.
+    /// The reason, for the server: clients cannot be asked this, or too many questions are open.
     pub fn ask(&mut self, question: &Frame) -> Result<(), String> {
         let id = question.id().cloned().ok_or("it has no id")?;
         let method = Method::from_name(&question.method())
             .filter(|method| matches!(method, Method::Elicit | Method::CreateMessage | Method::RootsList))
-            .ok_or("it is nothing that a client of this task is asked")?;
+            .ok_or("clients cannot be asked this for a task")?;
         if self.open.len() >= MAX_QUESTIONS {
             return Err("too many questions of this task are open".to_owned());
         }
@@ -57,11 +58,16 @@ impl Watch {
         // Copied, because it may wait long, and a slice would keep the whole buffer that it came in.
         let params = unrelated(&params).unwrap_or_else(|| Bytes::copy_from_slice(&params));
         self.asked += 1;
-        self.open.push(Open { key: format!("t{}-{}", self.number, self.asked), id, method, params });
+        self.open.push(WatchedQuestion {
+            key: format!("t{}-{}", self.number, self.asked),
+            id,
+            method,
+            params,
+        });
         Ok(())
     }
 
-    /// Forgets a question that the server takes back; `id` is its id as written. `false` when it is not open.
+    /// Forgets a question that the server withdraws; `id` is its id as written. Returns `false` if it is not open.
     pub fn withdraw(&mut self, id: &[u8]) -> bool {
         let before = self.open.len();
         self.open.retain(|open| open.id.json().as_ref() != id);
@@ -73,14 +79,15 @@ impl Watch {
         self.open.len()
     }
 
-    /// Returns true if none is open.
+    /// Returns true if no question is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// What is open and can be asked of a client of this era with these capabilities: the inside of `inputRequests`.
+    /// The open questions that a client of this era with these capabilities can be asked: the inside of
+    /// `inputRequests`.
     pub fn shown(&self, client: &Era, capabilities: &[u8]) -> String {
-        let entry = |open: &Open| {
+        let entry = |open: &WatchedQuestion| {
             let name = open.method.name();
             let params = shape::question(name, &open.params, self.server, client, &mut String::new).ok()?;
             let declared = declares_question(client, capabilities, open.method, &params);
@@ -91,8 +98,8 @@ impl Watch {
         entries.join(",")
     }
 
-    /// Takes the `inputResponses` of a client, the members of an object in `text`, and gives the responses for the
-    /// server. Keys that are not open are ignored, and so is what is no object.
+    /// Takes a client's `inputResponses` (the members of an object in `text`) and returns the responses for the
+    /// server. Unknown keys and values that are not objects are ignored.
     pub fn answer(&mut self, text: &Bytes, responses: &Members, client: &Era) -> Vec<Bytes> {
         let mut answers = Vec::new();
         self.open.retain(|open| {
@@ -105,9 +112,9 @@ impl Watch {
         answers
     }
 
-    /// Answers what is open in the place of a client that will not.
+    /// Answers the open questions on behalf of a client that will not.
     pub fn give_up(&mut self) -> Vec<Bytes> {
-        let refusal = |open: Open| match open.method {
+        let refusal = |open: WatchedQuestion| match open.method {
             Method::Elicit => result_response(&open.id, CANCELLED),
             _ => error_response(Some(&open.id), code::INTERNAL_ERROR, "the client did not answer", None),
         };

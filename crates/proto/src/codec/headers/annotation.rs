@@ -1,35 +1,35 @@
-//! The names that a tool's schema gives to headers for its arguments (`x-mcp-header`).
+//! The header names that a tool's schema assigns to its arguments (`x-mcp-header`).
 
 use std::collections::HashMap;
 
 use super::PARAM_PREFIX;
 
-/// The reason why a tool's header annotations are invalid. A client then leaves the whole tool out.
+/// The reason why a tool's header annotations are invalid. A client then drops the whole tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnnotationError {
     /// The name is empty or has a character that a header name cannot have.
-    #[error("{path}: {name:?} is no part of a header name")]
+    #[error("{path}: {name:?} is not valid in a header name")]
     NotAToken {
         /// The annotated property.
         path: String,
         /// The name as annotated.
         name: String,
     },
-    /// Two properties want the same header; upper and lower case are the same.
+    /// Two properties want the same header; case does not matter.
     #[error("{path}: {name:?} is taken by {other}")]
     Repeated {
         /// The annotated property.
         path: String,
         /// The name as annotated.
         name: String,
-        /// The property that had the name before.
+        /// The property that already has this name.
         other: String,
     },
 }
 
-/// Checks all annotations of one tool, given as pairs of the property's path (for the message only) and the name.
+/// Checks all annotations of one tool, given as pairs of the property's path (used in messages only) and the name.
 ///
-/// Whether the properties may be annotated at all (their types, their places in the schema) is for the caller to check.
+/// The caller checks whether the properties may be annotated at all (their types, their places in the schema).
 pub fn check_annotations<'a>(
     annotations: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<(), AnnotationError> {

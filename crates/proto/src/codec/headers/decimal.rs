@@ -3,12 +3,12 @@
 use std::iter::Chain;
 use std::slice::Iter;
 
-/// A number that does not depend on how it was spelled: 0.`digits` × 10^`point`, the first and last digit not zero.
+/// A number, independent of its spelling: 0.`digits` × 10^`point`, where the first and last digit are not zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decimal<'a> {
     negative: bool,
     point: i64,
-    /// The digits, in two parts, since a decimal point may stand between them in the text.
+    /// The digits in two parts, since a decimal point may separate them in the text.
     digits: (&'a [u8], &'a [u8]),
 }
 
@@ -82,7 +82,7 @@ fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// The exponent part, which may be absent, up to the end of the text.
+/// Reads the exponent, which may be absent, up to the end of the text.
 fn exponent(text: &[u8]) -> Option<i64> {
     let (marked, rest) = strip(text, |byte| matches!(byte, b'e' | b'E'));
     if !marked {

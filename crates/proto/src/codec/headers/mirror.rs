@@ -1,4 +1,4 @@
-//! A header value beside the JSON value that it mirrors.
+//! A header value and the JSON value that it mirrors.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use super::decimal::Decimal;
 use super::{HeaderError, encode_value};
 use crate::json::unquote;
 
-/// Returns true if `text`, a decoded header value, says the same as `json`, a valid JSON value as the body spells it.
+/// Returns true if `text`, a decoded header value, equals `json`, a valid JSON value as spelled in the body.
 ///
-/// Strings are compared after unescaping, numbers by value (`42` is `42.0` is `4.2e1`), booleans as `true` and `false`.
-/// Nothing mirrors `null`, an array or an object.
+/// Strings are compared after unescaping, numbers by value (`42` is `42.0` is `4.2e1`), booleans as `true` and
+/// `false`. Nothing mirrors `null`, an array or an object.
 pub fn mirrors(text: &str, json: &[u8]) -> bool {
     match json.first() {
         Some(b'"') => string(json).is_some_and(|meant| meant == text),
@@ -22,11 +22,11 @@ pub fn mirrors(text: &str, json: &[u8]) -> bool {
     }
 }
 
-/// The header value that mirrors `json`, a valid JSON value: strings encoded, integers in plain decimal spelling. `None`
-/// for `null`, which has no header.
+/// The header value that mirrors `json`, a valid JSON value: strings encoded, integers in plain decimal notation.
+/// `None` for `null`, which has no header.
 ///
 /// # Errors
-/// [`HeaderError::NotMirrored`] for values that cannot stand in a header.
+/// [`HeaderError::NotMirrored`] for values that a header cannot carry.
 pub fn value_of(json: &[u8]) -> Result<Option<Cow<'_, str>>, HeaderError> {
     match json {
         b"null" => Ok(None),

@@ -10,8 +10,9 @@ use super::HeaderError;
 const OPEN: &str = "=?base64?";
 const CLOSE: &str = "?=";
 
-/// The header value for `text`: `text` itself if it is visible ASCII, space and tab without white space at its ends and
-/// does not look encoded, else its Base64 between `=?base64?` and `?=`. Never has a CR, an LF or a byte above 0x7E.
+/// The header value for `text`: `text` itself if it is visible ASCII, space and tab without white space at its ends
+/// and does not look encoded, otherwise its Base64 between `=?base64?` and `?=`. It never contains CR, LF or a byte
+/// above 0x7E.
 pub fn encode_value(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let looks_encoded = text.starts_with(OPEN) && text.ends_with(CLOSE);
@@ -25,9 +26,9 @@ pub fn encode_value(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text that a header value stands for. White space around the value is not part of it.
+/// Decodes a header value. White space around the value is not part of it.
 ///
-/// The markers are case-sensitive; a value without both is plain text. Base64 must have its padding.
+/// The markers are case-sensitive; a value without both is plain text. Base64 must be padded.
 pub fn decode_value(value: &[u8]) -> Result<Cow<'_, str>, HeaderError> {
     let value = trim(value);
     if !value.iter().all(|&byte| is_plain(byte)) {
@@ -49,7 +50,7 @@ pub fn trim(value: &[u8]) -> &[u8] {
     &value[start..end]
 }
 
-/// Visible ASCII, space or tab.
+/// Returns true for visible ASCII, space and tab.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b'\t' | b' '..=b'~')
 }

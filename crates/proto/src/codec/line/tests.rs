@@ -52,9 +52,13 @@ fn line_endings_do_not_count_towards_the_limit() {
     assert_eq!(decode(&["12345678\r"]), ok(&["12345678"]));
 }
 
+fn too_long(beginning: &'static str) -> LineError {
+    LineError::TooLong { limit: LIMIT, beginning: Bytes::from_static(beginning.as_bytes()) }
+}
+
 #[test]
 fn reports_an_over_long_line_once_and_goes_on() {
-    let expected = [vec![Err(LineError::TooLong { limit: LIMIT })], ok(&["ok"])].concat();
+    let expected = [vec![Err(too_long("12345678"))], ok(&["ok"])].concat();
     assert_eq!(decode(&["123456789\nok\n"]), expected);
     assert_eq!(decode(&["1234", "56789", "more", "and more\nok\n"]), expected);
     assert_eq!(decode(&["12345678\r", "9\nok"]), expected);
@@ -65,7 +69,7 @@ fn reports_an_over_long_line_once_and_goes_on() {
 fn reports_an_over_long_line_before_its_end() {
     let mut decoder = LineDecoder::new(LIMIT);
     decoder.push(Bytes::from_static(b"123456789"));
-    assert_eq!(decoder.next_line(), Some(Err(LineError::TooLong { limit: LIMIT })));
+    assert_eq!(decoder.next_line(), Some(Err(too_long("12345678"))));
     assert_eq!(decoder.buffered(), 0);
     assert_eq!(decoder.finish(), None, "an over-long last line is not reported again");
 }
@@ -89,4 +93,19 @@ fn several_chunks_may_wait() {
     decoder.push(Bytes::from_static(b"c\nd"));
     let lines: Vec<_> = std::iter::from_fn(|| decoder.finish()).map(Result::unwrap).collect();
     assert_eq!(lines, ["a", "bc", "d"]);
+}
+
+#[test]
+fn a_line_that_has_begun_can_be_skipped() {
+    let mut decoder = LineDecoder::new(LIMIT);
+    assert_eq!(decoder.skip(), "", "none has begun");
+    decoder.push(Bytes::from_static(b"a\nbegun"));
+    assert_eq!(decoder.next_line(), Some(Ok("a".into())));
+    assert_eq!(decoder.next_line(), None);
+    assert_eq!(decoder.skip(), "begun");
+    assert_eq!(decoder.buffered(), 0);
+    decoder.push(Bytes::from_static(b" more"));
+    assert_eq!(decoder.next_line(), None);
+    decoder.push(Bytes::from_static(b" and more\nok\n"));
+    assert_eq!(decoder.next_line(), Some(Ok("ok".into())));
 }

@@ -1,4 +1,4 @@
-//! The reading half: chunks in, events out.
+//! The decoder: chunks in, events out.
 
 use std::collections::VecDeque;
 
@@ -29,19 +29,19 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 #[derive(Debug)]
 pub struct SseDecoder {
     limit: usize,
-    /// Chunks that are not searched yet.
+    /// Chunks that have not been searched yet.
     chunks: VecDeque<Bytes>,
-    /// How many bytes of a byte order mark were seen; `None` once the stream's beginning is over.
+    /// The number of bytes of a byte order mark seen so far; `None` once the stream's beginning is over.
     bom: Option<usize>,
-    /// The last line ended with CR: an LF right behind it belongs to the same line ending.
+    /// True after a CR: an LF right behind it belongs to the same line ending.
     after_cr: bool,
     /// The beginning of a line whose end has not arrived.
     partial: Vec<u8>,
-    /// The current line has bytes, but none of them is kept: a comment, or part of an over-long event.
+    /// True if bytes of the current line are dropped: it is a comment, or part of an over-long event.
     dropping_line: bool,
-    /// The current event was reported as too long: drop it up to its blank line.
+    /// True after the current event was reported as too long: it is dropped up to its blank line.
     skipping: bool,
-    /// Bytes of this event's complete lines.
+    /// The size of this event's complete lines, in bytes.
     used: usize,
     /// The fields of this event so far.
     pending: Pending,
@@ -64,8 +64,8 @@ enum Data {
 }
 
 impl SseDecoder {
-    /// A decoder for events of at most `max_event_bytes` bytes: the sum of an event's lines, names included, without
-    /// line endings and comments.
+    /// Creates a decoder for events of at most `max_event_bytes` bytes: the sum of an event's lines, names included,
+    /// without line endings and comments.
     pub fn new(max_event_bytes: usize) -> Self {
         Self {
             limit: max_event_bytes,
@@ -80,15 +80,15 @@ impl SseDecoder {
         }
     }
 
-    /// Adds a chunk. Take all events with [`next_event`](Self::next_event) before pushing again: chunks that were not
-    /// searched yet are kept, so only then is memory bounded by the limit and one chunk.
+    /// Adds a chunk. Take all events with [`next_event`](Self::next_event) before you push again: chunks that have
+    /// not been searched are kept, so memory is bounded by the limit plus one chunk only then.
     pub fn push(&mut self, chunk: Bytes) {
         if !chunk.is_empty() {
             self.chunks.push_back(chunk);
         }
     }
 
-    /// The next event that is complete, or the report of one that is too long; `None` when more bytes are needed.
+    /// The next complete event, or the report of one that is too long; `None` if more bytes are needed.
     ///
     /// An over-long event is reported as soon as it passes the limit, whether or not its end has arrived.
     pub fn next_event(&mut self) -> Option<Result<SseEvent, SseError>> {
@@ -101,14 +101,23 @@ impl SseDecoder {
         None
     }
 
-    /// The number of bytes that are held: the unfinished event and the chunks that are not searched yet. (A short
-    /// slice may keep the whole chunk that it lies in alive.)
+    /// Drops the current event, of which only a part has arrived, and what follows up to its blank line. Take all events with
+    /// [`next_event`](Self::next_event) before.
+    pub fn skip(&mut self) {
+        if self.buffered() > 0 {
+            self.dropping_line |= !self.partial.is_empty();
+            let _ = self.too_long();
+        }
+    }
+
+    /// The number of buffered bytes: the unfinished event, and the chunks that have not been searched yet. (A short
+    /// slice may keep its whole chunk alive.)
     pub fn buffered(&self) -> usize {
         let chunks: usize = self.chunks.iter().map(Bytes::len).sum();
         chunks + self.partial.len() + self.pending.len()
     }
 
-    /// Returns true if there is something to search; the first chunk then is not empty.
+    /// Returns true if there are bytes to search; the first chunk is then not empty.
     fn has_bytes(&mut self) -> bool {
         if self.chunks.front().is_some_and(Bytes::is_empty) {
             self.chunks.pop_front();
@@ -149,7 +158,7 @@ impl SseDecoder {
         if seen > 0 { self.keep(&BOM[..seen]) } else { None }
     }
 
-    /// `piece` belongs to a line that goes on later.
+    /// Keeps `piece`, part of a line that continues later.
     fn keep(&mut self, piece: &[u8]) -> Option<Result<SseEvent, SseError>> {
         if self.dropping_line {
             return None;
@@ -166,7 +175,7 @@ impl SseDecoder {
         None
     }
 
-    /// `rest` is the end of the current line.
+    /// Completes the current line with `rest`.
     fn end_line(&mut self, rest: Bytes) -> Option<Result<SseEvent, SseError>> {
         if std::mem::take(&mut self.dropping_line) {
             return None;
@@ -195,7 +204,7 @@ impl SseDecoder {
         None
     }
 
-    /// A blank line: the event is complete.
+    /// Completes the event at a blank line.
     fn end_event(&mut self) -> Option<Result<SseEvent, SseError>> {
         self.used = 0;
         if std::mem::take(&mut self.skipping) {
@@ -213,7 +222,7 @@ impl SseDecoder {
 }
 
 impl Pending {
-    /// Takes in one line that is neither blank nor a comment.
+    /// Reads one line that is neither blank nor a comment.
     fn field(&mut self, mut line: Bytes) {
         let (name_end, value_start) = match memchr(b':', &line) {
             Some(colon) => (colon, colon + 1 + usize::from(line.get(colon + 1) == Some(&b' '))),
@@ -281,7 +290,7 @@ impl Data {
     }
 }
 
-/// A retry value: ASCII digits only. One that no `u64` can hold is the greatest that can.
+/// Parses a retry value: ASCII digits only. A value above the range of `u64` is clamped to the maximum.
 fn milliseconds(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;

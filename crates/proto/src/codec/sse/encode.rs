@@ -1,4 +1,4 @@
-//! The writing half. Whatever the arguments hold, the output is exactly one event or comment.
+//! The encoder. Whatever the arguments hold, the output is exactly one event or comment.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use memchr::{memchr2, memchr3};
@@ -12,7 +12,7 @@ const END: &[u8] = b"\n\n";
 /// Writes one event. Each line of `data` becomes a `data:` line; a reader joins them with LF, whichever line ending
 /// they had. Empty data gives one empty `data:` line, as in the event that opens a resumable stream.
 ///
-/// An event type or id that the format cannot carry (with CR or LF; an id with NUL) is left out.
+/// An event type or id that the format cannot carry (one with CR or LF, or an id with NUL) is left out.
 pub fn encode_event(
     out: &mut impl BufMut,
     event: Option<&str>,
@@ -36,8 +36,8 @@ pub fn encode_comment(out: &mut impl BufMut, text: &[u8]) {
     out.put_slice(b"\n");
 }
 
-/// A `message` event around `json` in three parts to be written one after the other: what goes before, the text itself
-/// and what goes behind. The text is shared, not copied, unless it has raw line breaks, which become `data:` lines.
+/// Encodes `json` as a `message` event in three parts, to be written one after the other: the prefix, the text itself
+/// and the suffix. The text is shared, not copied, unless it contains raw line breaks, which become `data:` lines.
 pub fn message_event(id: Option<&str>, json: &Bytes) -> [Bytes; 3] {
     let before = if id.is_none() {
         Bytes::from_static(MESSAGE)
@@ -51,11 +51,11 @@ pub fn message_event(id: Option<&str>, json: &Bytes) -> [Bytes; 3] {
     [before, text, Bytes::from_static(END)]
 }
 
-/// The text with each line break turned into the start of another `data:` line.
+/// The text with each line break replaced by the start of another `data:` line.
 fn broken(json: &[u8]) -> Bytes {
     let mut out = BytesMut::with_capacity(json.len() + json.len() / 8);
     let mut between: &[u8] = b"";
-    for line in Lines(Some(json)) {
+    for line in EventLines(Some(json)) {
         out.put_slice(between);
         out.put_slice(line);
         between = b"\ndata: ";
@@ -77,7 +77,7 @@ fn head(out: &mut impl BufMut, event: Option<&str>, id: Option<&str>) {
 }
 
 fn lines(out: &mut impl BufMut, prefix: &[u8], text: &[u8]) {
-    for line in Lines(Some(text)) {
+    for line in EventLines(Some(text)) {
         out.put_slice(prefix);
         out.put_slice(line);
         out.put_slice(b"\n");
@@ -85,9 +85,9 @@ fn lines(out: &mut impl BufMut, prefix: &[u8], text: &[u8]) {
 }
 
 /// The lines of a text, split as a reader of the stream would split them; at least one.
-struct Lines<'a>(Option<&'a [u8]>);
+struct EventLines<'a>(Option<&'a [u8]>);
 
-impl<'a> Iterator for Lines<'a> {
+impl<'a> Iterator for EventLines<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {

@@ -156,3 +156,22 @@ fn message_events_share_the_text() {
     let parts = message_event(Some("s-1"), &Bytes::from_static(b"{\n\"id\":1\r\n}"));
     assert_eq!(parts.concat(), b"event: message\nid: s-1\ndata: {\ndata: \"id\":1\ndata: }\n\n");
 }
+
+#[test]
+fn an_event_that_has_begun_can_be_skipped() {
+    for begun in ["data: one", "data: one\n", "id: 1\ndata", "data: one\ndata: two\n"] {
+        for rest in [" and more\nid: 7\n\ndata: ok\n\n", "\n\ndata: ok\n\n"] {
+            let mut decoder = SseDecoder::new(1 << 10);
+            decoder.skip();
+            decoder.push(Bytes::from(format!("data: first\n\n{begun}")));
+            assert_eq!(decoder.next_event().unwrap().unwrap().data.unwrap(), "first");
+            assert!(decoder.next_event().is_none());
+            decoder.skip();
+            assert_eq!(decoder.buffered(), 0);
+            decoder.push(Bytes::from_static(rest.as_bytes()));
+            let event = decoder.next_event().unwrap().unwrap();
+            assert_eq!((event.data.unwrap(), event.id), ("ok".into(), None), "{begun:?} {rest:?}");
+            assert!(decoder.next_event().is_none());
+        }
+    }
+}

@@ -2,13 +2,25 @@
 
 use super::check::{Checker, answer_in_events, result, start_of};
 use super::connection::{Connection, Target};
+use crate::bench::json::{member, unquoted};
 use std::borrow::Cow;
 use std::io::Write;
 
 /// What every POST says of itself.
 const COMMON: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
-const LEGACY: &str = "2025-11-25";
 const MODERN: &str = "2026-07-28";
+
+/// The capabilities of a client that can be asked everything.
+const ASKABLE: &str = r#"{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}"#;
+
+/// What a client says of itself in its handshake.
+#[derive(Clone, Debug)]
+pub(super) struct Introduction {
+    /// The protocol version.
+    pub(super) version: String,
+    /// The server may ask for roots, sampling and elicitation.
+    pub(super) askable: bool,
+}
 
 /// Why a call did not count.
 #[derive(Debug)]
@@ -23,6 +35,7 @@ pub(super) enum Fault {
 #[derive(Debug)]
 pub(super) struct Client {
     target: Target,
+    introduction: Introduction,
     connection: Connection,
     /// Headers of every further request: version and session.
     headers: String,
@@ -42,9 +55,10 @@ pub(super) struct Template {
 }
 
 impl Client {
-    pub(super) fn new(target: &Target) -> Self {
+    pub(super) fn new(target: &Target, introduction: Introduction) -> Self {
         Self {
             target: target.clone(),
+            introduction,
             connection: Connection::new(target),
             headers: String::new(),
             last_id: 0,
@@ -56,8 +70,10 @@ impl Client {
 
     /// The handshake: `initialize`, then `notifications/initialized`.
     pub(super) async fn open_session(&mut self) -> Result<(), Fault> {
+        let Introduction { version, askable } = &self.introduction;
+        let capabilities = if *askable { ASKABLE } else { "{}" };
         let params = format!(
-            r#"{{"protocolVersion":"{LEGACY}","capabilities":{{}},"clientInfo":{{"name":"bench-load","version":"1"}}}}"#
+            r#"{{"protocolVersion":"{version}","capabilities":{capabilities},"clientInfo":{{"name":"bench-load","version":"1"}}}}"#
         );
         self.headers.clear();
         self.next_id();
@@ -70,8 +86,12 @@ impl Client {
         }
         let message =
             if head.events { answer_in_events(body).map_err(Fault::Wrong)? } else { Cow::Borrowed(body) };
-        result(&message, &self.id).map_err(|why| Fault::Wrong(format!("initialize: {why}")))?;
-        self.headers = format!("MCP-Protocol-Version: {LEGACY}\r\n");
+        let result = result(&message, &self.id).map_err(|why| Fault::Wrong(format!("initialize: {why}")))?;
+        let spoken = member(result, b"protocolVersion").and_then(unquoted);
+        if spoken != Some(self.introduction.version.as_bytes()) {
+            return Err(Fault::Wrong(format!("initialize: another version: {}", start_of(result))));
+        }
+        self.headers = format!("MCP-Protocol-Version: {}\r\n", self.introduction.version);
         if let Some(session) = &head.session {
             let session = String::from_utf8_lossy(session);
             self.headers.extend(["Mcp-Session-Id: ", &session, "\r\n"]);

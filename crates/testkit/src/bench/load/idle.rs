@@ -39,7 +39,7 @@ pub(super) async fn run(options: &Options) -> Result<(), String> {
 }
 
 async fn open_one(options: &Options) -> Result<(Client, Option<Connection>), Fault> {
-    let mut client = Client::new(&options.target());
+    let mut client = Client::new(&options.target(), options.introduction());
     client.open_session().await?;
     let stream = if options.stream { Some(client.open_stream().await?) } else { None };
     Ok((client, stream))

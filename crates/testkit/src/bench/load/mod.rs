@@ -9,6 +9,7 @@ mod inbox;
 mod report;
 mod scenario;
 
+use client::Introduction;
 pub use connection::Target;
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
@@ -61,6 +62,12 @@ pub struct Options {
     /// A bearer token to send with every request, such as an API key.
     #[arg(long)]
     pub bearer: Option<String>,
+    /// The protocol version of sessions with a handshake.
+    #[arg(long, default_value = "2025-11-25")]
+    pub version: String,
+    /// Declare in the handshake that the server may ask for roots, sampling and elicitation.
+    #[arg(long)]
+    pub askable: bool,
     /// Print `ready` when all sessions are open, then wait for a line on stdin before the calls and one after.
     #[arg(long)]
     pub gate: bool,
@@ -74,6 +81,11 @@ impl Options {
             Some(token) => target.with_bearer(token),
             None => target,
         }
+    }
+
+    /// What a client says of itself in its handshake.
+    fn introduction(&self) -> Introduction {
+        Introduction { version: self.version.clone(), askable: self.askable }
     }
 }
 

@@ -101,7 +101,7 @@ impl Worker {
         };
         let tools = if options.tool.is_empty() { vec![tool.to_owned()] } else { options.tool.clone() };
         Self {
-            client: Client::new(&options.target()),
+            client: Client::new(&options.target(), options.introduction()),
             number,
             scenario,
             tools,

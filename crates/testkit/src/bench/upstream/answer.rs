@@ -32,6 +32,8 @@ pub(super) struct Answers {
     list: Bytes,
     modern_list: Bytes,
     era: Era,
+    /// The only version with a handshake; all of them when absent.
+    handshake: Option<String>,
     payloads: Mutex<Vec<(usize, bool, Bytes)>>,
 }
 
@@ -43,8 +45,14 @@ impl Answers {
             modern_list: format!(r#","result":{{{hints}"tools":{list}}}}}"#).into(),
             list: format!(r#","result":{{"tools":{list}}}}}"#).into(),
             era,
+            handshake: None,
             payloads: Mutex::default(),
         }
+    }
+
+    /// The same, agreeing on this version alone in a handshake.
+    pub(super) fn agreeing_on(self, handshake: Option<String>) -> Self {
+        Self { handshake, ..self }
     }
 
     /// Reads a message as a server of these versions does: an old one does not know the new metadata.
@@ -63,7 +71,9 @@ impl Answers {
         Some(match method {
             b"tools/call" => self.call(id, request),
             b"tools/list" => Answer::ready(id, if request.modern { &self.modern_list } else { &self.list }),
-            b"initialize" if !request.modern => initialize(id, request.version),
+            b"initialize" if !request.modern => {
+                initialize(id, self.handshake.as_deref().map(str::as_bytes).or(request.version))
+            }
             b"ping" if !request.modern => Answer::whole(id, b"{}"),
             b"server/discover" if request.modern => discover(id),
             _ => Answer::error(id, -32601, "method not found: it has tools only"),
@@ -226,6 +236,16 @@ mod tests {
         }
         assert_eq!(with_params("tools/list", &json!({}))["result"]["tools"][1]["name"], "payload");
         assert_eq!(with_params("ping", &json!({}))["result"], json!({}));
+    }
+
+    #[test]
+    fn one_version_can_be_all_that_it_agrees_on() {
+        let answers = Answers::new(3, Era::Legacy).agreeing_on(Some("2025-11-25".to_owned()));
+        let ask =
+            br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#;
+        let answer = answers.to(&answers.read(ask).unwrap()).unwrap();
+        let answer: Value = serde_json::from_slice(&answer.head).unwrap();
+        assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use super::answer::{Answer, Answers};
 use super::body::Content;
+use super::options::{Era, LONGEST_MESSAGE, Options};
 use super::request::{MODERN, Request};
 use super::sessions::Sessions;
-use super::{Era, LONGEST_MESSAGE, Options};
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use hyper::body::Incoming;

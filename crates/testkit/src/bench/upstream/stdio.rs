@@ -1,7 +1,7 @@
 //! The upstream over stdin and stdout: one thread, big reads, one write for all lines that came together.
 
-use super::LONGEST_MESSAGE;
 use super::answer::{Answer, Answers};
+use super::options::LONGEST_MESSAGE;
 use std::io::{self, Read, Write};
 
 /// How much is asked for in one read, in bytes.

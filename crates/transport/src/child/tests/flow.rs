@@ -75,7 +75,7 @@ async fn a_flood_on_stderr_is_drained_and_only_its_end_is_kept() {
 
 #[tokio::test]
 async fn children_are_counted_until_they_are_gone() {
-    let supervisor = Supervisor::new(2);
+    let supervisor = super::supervisor(2);
     let first = within(supervisor.spawn(&Spec::new("cat"), Limits::default())).await.unwrap();
     let second = within(supervisor.spawn(&Spec::new("cat"), Limits::default())).await.unwrap();
     let error = within(supervisor.spawn(&Spec::new("cat"), Limits::default())).await.unwrap_err();
@@ -89,4 +89,19 @@ async fn children_are_counted_until_they_are_gone() {
     assert_eq!(within(supervisor.shutdown(Duration::from_secs(30))).await, 0);
     within(supervisor.spawn(&Spec::new("/no/such/program"), Limits::default())).await.unwrap_err();
     assert_eq!(supervisor.count(), 0, "a failed start takes no place");
+}
+
+#[tokio::test]
+async fn lines_that_a_child_cannot_have_read_are_told_from_those_that_it_may_have() {
+    // It reads one line, says so, and waits.
+    let (_supervisor, mut child) = start(&shell("read line; echo $line; exec sleep 600"), impatient()).await;
+    let handle = child.handle().clone();
+    let read = within(handle.send(Bytes::from_static(b"first"))).await.unwrap();
+    assert_eq!(line(&mut child).await, "first");
+    // More than a pipe holds, so that it is written in part, and what follows not at all.
+    let partly = within(handle.send(Bytes::from(vec![b'x'; 1 << 20]))).await.unwrap();
+    let waits = within(handle.send(Bytes::from_static(b"last"))).await.unwrap();
+    within(child.stop()).await;
+    assert!(!read.is_unread());
+    assert!(partly.is_unread() && waits.is_unread());
 }

@@ -1,11 +1,9 @@
 //! Children that exist, with real processes. What all of these tests share.
 
-mod ending;
-mod flow;
-mod lines;
-mod odd;
-mod runtimes;
-mod starting;
+mod grouped;
+#[allow(clippy::duplicate_mod, reason = "each test holds for both ways to run a child")]
+#[cfg(target_os = "linux")]
+mod guarded;
 
 use std::{path::Path, time::Duration};
 
@@ -24,12 +22,6 @@ fn shell(script: &str) -> Spec {
 fn impatient() -> Limits {
     let (stdin_grace, term_grace) = (Duration::from_millis(100), Duration::from_millis(200));
     Limits { stdin_grace, term_grace, ..Limits::default() }
-}
-
-async fn start(spec: &Spec, limits: Limits) -> (Supervisor, Child) {
-    let supervisor = Supervisor::new(8);
-    let child = within(supervisor.spawn(spec, limits)).await.unwrap();
-    (supervisor, child)
 }
 
 /// The next line as text.
@@ -61,4 +53,14 @@ async fn ends(pid: u32) {
         }
     })
     .await;
+}
+
+/// No test: the guardian of the tests beside it, as which their program is started once more.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "the harness has nothing to report")]
+#[test]
+fn guardian_role() {
+    if let Some(code) = super::guardian::guard_stdin() {
+        std::process::exit(code.into());
+    }
 }

@@ -23,7 +23,7 @@ fn elsewhere(supervisor: Supervisor) -> (Child, oneshot::Sender<()>, std::thread
 
 #[tokio::test]
 async fn a_child_is_used_from_another_runtime() {
-    let (mut child, done, thread) = elsewhere(Supervisor::new(1));
+    let (mut child, done, thread) = elsewhere(supervisor(1));
     for n in 0..1000 {
         child.send(n.to_string().into()).await.unwrap();
         assert_eq!(number(&mut child).await, n);
@@ -35,7 +35,7 @@ async fn a_child_is_used_from_another_runtime() {
 
 #[tokio::test]
 async fn a_child_ends_with_the_runtime_that_its_pipes_belong_to() {
-    let (mut child, done, thread) = elsewhere(Supervisor::new(1));
+    let (mut child, done, thread) = elsewhere(supervisor(1));
     let pid = child.handle().pid();
     child.send(Bytes::from_static(b"1")).await.unwrap();
     assert_eq!(number(&mut child).await, 1);
@@ -53,7 +53,7 @@ async fn a_child_ends_with_the_runtime_that_its_pipes_belong_to() {
 #[test]
 fn a_child_outlives_the_thread_that_asked_for_it() {
     // The parent-death signal is bound to a thread; it must not be this short-lived one.
-    let supervisor = Supervisor::new(1);
+    let supervisor = super::supervisor(1);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let spawning = supervisor.clone();
     let guard = runtime.handle().clone();

@@ -47,7 +47,7 @@ async fn the_working_directory_is_the_one_asked_for() {
 }
 
 async fn refusal(spec: Spec) -> String {
-    let supervisor = Supervisor::new(1);
+    let supervisor = super::supervisor(1);
     let error = within(supervisor.spawn(&spec, Limits::default())).await.unwrap_err();
     assert_eq!(supervisor.count(), 0);
     error.to_string()

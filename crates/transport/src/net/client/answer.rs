@@ -1,5 +1,5 @@
-//! An upstream's answer's body, which carries its connection along and gives it back to the pool at its end. It must
-//! not know what the bytes mean.
+//! The body of an upstream's answer, which carries its connection and returns it to the pool at its end. It must not
+//! know what the bytes mean.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,36 +13,37 @@ use super::error::WireError;
 use super::link::Link;
 use super::origin::Lease;
 
-/// The body of an upstream's answer. Read to its end, its connection serves again; dropped before, the connection (on
-/// HTTP/2: the stream) is closed, which tells the upstream to stop. Trailers are left out.
+/// The body of an upstream's answer. Once it has been read to its end, its connection can be reused. If it is dropped
+/// earlier, the connection (on HTTP/2: the stream) is closed, which tells the upstream to stop. Trailers are left
+/// out.
 pub struct ResponseBody {
-    source: Source,
+    source: BodySource,
     lease: Lease,
 }
 
-/// Where the bytes come from.
-pub(super) enum Source {
-    /// HTTP/1.1; for how long the connection may be kept afterwards. `None` when the body is over.
+/// The source of the bytes.
+pub(super) enum BodySource {
+    /// HTTP/1.1, and the time for which the connection may be kept afterwards. `None` once the body is over.
     Http1(Option<(Box<Link>, Option<Duration>)>),
     Http2(Incoming),
 }
 
 impl ResponseBody {
-    pub(super) fn new(source: Source, lease: Lease) -> Self {
+    pub(super) fn new(source: BodySource, lease: Lease) -> Self {
         let mut body = Self { source, lease };
         body.release();
         body
     }
 
-    /// Returns true if all connections to where it comes from went to addresses that are not the public network's:
-    /// this one, and those before it. What a name stands for may change; where it was is known.
+    /// Returns true if this connection, and all earlier ones to the same origin, went to addresses outside the public
+    /// network. A name may resolve to other addresses later, but the ones used so far are known.
     pub fn is_from_near(&self) -> bool {
         self.lease.origin.was_near()
     }
 
-    /// Gives the connection back if the body is over.
+    /// Returns the connection to the pool if the body is over.
     fn release(&mut self) {
-        if let Source::Http1(held) = &mut self.source
+        if let BodySource::Http1(held) = &mut self.source
             && let Some((link, keep)) = held.take_if(|(link, _)| link.is_over())
         {
             self.lease.origin.give_back(link, keep);
@@ -65,11 +66,11 @@ impl Body for ResponseBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, WireError>>> {
         match &mut self.source {
-            Source::Http2(incoming) => {
+            BodySource::Http2(incoming) => {
                 Pin::new(incoming).poll_frame(cx).map(|next| next.map(|frame| Ok(frame?)))
             }
-            Source::Http1(None) => Poll::Ready(None),
-            Source::Http1(held @ Some(_)) => {
+            BodySource::Http1(None) => Poll::Ready(None),
+            BodySource::Http1(held @ Some(_)) => {
                 let Some((link, _)) = held else { return Poll::Ready(None) };
                 let polled = link.poll_piece(cx);
                 match &polled {
@@ -85,18 +86,18 @@ impl Body for ResponseBody {
 
     fn is_end_stream(&self) -> bool {
         match &self.source {
-            Source::Http1(held) => held.is_none(),
-            Source::Http2(incoming) => incoming.is_end_stream(),
+            BodySource::Http1(held) => held.is_none(),
+            BodySource::Http2(incoming) => incoming.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.source {
-            Source::Http1(None) => SizeHint::with_exact(0),
-            Source::Http1(Some((link, _))) => {
+            BodySource::Http1(None) => SizeHint::with_exact(0),
+            BodySource::Http1(Some((link, _))) => {
                 link.left().map_or_else(SizeHint::default, SizeHint::with_exact)
             }
-            Source::Http2(incoming) => incoming.size_hint(),
+            BodySource::Http2(incoming) => incoming.size_hint(),
         }
     }
 }

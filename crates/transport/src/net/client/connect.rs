@@ -1,4 +1,5 @@
-//! A new connection to an upstream: name, TCP, TLS, all before one deadline. It must not know what will be asked.
+//! A new connection to an upstream: name lookup, TCP and TLS, all within one deadline. It must not know what will be
+//! requested.
 
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
@@ -19,9 +20,9 @@ use super::error::ClientError;
 use super::public::is_public;
 use super::tls::Trust;
 
-/// Where an origin is, taken from a URL once.
+/// The location of an origin, taken from a URL once.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct ConnectTarget {
     /// Host and port, for messages.
     pub(super) name: String,
     host: String,
@@ -30,14 +31,14 @@ pub(super) struct Target {
     seen: Seen,
 }
 
-/// To which addresses there were connections, ever.
+/// The addresses to which connections have ever been made.
 #[derive(Debug, Default)]
 struct Seen {
     any: AtomicBool,
     public: AtomicBool,
 }
 
-impl Target {
+impl ConnectTarget {
     pub(super) fn of(uri: &Uri) -> Result<Self, ClientError> {
         let bad = |reason| ClientError::BadUrl { url: uri.to_string(), reason };
         let secure = match uri.scheme_str() {
@@ -49,13 +50,13 @@ impl Target {
         // `[::1]` in a URL, `::1` to the resolver.
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-        let named = || ServerName::try_from(host.clone()).map_err(|_| bad("its host is no valid name"));
+        let named = || ServerName::try_from(host.clone()).map_err(|_| bad("its host is not a valid name"));
         let tls = if secure { Some(named()?) } else { None };
         let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
         Ok(Self { name, host, port, tls, seen: Seen::default() })
     }
 
-    /// Returns true if there were connections, and all to addresses that are not the public network's.
+    /// Returns true if there were connections, and all went to addresses outside the public network.
     pub(super) fn was_near(&self) -> bool {
         self.seen.any.load(Ordering::SeqCst) && !self.seen.public.load(Ordering::SeqCst)
     }
@@ -64,26 +65,26 @@ impl Target {
         self.tls.is_some()
     }
 
-    /// Connects; `http2` offers it in TLS's ALPN. Says whether HTTP/2 was agreed on there.
+    /// Connects; `http2` offers it in TLS's ALPN. Returns true as the second value if HTTP/2 was agreed on.
     pub(super) async fn connect(
         &self,
         trust: &Trust,
         http2: bool,
         limits: &ClientLimits,
-    ) -> Result<(Wire, bool), ClientError> {
+    ) -> Result<(WireStream, bool), ClientError> {
         let look_up = async { Ok(lookup_host((self.host.as_str(), self.port)).await?.collect()) };
         self.connect_to(look_up, trust, http2, limits).await
     }
 
-    /// Connects to an address that `look_up` gives for the host's name. It is one look-up, so that what is checked is what is
-    /// connected to, whatever the name's server says next.
+    /// Connects to an address that `look_up` returns for the host's name. There is only one lookup, so the checked
+    /// address is the one connected to, whatever the name server answers next.
     async fn connect_to(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
         trust: &Trust,
         http2: bool,
         limits: &ClientLimits,
-    ) -> Result<(Wire, bool), ClientError> {
+    ) -> Result<(WireStream, bool), ClientError> {
         let within = limits.connect_timeout;
         let connected = timeout(within, self.connect_unbounded(look_up, trust, http2, limits)).await;
         connected.map_err(|_| self.late(within))?
@@ -99,7 +100,7 @@ impl Target {
         trust: &Trust,
         http2: bool,
         limits: &ClientLimits,
-    ) -> Result<(Wire, bool), ClientError> {
+    ) -> Result<(WireStream, bool), ClientError> {
         let within = limits.connect_timeout;
         let deadline = Instant::now() + within;
         let addrs = self.resolve(look_up).await?;
@@ -111,13 +112,13 @@ impl Target {
         // A request is one write: waiting for more would only add up to 40 ms. Failing costs no more than that.
         let _ = tcp.set_nodelay(true);
         let Some(name) = &self.tls else {
-            return Ok((Wire::Plain(tcp), false));
+            return Ok((WireStream::Plain(tcp), false));
         };
         let failed = |error| ClientError::tls(&self.name, error);
         let connector = trust.connector(http2).await.map_err(failed)?;
         let stream = connector.connect(name.clone(), tcp).await.map_err(failed)?;
         let agreed = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        Ok((Wire::Tls(Box::new(stream)), agreed))
+        Ok((WireStream::Tls(Box::new(stream)), agreed))
     }
 
     async fn resolve(
@@ -132,8 +133,8 @@ impl Target {
         if found.is_empty() { Err(failed(io::Error::other("it has no address"))) } else { Ok(found) }
     }
 
-    /// One address after the other, in the resolver's order. Each gets an equal share of what time is left, so that
-    /// one that swallows packets (often an IPv6 address without a route) does not use it all up.
+    /// Tries one address after the other, in the resolver's order. Each gets an equal share of the remaining time, so
+    /// an address that swallows packets (often IPv6 without a route) does not use up all of it.
     async fn connect_any(
         &self,
         addrs: &[SocketAddr],
@@ -167,14 +168,14 @@ impl Target {
     }
 }
 
-/// A connection's bytes.
+/// The byte stream of a connection.
 #[derive(Debug)]
-pub(super) enum Wire {
+pub(super) enum WireStream {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for WireStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -187,7 +188,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for WireStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match &mut *self {
             Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
@@ -237,19 +238,19 @@ mod tests {
     use super::super::public::Reach;
     use super::*;
 
-    /// No server of names knows it.
+    /// A name that no name server knows.
     const NAME: &str = "http://rebound.invalid/";
 
     async fn reached(found: &[&str], reach: Reach) -> (Result<SocketAddr, ClientError>, TcpListener) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let addresses = found.iter().map(|ip| (ip.parse::<IpAddr>().unwrap(), port).into()).collect();
-        let target = Target::of(&NAME.parse().unwrap()).unwrap();
+        let target = ConnectTarget::of(&NAME.parse().unwrap()).unwrap();
         let limits = ClientLimits { reach, ..ClientLimits::default() };
         let wire = target.connect_to(ready(Ok(addresses)), &Trust::default(), false, &limits).await;
         let peer = wire.map(|(wire, _)| match wire {
-            Wire::Plain(stream) => stream.peer_addr().unwrap(),
-            Wire::Tls(_) => panic!("nobody asked for TLS"),
+            WireStream::Plain(stream) => stream.peer_addr().unwrap(),
+            WireStream::Tls(_) => panic!("nobody asked for TLS"),
         });
         (peer, listener)
     }

@@ -1,19 +1,19 @@
-//! Why a request to an upstream got no answer: who is to blame, whether the upstream may have acted on it, and what
-//! a person can do. It must not know who asked.
+//! Failures of requests to upstreams: whether the upstream may have acted on the request, and what a person can do.
+//! It must not know who made the request.
 
 use std::io;
 use std::time::Duration;
 
 use super::http1::Http1Error;
 
-/// What went wrong on a connection.
+/// A failure on a connection.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
     /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// What came is no answer in HTTP/1.1, or not all of one.
+    /// The answer is not HTTP/1.1, or is incomplete.
     #[error(transparent)]
     Http1(#[from] Http1Error),
     /// HTTP/2 failed.
@@ -21,49 +21,49 @@ pub enum WireError {
     Http2(#[from] hyper::Error),
 }
 
-/// The reason why there is no answer. Each message names the host and, where there is one, a mend.
+/// The reason why there is no answer. Each message names the host and, if there is one, a remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The URL cannot be asked.
-    #[error("cannot ask {url}: {reason}")]
+    /// The URL cannot be requested.
+    #[error("cannot request {url}: {reason}")]
     BadUrl {
         /// The URL.
         url: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
     /// The host's name has no address.
-    #[error("cannot find {host}: {source} (is the name right, and does this machine's DNS know it?)")]
+    #[error("cannot resolve {host}: {source}; check the name and this machine's DNS")]
     Dns {
         /// Host and port.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         source: io::Error,
     },
-    /// The host is not on the public network, and only that may be asked.
-    #[error("{host} is not an address of the public network, and nothing else may be asked here")]
+    /// The host is not on the public network, and only public hosts are allowed.
+    #[error("{host} is not an address on the public network, and only public addresses are allowed here")]
     NotPublic {
         /// Host and port.
         host: String,
     },
-    /// Nobody listens there.
-    #[error("{host} refused the connection: is the server running, and is this its port?")]
+    /// Nothing listens there.
+    #[error("{host} refused the connection; check that the server is running and that the port is right")]
     Refused {
         /// Host and port.
         host: String,
     },
-    /// No way to the host, or no socket left on this machine.
+    /// There is no route to the host, or no socket left on this machine.
     #[error("cannot connect to {host}: {source}")]
     Unreachable {
         /// Host and port.
         host: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Connecting (with TLS handshake) took too long.
+    /// Connecting (with the TLS handshake) took too long.
     #[error(
-        "{host} did not take the connection within {after:?}: is it up, and does a firewall drop what we send?"
+        "{host} did not accept the connection within {after:?}; check that the host is up and that no firewall blocks the connection"
     )]
     ConnectTimeout {
         /// Host and port.
@@ -71,28 +71,28 @@ pub enum ClientError {
         /// The limit.
         after: Duration,
     },
-    /// No trusted, encrypted connection.
-    #[error("no secure connection to {host}: {source}; {mend}")]
+    /// No trusted, encrypted connection could be established.
+    #[error("no secure connection to {host}: {source}; {help}")]
     Tls {
         /// Host and port.
         host: String,
-        /// What the TLS library said.
+        /// The TLS library's error.
         source: io::Error,
-        /// What a person can do.
-        mend: &'static str,
+        /// A suggestion for the user.
+        help: &'static str,
     },
-    /// All connections that we allow ourselves are in use.
-    #[error("all {cap} connections to {host} are in use and none came free within {after:?}")]
+    /// All connections that we allow for this host are in use.
+    #[error("all {cap} connections to {host} are in use, and none became free within {after:?}")]
     Busy {
         /// Host and port.
         host: String,
-        /// How many.
+        /// The maximum number of connections.
         cap: usize,
-        /// The time for which we waited.
+        /// The time that we waited.
         after: Duration,
     },
-    /// No answer's head before the caller's deadline.
-    #[error("{host} has not answered in time")]
+    /// The answer's head did not arrive before the caller's deadline.
+    #[error("{host} did not answer in time")]
     Timeout {
         /// Host and port.
         host: String,
@@ -104,29 +104,29 @@ pub enum ClientError {
         host: String,
         /// True if any byte of the request went out. If so, the host may have acted on it.
         sent: bool,
-        /// What was seen.
+        /// The failure on the connection.
         source: WireError,
     },
-    /// The host speaks, but not HTTP as we allow it (also: an answer's head is too large).
+    /// The host answers, but not in HTTP as we accept it (an example: the answer's head is too large).
     #[error("{host} answered with something that is not valid HTTP: {source}")]
     Protocol {
         /// Host and port.
         host: String,
-        /// What was wrong.
+        /// The fault.
         source: WireError,
     },
     /// Our own request's body failed while it was being sent.
-    #[error("the request to {host} could not be sent whole: {source}")]
+    #[error("the request to {host} could not be sent completely: {source}")]
     Body {
         /// Host and port.
         host: String,
-        /// What was wrong.
+        /// The fault.
         source: WireError,
     },
 }
 
 impl ClientError {
-    /// Returns true if the upstream has surely not seen the request, so that any request may be sent again.
+    /// Returns true if the upstream has certainly not seen the request, so that any request may be sent again.
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::BadUrl { .. }
@@ -142,7 +142,7 @@ impl ClientError {
         }
     }
 
-    /// Returns true if trying again later, unchanged, has a chance without anybody mending anything.
+    /// Returns true if an unchanged retry may succeed later without anybody changing anything.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Refused { .. }
@@ -160,7 +160,7 @@ impl ClientError {
         }
     }
 
-    /// What an error means for a request to `host` of which `sent` says whether any byte went out.
+    /// Classifies a failure of a request to `host`; `sent` is true if any byte of it went out.
     pub(super) fn http(host: &str, sent: bool, source: WireError) -> Self {
         let host = host.to_owned();
         match &source {
@@ -178,18 +178,18 @@ impl ClientError {
     }
 
     pub(super) fn tls(host: &str, source: io::Error) -> Self {
-        let mend = tls_mend(&source);
-        Self::Tls { host: host.to_owned(), source, mend }
+        let help = tls_help(&source);
+        Self::Tls { host: host.to_owned(), source, help }
     }
 }
 
-/// HTTP/2 says for certain that a refused stream was not processed (RFC 9113, 8.7).
+/// Returns true for a refused stream: HTTP/2 guarantees that its request was not processed (RFC 9113, 8.7).
 fn refused_stream(error: &hyper::Error) -> bool {
     let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<h2::Error>());
     cause.is_some_and(|cause| cause.reason() == Some(h2::Reason::REFUSED_STREAM))
 }
 
-fn tls_mend(error: &io::Error) -> &'static str {
+fn tls_help(error: &io::Error) -> &'static str {
     use rustls::{CertificateError, Error};
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>());
     match cause {
@@ -198,12 +198,12 @@ fn tls_mend(error: &io::Error) -> &'static str {
         }
         Some(Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
-        )) => "its certificate has expired: renew it there, or set this machine's clock right",
+        )) => "its certificate has expired: renew it there, or correct this machine's clock",
         Some(Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        )) => "its certificate is for another name: use the name that the certificate is for",
-        Some(Error::InvalidMessage(_)) => "it does not seem to speak TLS on this port: is it http:// ?",
+        )) => "its certificate is for another name: use a name from the certificate",
+        Some(Error::InvalidMessage(_)) => "the port does not seem to use TLS: try http:// instead",
         Some(Error::General(_)) => "no trusted authorities were found: install the ca-certificates package",
-        _ => "see what its TLS set-up allows",
+        _ => "check which TLS versions and ciphers it supports",
     }
 }

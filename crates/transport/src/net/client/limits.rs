@@ -1,26 +1,28 @@
-//! What talking to one origin may cost, in which HTTP it is spoken to, and what may be sent again. It must not know how.
+//! Limits on the resources that one origin may use, the HTTP version to use, and the conditions for a retry. It must
+//! not know how these are applied.
 
 use std::time::Duration;
 
 use super::public::Reach;
 
-/// What talking to one origin may cost, per client (so per shard).
+/// Limits on the resources that one origin may use, for each client (so for each shard).
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLimits {
-    /// For name look-up, TCP and TLS together; also for waiting until one of `max_in_use` comes free.
+    /// The time for name lookup, TCP and TLS together; also the time to wait until one of `max_in_use` becomes free.
     pub connect_timeout: Duration,
-    /// The time for which an unused connection is kept. A peer's `Keep-Alive: timeout=` can only shorten it.
+    /// The time for which an unused connection is kept. The peer's `Keep-Alive: timeout=` can only shorten it.
     pub idle_timeout: Duration,
-    /// Unused connections kept.
+    /// The maximum number of unused connections.
     pub max_idle: usize,
-    /// Requests at the same time, until the last byte of their answers (so event streams count).
+    /// The maximum number of concurrent requests. A request counts until the last byte of its answer, so event
+    /// streams count too.
     pub max_in_use: usize,
-    /// Header lines of an answer (HTTP/1.1).
+    /// The maximum number of header lines in an answer (HTTP/1.1).
     pub max_headers: usize,
-    /// Bytes of an answer's head; at least 8 KiB are granted.
+    /// The maximum size of an answer's head in bytes; at least 8 KiB.
     pub max_header_bytes: usize,
-    /// Which addresses are connected to. A name is looked up first, and refused when any address of it is another one; the
-    /// connection then goes to an address that was looked at.
+    /// The addresses that connections may go to. A name is resolved first, and rejected if any of its addresses is
+    /// not allowed; the connection then goes to an address that was checked.
     pub reach: Reach,
 }
 
@@ -38,10 +40,10 @@ impl Default for ClientLimits {
     }
 }
 
-/// Which HTTP an origin is spoken to in.
+/// The HTTP version for an origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// HTTP/1.1 in plain text; whichever TLS agrees on (ALPN), HTTP/2 preferred.
+    /// HTTP/1.1 in plain text; with TLS, the version that ALPN selects, HTTP/2 preferred.
     #[default]
     Auto,
     /// HTTP/1.1 only.
@@ -50,11 +52,11 @@ pub enum Protocol {
     Http2,
 }
 
-/// Says whether a request may be sent a second time when a kept connection turns out to be dead.
+/// The condition under which a request may be sent a second time when a kept connection turns out to be dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replay {
-    /// Only if surely no byte of it went out: for everything that must not happen twice.
+    /// Only if certainly no byte of it was sent: for requests that must not happen twice.
     Unsent,
-    /// Whenever no answer came.
+    /// Whenever no answer arrived.
     Always,
 }

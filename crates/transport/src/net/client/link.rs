@@ -1,6 +1,6 @@
-//! One HTTP/1.1 connection to an upstream, driven by whoever waits for its answer: the request's own future reads and
-//! writes the socket, no task stands between, so that nothing has to be woken or handed over. A connection that waits
-//! holds no buffer: what is read and written at once passes through room that the thread's connections share. It must
+//! One HTTP/1.1 connection to an upstream, driven by the request that waits for its answer: the request's own future
+//! reads and writes the socket, and no other task has to be woken or given the data. A waiting connection holds no
+//! buffer: bytes that are read and written at once pass through space that the thread's connections share. It must
 //! not know the pool.
 
 use std::cell::Cell;
@@ -12,13 +12,13 @@ use std::task::{Context, Poll, Waker, ready};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-use super::connect::Wire;
+use super::connect::WireStream;
 use super::error::WireError;
 use super::http1::{
     AnswerContext, AnswerHead, AnswerReader, HeadLimits, Http1Error, READ, Taken, TemplatedRequest,
 };
 
-/// Bodies up to this are copied behind their head, which costs less than a list of two pieces.
+/// Bodies up to this size are copied behind their head, which is cheaper than a list of two pieces.
 const SMALL: usize = 4 * 1024;
 
 thread_local! {
@@ -29,16 +29,16 @@ thread_local! {
 /// A connection.
 #[derive(Debug)]
 pub(super) struct Link {
-    wire: Wire,
+    wire: WireStream,
     answer: AnswerReader,
-    /// True if a byte of the last request went out.
+    /// True if a byte of the last request was sent.
     sent: bool,
-    /// What is left to write of the request: of the head, and of the body.
+    /// The unsent rest of the request: of its head, and of its body.
     unsent: [Bytes; 2],
     unflushed: bool,
-    /// The reason why the request could not be written to its end.
+    /// The error that interrupted sending the request.
     failed: Option<io::Error>,
-    /// Where a long body is read to.
+    /// The buffer for a long body.
     long: BytesMut,
 }
 
@@ -46,12 +46,12 @@ pub(super) struct Link {
 #[derive(Debug)]
 pub(super) struct Unanswered {
     pub(super) error: WireError,
-    /// True if any byte of it went out.
+    /// True if any byte of it was sent.
     pub(super) sent: bool,
 }
 
 impl Link {
-    pub(super) fn new(wire: Wire, limits: HeadLimits) -> Box<Self> {
+    pub(super) fn new(wire: WireStream, limits: HeadLimits) -> Box<Self> {
         Box::new(Self {
             wire,
             answer: AnswerReader::new(limits),
@@ -63,8 +63,8 @@ impl Link {
         })
     }
 
-    /// Sends a request and waits for the answer's head. The link comes back with it, because the body needs it. Dropping
-    /// the future closes the connection, which cancels the request.
+    /// Sends a request and waits for the answer's head. The link comes back with it, because the body needs it.
+    /// Dropping the future closes the connection, which cancels the request.
     pub(super) async fn ask(
         mut self: Box<Self>,
         ask: &TemplatedRequest<'_>,
@@ -82,7 +82,7 @@ impl Link {
         }
     }
 
-    /// Writes as much as can be written now; nearly always that is all.
+    /// Sends as much as the socket takes now; almost always that is everything.
     fn begin(&mut self, ask: &TemplatedRequest<'_>, cx: &mut Context<'_>) {
         (self.sent, self.unflushed) = (false, true);
         self.answer.begin(ask.template.closes);
@@ -121,7 +121,7 @@ impl Link {
         Poll::Ready(Ok(written))
     }
 
-    /// Goes on writing the request.
+    /// Continues to send the request.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.unsent.iter().any(|piece| !piece.is_empty()) {
             let [head, body] = self.unsent.clone();
@@ -135,8 +135,8 @@ impl Link {
         Poll::Ready(Ok(()))
     }
 
-    /// Goes on writing; a failure is kept, since an upstream that refuses a request may close its end before it has read
-    /// all of it, and its answer says more.
+    /// Continues to send. An error is kept for later: an upstream that rejects a request may close its end before it
+    /// has read everything, and its answer is more informative.
     fn go_on_sending(&mut self, cx: &mut Context<'_>) {
         if self.unflushed
             && self.failed.is_none()
@@ -222,7 +222,7 @@ impl Link {
         polled
     }
 
-    /// The number of bytes of the body that are still to come, when that is known.
+    /// The number of remaining bytes of the body, if known.
     pub(super) fn left(&self) -> Option<u64> {
         self.answer.left()
     }
@@ -232,15 +232,15 @@ impl Link {
         self.answer.is_over()
     }
 
-    /// Makes the link ready to wait for its next request; false when it cannot have one.
+    /// Prepares the link for its next request; returns false if it cannot have one.
     pub(super) fn rest(&mut self) -> bool {
         self.long = BytesMut::new();
         let sent = !self.unflushed && self.failed.is_none();
         sent && self.answer.may_serve_again()
     }
 
-    /// Returns true if the upstream has kept quiet and open since the link came to rest. Forgets the task that last
-    /// waited on it.
+    /// Returns true if the upstream has sent nothing and kept the connection open since the link became idle. Forgets
+    /// the task that last waited on it.
     pub(super) fn is_quiet(&mut self) -> bool {
         self.poll_read(&mut [0], &mut Context::from_waker(Waker::noop())).is_pending()
     }

@@ -1,7 +1,8 @@
-//! One origin (scheme, host, port) with the connections to it: the idle HTTP/1.1 ones, the newest first, or the one
-//! HTTP/2 connection that all requests share. It must not know what is asked.
+//! One origin (scheme, host, port) with its connections: the idle HTTP/1.1 ones, newest first, or the single HTTP/2
+//! connection that all requests share. It must not know what is requested.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -15,8 +16,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use super::answer::{ResponseBody, Source};
-use super::connect::Target;
+use super::answer::{BodySource, ResponseBody};
+use super::connect::ConnectTarget;
 use super::error::ClientError;
 use super::http1::{HeadLimits, Template, TemplatedRequest};
 use super::link::{Link, Unanswered};
@@ -24,36 +25,43 @@ use super::tls::Trust;
 use super::{ClientLimits, Protocol, Replay};
 use crate::net::head_limits::LEAST_HEADER;
 
-/// The time for which before the peer's announced keep-alive time we let go.
+/// The time by which we close a connection before the peer's announced keep-alive time ends.
 const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
 
-/// HTTP/2: pings while requests run, and receive windows (the most that one stream, one connection can make us hold).
+/// The time for which an idle connection is trusted for a request that must not be sent twice, where the peer announces no keep-alive
+/// time. Node closes after 5 s without a word; a request that crosses that may or may not have been read.
+const UNANNOUNCED: Duration = Duration::from_secs(4);
+
+/// HTTP/2: the interval of pings while requests run, and the receive windows (the maximum that one stream or one
+/// connection can make us buffer).
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 const STREAM_WINDOW: u32 = 256 * 1024;
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
 
-/// Everything there is about one origin.
-pub(super) struct Inner {
-    target: Target,
+/// The state of one origin.
+pub(super) struct OriginState {
+    target: ConnectTarget,
     scheme: Scheme,
     authority: Authority,
     protocol: Protocol,
     limits: ClientLimits,
+    /// [`ClientLimits::connect_timeout`] as it is now, in milliseconds.
+    connect_ms: AtomicU64,
     trust: Trust,
     head: HeadLimits,
     permits: Arc<Semaphore>,
     pool: Mutex<Pool>,
-    /// Held while connecting to an origin that may speak HTTP/2, so that one connection is made and not many.
+    /// Held while connecting to an origin that may support HTTP/2, so that only one connection is made.
     dialing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Pool {
-    /// The longest idle one in front.
+    /// Idle connections, the longest idle one first.
     idle: VecDeque<Idle>,
-    shared: Option<Shared>,
-    /// ALPN chose HTTP/1.1 before.
+    shared: Option<SharedHttp2>,
+    /// True after ALPN chose HTTP/1.1.
     alpn_http1: bool,
     sweeping: bool,
 }
@@ -61,15 +69,17 @@ struct Pool {
 struct Idle {
     link: Box<Link>,
     until: Instant,
+    /// The time until which it is trusted for a request that must not be sent twice.
+    trusted: Instant,
 }
 
-struct Shared {
+struct SharedHttp2 {
     sender: http2::SendRequest<Full<Bytes>>,
     used: Instant,
 }
 
-/// What a request is sent over.
-enum Way {
+/// The connection that a request is sent over.
+enum ConnectionChoice {
     Reused(Box<Link>),
     Fresh(Box<Link>),
     Shared { sender: http2::SendRequest<Full<Bytes>>, fresh: bool },
@@ -77,18 +87,18 @@ enum Way {
 
 /// A running request's share of the origin.
 pub(super) struct Lease {
-    pub(super) origin: Arc<Inner>,
+    pub(super) origin: Arc<OriginState>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Inner {
+impl OriginState {
     pub(super) fn new(
         uri: &Uri,
         protocol: Protocol,
         limits: ClientLimits,
         trust: Trust,
     ) -> Result<Self, ClientError> {
-        let target = Target::of(uri)?;
+        let target = ConnectTarget::of(uri)?;
         let bad = |reason| ClientError::BadUrl { url: uri.to_string(), reason };
         let authority = uri.authority().cloned().ok_or_else(|| bad("it has no host"))?;
         if authority.as_str().contains('@') {
@@ -100,6 +110,7 @@ impl Inner {
             authority,
             protocol,
             permits: Arc::new(Semaphore::new(limits.max_in_use.max(1))),
+            connect_ms: AtomicU64::new(millis(limits.connect_timeout)),
             limits,
             trust,
             head: HeadLimits { lines: limits.max_headers, bytes: limits.max_header_bytes.max(LEAST_HEADER) },
@@ -108,16 +119,25 @@ impl Inner {
         })
     }
 
+    /// Changes how long a new connection may take.
+    pub(super) fn set_connect_timeout(&self, within: Duration) {
+        self.connect_ms.store(millis(within), Relaxed);
+    }
+
+    fn connect_timeout(&self) -> Duration {
+        Duration::from_millis(self.connect_ms.load(Relaxed))
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.target.name
     }
 
-    /// Returns true if there were connections, and all to addresses that are not the public network's.
+    /// Returns true if there were connections, and all went to addresses outside the public network.
     pub(super) fn was_near(&self) -> bool {
         self.target.was_near()
     }
 
-    /// Returns true if nothing is kept for this origin.
+    /// Returns true if the origin has no connections.
     pub(super) fn is_cold(&self) -> bool {
         let pool = self.pool();
         pool.idle.is_empty() && pool.shared.is_none()
@@ -129,11 +149,12 @@ impl Inner {
         replay: Replay,
     ) -> Result<Response<ResponseBody>, ClientError> {
         let lease = Lease { _permit: self.permit().await?, origin: self.clone() };
-        let way = match self.pooled() {
+        let way = match self.pooled(replay) {
             Some(way) => way,
             None => self.dial().await?,
         };
-        let may_retry = !matches!(way, Way::Fresh(_) | Way::Shared { fresh: true, .. });
+        let may_retry =
+            !matches!(way, ConnectionChoice::Fresh(_) | ConnectionChoice::Shared { fresh: true, .. });
         let failed = match self.send(way, ask).await {
             Ok(answer) => return Ok(answer.with(lease)),
             Err(failed) => failed,
@@ -151,7 +172,7 @@ impl Inner {
             .map_err(|failed| ClientError::http(self.name(), failed.sent, failed.error))
     }
 
-    /// What is asked with a request that nothing was written out for before.
+    /// Builds the template of a request that has none.
     pub(super) fn template(&self, request: &mut Request<bytes::Bytes>) -> Template {
         let mut headers = std::mem::take(request.headers_mut());
         if request.uri().authority().is_none() && !headers.contains_key(HOST) {
@@ -166,32 +187,38 @@ impl Inner {
         if let Ok(permit) = self.permits.clone().try_acquire_owned() {
             return Ok(permit);
         }
-        let after = self.limits.connect_timeout;
+        let after = self.connect_timeout();
         let busy = || ClientError::Busy { host: self.name().to_owned(), cap: self.limits.max_in_use, after };
         let waited = timeout(after, self.permits.clone().acquire_owned()).await;
         waited.map_err(|_| busy())?.map_err(|_| busy())
     }
 
-    /// A connection that stands ready.
-    fn pooled(&self) -> Option<Way> {
+    /// An idle connection that a request of this kind can use.
+    fn pooled(&self, replay: Replay) -> Option<ConnectionChoice> {
         let now = Instant::now();
         let mut pool = self.pool();
         if let Some(shared) = &mut pool.shared {
             if !shared.sender.is_closed() {
                 shared.used = now;
-                return Some(Way::Shared { sender: shared.sender.clone(), fresh: false });
+                return Some(ConnectionChoice::Shared { sender: shared.sender.clone(), fresh: false });
             }
             pool.shared = None;
         }
         while let Some(mut idle) = pool.idle.pop_back() {
-            if idle.until > now && idle.link.is_quiet() {
-                return Some(Way::Reused(idle.link));
+            if idle.until <= now || !idle.link.is_quiet() {
+                continue;
             }
+            if replay == Replay::Always || idle.trusted > now {
+                return Some(ConnectionChoice::Reused(idle.link));
+            }
+            // Those in front are older still. This one can still serve requests that may be sent twice.
+            pool.idle.push_back(idle);
+            return None;
         }
         None
     }
 
-    async fn dial(self: &Arc<Self>) -> Result<Way, ClientError> {
+    async fn dial(self: &Arc<Self>) -> Result<ConnectionChoice, ClientError> {
         let http2 = match self.protocol {
             Protocol::Http1 => false,
             Protocol::Http2 => true,
@@ -204,16 +231,17 @@ impl Inner {
         let made = self.pool().shared.as_ref().map(|shared| shared.sender.clone());
         match made {
             // Fresh enough: somebody has just made it while we waited.
-            Some(sender) if !sender.is_closed() => Ok(Way::Shared { sender, fresh: true }),
+            Some(sender) if !sender.is_closed() => Ok(ConnectionChoice::Shared { sender, fresh: true }),
             _ => self.connect(true).await,
         }
     }
 
-    async fn connect(self: &Arc<Self>, http2: bool) -> Result<Way, ClientError> {
-        let (wire, agreed) = self.target.connect(&self.trust, http2, &self.limits).await?;
+    async fn connect(self: &Arc<Self>, http2: bool) -> Result<ConnectionChoice, ClientError> {
+        let limits = ClientLimits { connect_timeout: self.connect_timeout(), ..self.limits };
+        let (wire, agreed) = self.target.connect(&self.trust, http2, &limits).await?;
         if self.protocol != Protocol::Http2 && !agreed {
             self.pool().alpn_http1 = true;
-            return Ok(Way::Fresh(Link::new(wire, self.head)));
+            return Ok(ConnectionChoice::Fresh(Link::new(wire, self.head)));
         }
         let handshake = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
@@ -232,29 +260,29 @@ impl Inner {
             }
         });
         let mut pool = self.pool();
-        pool.shared = Some(Shared { sender: sender.clone(), used: Instant::now() });
+        pool.shared = Some(SharedHttp2 { sender: sender.clone(), used: Instant::now() });
         self.start_sweeping(&mut pool);
-        Ok(Way::Shared { sender, fresh: true })
+        Ok(ConnectionChoice::Shared { sender, fresh: true })
     }
 
-    async fn send(&self, way: Way, ask: &TemplatedRequest<'_>) -> Result<Answered, Unanswered> {
+    async fn send(&self, way: ConnectionChoice, ask: &TemplatedRequest<'_>) -> Result<Answered, Unanswered> {
         match way {
-            Way::Reused(link) | Way::Fresh(link) => {
+            ConnectionChoice::Reused(link) | ConnectionChoice::Fresh(link) => {
                 let (head, link) = link.ask(ask).await?;
-                Ok(Answered { source: Source::Http1(Some((link, head.keep))), response: head.response })
+                Ok(Answered { source: BodySource::Http1(Some((link, head.keep))), response: head.response })
             }
-            Way::Shared { mut sender, .. } => {
+            ConnectionChoice::Shared { mut sender, .. } => {
                 let answered = sender.try_send_request(self.for_http2(ask)).await.map_err(|mut failed| {
                     Unanswered { sent: failed.take_message().is_none(), error: failed.into_error().into() }
                 });
                 let (head, incoming) = answered?.into_parts();
                 let response = Response::from_parts(head, ());
-                Ok(Answered { response, source: Source::Http2(incoming) })
+                Ok(Answered { response, source: BodySource::Http2(incoming) })
             }
         }
     }
 
-    /// Absolute form: HTTP/2 sends scheme and authority apart.
+    /// The request in absolute form: HTTP/2 sends scheme and authority separately.
     fn for_http2(&self, ask: &TemplatedRequest<'_>) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(ask.body.clone()));
         *request.method_mut() = ask.template.method.clone();
@@ -272,7 +300,7 @@ impl Inner {
         request
     }
 
-    /// Takes a link back whose answer has been read to its end. `keep` is how long the peer says that it keeps it.
+    /// Takes back a link whose answer has been read to its end. `keep` is the time for which the peer keeps it.
     pub(super) fn give_back(self: &Arc<Self>, mut link: Box<Link>, keep: Option<Duration>) {
         if !link.rest() {
             return;
@@ -280,15 +308,17 @@ impl Inner {
         let now = Instant::now();
         let longest = self.limits.idle_timeout;
         let until = now + keep.map_or(longest, |keep| longest.min(keep.saturating_sub(KEEP_ALIVE_MARGIN)));
+        let trusted = if keep.is_some() { until } else { until.min(now + UNANNOUNCED) };
         let mut pool = self.pool();
-        pool.idle.push_back(Idle { link, until });
+        pool.idle.push_back(Idle { link, until, trusted });
         if pool.idle.len() > self.limits.max_idle {
             pool.idle.pop_front();
         }
         self.start_sweeping(&mut pool);
     }
 
-    /// One task per origin with idle connections; it ends when none is left.
+    /// Starts the task that closes idle connections. There is one for each origin that has any; it ends when none is
+    /// left.
     fn start_sweeping(self: &Arc<Self>, pool: &mut Pool) {
         if pool.sweeping {
             return;
@@ -304,7 +334,7 @@ impl Inner {
         let now = Instant::now();
         let mut pool = self.pool();
         pool.idle.retain_mut(|idle| idle.until > now && idle.link.is_quiet());
-        let unused = |shared: &Shared| {
+        let unused = |shared: &SharedHttp2| {
             shared.sender.is_closed() || now.saturating_duration_since(shared.used) > self.limits.idle_timeout
         };
         // Requests that still run on it hold the connection open by themselves.
@@ -321,7 +351,7 @@ impl Inner {
     }
 }
 
-async fn sweep(origin: Weak<Inner>, pause: Duration) {
+async fn sweep(origin: Weak<OriginState>, pause: Duration) {
     loop {
         sleep(pause).await;
         if !origin.upgrade().is_some_and(|origin| origin.sweep()) {
@@ -330,14 +360,18 @@ async fn sweep(origin: Weak<Inner>, pause: Duration) {
     }
 }
 
-/// An answer's head, and where its body comes from.
+/// An answer's head, and the source of its body.
 struct Answered {
     response: Response<()>,
-    source: Source,
+    source: BodySource,
 }
 
 impl Answered {
     fn with(self, lease: Lease) -> Response<ResponseBody> {
         self.response.map(|()| ResponseBody::new(self.source, lease))
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,10 +1,10 @@
-//! Which addresses are the public network's: what may be asked on behalf of somebody who names the host (server-side
-//! request forgery). The registries of special addresses (RFC 6890 and what IANA has added) are ranges here. It must not know
-//! why it is asked.
+//! Recognizes addresses of the public network, the only ones that may be requested if an outsider names the host
+//! (server-side request forgery). The registries of special addresses (RFC 6890 and later IANA entries) are ranges
+//! here. It must not know why a request is made.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// IPv4 ranges that are nobody's on the public network: network and length of its prefix.
+/// IPv4 ranges that do not belong to the public network: network and prefix length.
 const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -23,21 +23,21 @@ const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// How far somebody goes.
+/// The addresses that connections may go to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Everywhere.
+    /// All addresses.
     #[default]
     All,
-    /// To other machines: not to this one, nor to what a network keeps for itself below its routers, where clouds tell
-    /// machines their secrets (`169.254.0.0/16`, `fe80::/10`).
+    /// Other machines: neither this one nor link-local addresses, where clouds serve the secrets of a machine
+    /// (`169.254.0.0/16`, `fe80::/10`).
     Others,
-    /// On the public network alone.
+    /// Addresses of the public network only.
     Public,
 }
 
 impl Reach {
-    /// Returns true if it goes as far as this address.
+    /// Returns true if this address is allowed.
     pub fn covers(self, address: IpAddr) -> bool {
         match self {
             Self::All => true,
@@ -47,7 +47,7 @@ impl Reach {
     }
 }
 
-/// Returns true if an address may be another machine's.
+/// Returns true if an address may belong to another machine.
 fn is_another(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
@@ -65,7 +65,7 @@ fn is_another(address: IpAddr) -> bool {
     }
 }
 
-/// Returns true if an address is one of the public network.
+/// Returns true if an address belongs to the public network.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),

@@ -1,5 +1,5 @@
-//! TLS to upstreams: which authorities we trust, made when the first `https` connection needs it, because reading the
-//! system's authorities costs milliseconds and memory. It must not know connections.
+//! TLS to upstreams and the trusted authorities. They are loaded when the first `https` connection needs them,
+//! because reading the system's authorities costs milliseconds and memory. It must not know connections.
 
 use std::io;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use rustls_platform_verifier::Verifier;
 use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
 
-/// Which authorities upstreams' certificates may come from: those of the operating system and any added here. Clones
-/// share what was made of it, so one should serve the clients of all shards.
+/// The authorities trusted for upstreams' certificates: those of the operating system, and any added here. Clones
+/// share the loaded state, so one value should serve the clients of all shards.
 #[derive(Clone, Debug, Default)]
-pub struct Trust(Arc<Inner>);
+pub struct Trust(Arc<TrustState>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct TrustState {
     extra: Vec<CertificateDer<'static>>,
     connectors: OnceCell<Connectors>,
 }
@@ -39,25 +39,25 @@ impl std::fmt::Debug for Connectors {
 /// A file with authorities' certificates could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// Not PEM.
+    /// The file is not PEM.
     #[error("not a PEM file of certificates: {0}")]
     Pem(#[from] rustls::pki_types::pem::Error),
-    /// PEM without certificates.
+    /// The file is PEM but contains no certificates.
     #[error("there is no certificate in it (a line `-----BEGIN CERTIFICATE-----` is missing)")]
     Empty,
 }
 
 impl Trust {
-    /// The system's authorities and those in `pem`, the content of a file with one or more certificates.
+    /// Trusts the system's authorities and those in `pem`, the content of a file with one or more certificates.
     pub fn with_pem(pem: &[u8]) -> Result<Self, TrustError> {
         let extra = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>()?;
         if extra.is_empty() {
             return Err(TrustError::Empty);
         }
-        Ok(Self(Arc::new(Inner { extra, connectors: OnceCell::new() })))
+        Ok(Self(Arc::new(TrustState { extra, connectors: OnceCell::new() })))
     }
 
-    /// The connector, made now if this is the first time.
+    /// The connector, created on first use.
     pub(super) async fn connector(&self, http2: bool) -> io::Result<TlsConnector> {
         let made = self.0.connectors.get_or_try_init(|| async {
             let inner = self.0.clone();

@@ -9,6 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout};
 
 use super::{LONG, collect};
+use crate::budget::Part;
 use crate::net::{Client, ClientLimits, Origin, Protocol, Trust};
 
 /// A raw upstream, and the client's side of it.
@@ -24,7 +25,7 @@ async fn asked(origin: &Origin, body: Bytes) -> (StatusCode, Result<String, Stri
     let request = Request::post("/").body(body).unwrap();
     let answer = timeout(LONG, origin.request(request)).await.expect("in time").unwrap();
     let status = answer.status();
-    let body = collect(answer.into_body(), 1 << 24, Instant::now() + LONG).await;
+    let body = collect(answer.into_body(), Part::Answers, 1 << 24, Instant::now() + LONG).await;
     (status, body.map(|body| String::from_utf8(body.to_vec()).unwrap()).map_err(|e| e.to_string()))
 }
 

@@ -10,6 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout};
 
 use super::{Body, Incoming, LONG, Served, ServerLimits, collect, echo};
+use crate::budget::Part;
 use crate::net::{
     Client, ClientError, ClientLimits, Origin, Protocol, Relay, Replay, ResponseBody, Stop, Trust,
 };
@@ -30,7 +31,7 @@ fn post(body: &'static str) -> Request<Bytes> {
 }
 
 async fn text(response: Response<ResponseBody>) -> String {
-    let body = collect(response.into_body(), 1 << 24, Instant::now() + LONG).await.unwrap();
+    let body = collect(response.into_body(), Part::Answers, 1 << 24, Instant::now() + LONG).await.unwrap();
     String::from_utf8(body.to_vec()).unwrap()
 }
 
@@ -114,7 +115,8 @@ async fn a_long_body_passes_in_both_directions_while_it_is_made() {
     let served = Served::start(ServerLimits::default(), 10, async |request: Request<Incoming>, _| {
         let (sender, body) = Body::channel(2);
         tokio::spawn(async move {
-            let all = collect(request.into_body(), 1 << 24, Instant::now() + LONG).await.unwrap();
+            let all =
+                collect(request.into_body(), Part::Answers, 1 << 24, Instant::now() + LONG).await.unwrap();
             for piece in all.chunks(100_000) {
                 sender.send(all.slice_ref(piece)).await.unwrap();
             }
@@ -146,7 +148,7 @@ async fn relayed_answers_arrive_whole_or_break_off() {
     let asking = tokio::spawn(async move {
         let whole = asked(&through, "").await;
         let answer = through.request(post("")).await.unwrap();
-        (whole, collect(answer.into_body(), 100, Instant::now() + LONG).await)
+        (whole, collect(answer.into_body(), Part::Answers, 100, Instant::now() + LONG).await)
     });
     let mut stream = accept(&listener).await;
     read_request(&mut stream, 0).await;

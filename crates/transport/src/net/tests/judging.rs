@@ -2,7 +2,7 @@ use std::io::{Error, ErrorKind};
 use std::time::{Duration, Instant};
 
 use crate::net::accept::{AfterError, after_error};
-use crate::net::roster::{Order, Patience, Phase, Progress, Roster};
+use crate::net::roster::{ConnectionPhase, ConnectionProgress, Order, Patience, Roster};
 
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Patience =
@@ -22,7 +22,7 @@ fn accepting_waits_when_files_run_out_and_only_then() {
 }
 
 /// A roster with one connection in `phase`, swept at the given times; the last order.
-fn order_after(seconds: u64, prepare: impl Fn(&Progress)) -> Order {
+fn order_after(seconds: u64, prepare: impl Fn(&ConnectionProgress)) -> Order {
     let (roster, start) = (Roster::default(), Instant::now());
     let place = roster.enter(start);
     prepare(&place.progress);
@@ -35,9 +35,13 @@ fn order_after(seconds: u64, prepare: impl Fn(&Progress)) -> Order {
 fn a_head_must_come_in_time() {
     assert_eq!(order_after(0, |_| ()), Order::Serve);
     assert_eq!(order_after(1, |_| ()), Order::Close, "nothing sent since the accept");
-    assert_eq!(order_after(1, |p| p.enter(Phase::Http1)), Order::Close, "the protocol alone is no request");
-    let second_head = |p: &Progress| {
-        p.enter(Phase::Http1);
+    assert_eq!(
+        order_after(1, |p| p.enter(ConnectionPhase::Http1)),
+        Order::Close,
+        "the protocol alone is no request"
+    );
+    let second_head = |p: &ConnectionProgress| {
+        p.enter(ConnectionPhase::Http1);
         p.request_begins();
         p.request_ends();
         p.has_read();
@@ -47,15 +51,15 @@ fn a_head_must_come_in_time() {
 
 #[test]
 fn idle_connections_are_sent_away_politely() {
-    let idle = |p: &Progress| {
-        p.enter(Phase::Http1);
+    let idle = |p: &ConnectionProgress| {
+        p.enter(ConnectionPhase::Http1);
         p.request_begins();
         p.request_ends();
     };
     assert_eq!(order_after(59, idle), Order::Serve);
     assert_eq!(order_after(60, idle), Order::Drain);
-    let pinged = |p: &Progress| {
-        p.enter(Phase::Http2);
+    let pinged = |p: &ConnectionProgress| {
+        p.enter(ConnectionPhase::Http2);
         p.has_read();
     };
     assert_eq!(order_after(59, pinged), Order::Serve, "an HTTP/2 ping begins no head");
@@ -64,8 +68,8 @@ fn idle_connections_are_sent_away_politely() {
 
 #[test]
 fn running_requests_are_left_alone_unless_the_reader_stands_still() {
-    assert_eq!(order_after(3600, Progress::request_begins), Order::Serve);
-    let stuck = |p: &Progress| {
+    assert_eq!(order_after(3600, ConnectionProgress::request_begins), Order::Serve);
+    let stuck = |p: &ConnectionProgress| {
         p.request_begins();
         p.has_written(true);
     };

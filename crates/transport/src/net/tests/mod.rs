@@ -24,6 +24,7 @@ use tokio::time::{Instant, timeout};
 use super::{
     Body, ConnectionCap, Handler, Incoming, Listeners, ServeError, ServerLimits, Stop, collect, serve,
 };
+use crate::budget::Part;
 
 /// Longer than any test may take on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
@@ -57,7 +58,7 @@ impl Served {
 /// Answers with the method, the path and the body.
 async fn echo(request: Request<Incoming>, _peer: SocketAddr) -> Response<Body> {
     let head = format!("{} {} ", request.method(), request.uri().path());
-    let body = collect(request.into_body(), 1 << 20, Instant::now() + LONG).await.unwrap();
+    let body = collect(request.into_body(), Part::Answers, 1 << 20, Instant::now() + LONG).await.unwrap();
     Response::new(Body::rope([Bytes::from(head), body]))
 }
 

@@ -125,7 +125,7 @@ fn many_who_want_one_port_at_once_get_it_once() {
 }
 
 #[test]
-fn a_foreign_address_is_named_with_a_mend() {
+fn a_foreign_address_is_named_with_help() {
     let error = Listeners::bind("192.0.2.1:0".parse().unwrap(), 1).unwrap_err();
     assert!(matches!(error, BindError::NotOurs { .. }), "{error}");
 }

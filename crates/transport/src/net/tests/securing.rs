@@ -66,7 +66,9 @@ async fn both_protocols_by_agreement() {
         for _ in 0..3 {
             let answer = origin.request(post()).await.unwrap();
             assert_eq!(answer.version(), version);
-            let body = collect(answer.into_body(), 100, Instant::now() + LONG).await.unwrap();
+            let body = collect(answer.into_body(), crate::budget::Part::Answers, 100, Instant::now() + LONG)
+                .await
+                .unwrap();
             assert_eq!(body, "POST /mcp body");
         }
         assert_eq!(served.cap.open(), 1, "one connection for all");
@@ -75,18 +77,18 @@ async fn both_protocols_by_agreement() {
 }
 
 #[tokio::test]
-async fn certificates_are_checked_and_the_mend_is_named() {
+async fn certificates_are_checked_with_help() {
     let (trust, config) = certified("localhost", &["http/1.1"]);
     let served = serve_tls(config);
     let (stranger, _) = certified("localhost", &[]);
     let (other_trust, other) = certified("elsewhere.test", &["http/1.1"]);
     let misnamed = serve_tls(other);
-    for (served, trust, mend) in
+    for (served, trust, help) in
         [(&served, stranger, "add that authority"), (&misnamed, other_trust, "another name")]
     {
         let error = origin(served, trust, Protocol::Auto).request(post()).await.unwrap_err();
         assert!(matches!(error, ClientError::Tls { .. }) && error.is_unsent(), "{error}");
-        assert!(error.to_string().contains(mend), "{error}");
+        assert!(error.to_string().contains(help), "{error}");
     }
     origin(&served, trust, Protocol::Auto).request(post()).await.unwrap();
     served.finish().await;

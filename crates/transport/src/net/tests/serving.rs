@@ -11,6 +11,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::{Body, Incoming, LONG, Served, ServerLimits, closed, collect, echo, get, read_answer};
+use crate::budget::Part;
 
 #[tokio::test]
 async fn keep_alive_and_pipelining() {
@@ -228,7 +229,7 @@ async fn taking_the_last_piece_of_a_body_wakes_nobody() {
     let served = Served::start(ServerLimits::default(), 10, move |request: Request<Incoming>, _| {
         let (polls, waits, answered) = (counted.clone(), waiting.clone(), answered.lock().unwrap().take());
         async move {
-            let body = collect(request.into_body(), 100, Instant::now() + LONG).await.unwrap();
+            let body = collect(request.into_body(), Part::Answers, 100, Instant::now() + LONG).await.unwrap();
             let mut answered = answered.unwrap();
             poll_fn(|cx| {
                 polls.fetch_add(1, Relaxed);

@@ -1,25 +1,28 @@
-//! One exchange's end of a shared stream. It must not know how messages are told apart.
+//! One exchange's end of a shared stream. It must not know how messages are assigned to exchanges.
 
 use std::time::Duration;
 
 use proto::rpc::Frame;
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Item, Mux};
+use super::{Mux, MuxItem};
+use crate::child::QueuedLine;
 use crate::up::LinkError;
 use crate::up::open_calls::OpenCall;
 
-/// An exchange's end of the link. Dropping it forgets the exchange; late messages for it are dropped.
+/// An exchange's end of the link. Dropping it removes the exchange; later messages for it are dropped.
 #[derive(Debug)]
 pub struct MuxCall {
     pub(super) key: u64,
-    pub(super) items: mpsc::Receiver<Item>,
-    /// What came before anybody asked.
-    pub(super) early: Option<Item>,
-    /// Tells that the request could not be sent, where that shows only later.
+    pub(super) items: mpsc::Receiver<MuxItem>,
+    /// An item that arrived before the first call of `next`.
+    pub(super) early: Option<MuxItem>,
+    /// Reports that the request could not be sent, if that becomes known only later.
     pub(super) sending: Option<oneshot::Receiver<LinkError>>,
-    /// Among the calls of clients, where it is one.
+    /// Its entry among the calls of clients, if it is one.
     pub(super) open: Option<OpenCall>,
+    /// The line of its request, if it is one on a pipe.
+    pub(super) line: Option<QueuedLine>,
     pub(super) mux: Mux,
 }
 
@@ -33,21 +36,33 @@ impl MuxCall {
     /// The next message of the exchange.
     ///
     /// # Errors
-    /// When the link is gone, the request could not be sent, or its answer had to be left out.
+    /// If the link is gone, the request could not be sent, or its answer had to be dropped.
     pub async fn next(&mut self) -> Result<Frame, LinkError> {
         let item = match self.early.take() {
             Some(item) => Some(item),
             None => self.either().await?,
         };
         match item {
-            Some(Item::Frame(frame)) => Ok(frame),
-            Some(Item::Failed(why)) => Err(why.into()),
-            None => Err(self.mux.why_closed().map_or(LinkError::Closed, LinkError::from)),
+            Some(MuxItem::Frame(frame)) => Ok(frame),
+            Some(MuxItem::Failed(why)) => Err(self.failed(why.into())),
+            None => Err(self.failed(self.mux.why_closed().map_or(LinkError::Closed, LinkError::from))),
         }
     }
 
-    /// The next item, unless it turns out first that the request could not be sent.
-    async fn either(&mut self) -> Result<Option<Item>, LinkError> {
+    /// Notes the line of its request.
+    pub(in crate::up) fn written_as(mut self, line: QueuedLine) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// The failure; the request was not sent if the child has ended and cannot have read its line.
+    fn failed(&self, why: LinkError) -> LinkError {
+        let is_end = matches!(&why, LinkError::Child(e) if e.is_final());
+        if is_end && self.line.as_ref().is_some_and(QueuedLine::is_unread) { why.unsent() } else { why }
+    }
+
+    /// The next item, unless it becomes known first that the request could not be sent.
+    async fn either(&mut self) -> Result<Option<MuxItem>, LinkError> {
         let Some(sending) = &mut self.sending else { return Ok(self.items.recv().await) };
         tokio::select! {
             biased;
@@ -63,11 +78,11 @@ impl MuxCall {
         Ok(self.items.recv().await)
     }
 
-    /// Waits until it shows whether a request was taken that is being sent meanwhile, but no longer than `patience`:
-    /// some servers say so only together with the answer.
+    /// Waits until it is known whether the request was accepted, but no longer than `patience`: some servers report
+    /// that only together with the answer.
     ///
     /// # Errors
-    /// Why it could not be sent.
+    /// The reason why it could not be sent.
     pub(in crate::up) async fn sent(
         &mut self,
         mut sending: oneshot::Receiver<LinkError>,
@@ -90,15 +105,16 @@ impl MuxCall {
         Ok(())
     }
 
-    /// The server does not work on what it refused to take.
+    /// Ends the open call if the server refused the request: it does not work on it then.
     fn unless_taken(&self, why: &LinkError) {
         if let Some(open) = self.open.as_ref().filter(|_| why.not_executed() || why.is_status()) {
             open.over();
         }
     }
 
-    /// What came, unless it is only that nothing more comes, and the failure to send the request says more.
-    fn unless_unsent(&mut self, item: Option<Item>) -> Result<Option<Item>, LinkError> {
+    /// Returns the item. If the stream only ended, the failure to send the request is returned instead, if there is
+    /// one, because it says more.
+    fn unless_unsent(&mut self, item: Option<MuxItem>) -> Result<Option<MuxItem>, LinkError> {
         let failed = match self.sending.as_mut().map(oneshot::Receiver::try_recv) {
             None | Some(Err(oneshot::error::TryRecvError::Empty)) => None,
             // It has said all that it will, and must not be asked again.
@@ -108,7 +124,7 @@ impl MuxCall {
             }
         };
         match (item, failed) {
-            (frame @ Some(Item::Frame(_)), _) | (frame, None) => Ok(frame),
+            (frame @ Some(MuxItem::Frame(_)), _) | (frame, None) => Ok(frame),
             (_, Some(why)) => Err(why),
         }
     }

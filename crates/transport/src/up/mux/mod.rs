@@ -1,11 +1,12 @@
-//! One stream of messages that many exchanges share: each gets what concerns it, told apart by our own ids. It must not
-//! know what carries the stream.
+//! One stream of messages that many exchanges share: each gets its own messages, assigned by our own ids. It must not
+//! know which transport carries the stream.
 
 mod call;
+mod cut;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,18 +14,19 @@ use parking_lot::Mutex;
 use proto::bridge::tasks::RELATED_TASK;
 use proto::json::{Duplicate, Span};
 use proto::mcp::{Method, Notice, meta};
-use proto::rpc::{Frame, FrameError, FrameLimits, Kind, Message};
+use proto::rpc::{Frame, FrameError, FrameKind, FrameLimits, Message};
 use tokio::sync::mpsc;
 
 pub use self::call::MuxCall;
 use super::LinkError;
 use super::open_calls::{OpenCalls, Owner};
+use crate::budget::OutOfMemory;
 use crate::child::ChildError;
 
-/// The number of notifications that may wait for one exchange; more are dropped, the answer never is.
+/// The number of notifications that may wait for one exchange. Further ones are dropped; the answer never is.
 const NOTICES: usize = 64;
 
-/// What a server says that answers no exchange.
+/// The server's messages that belong to no exchange.
 pub type Unasked = mpsc::Receiver<UnaskedMessage>;
 
 /// One such message.
@@ -32,26 +34,29 @@ pub type Unasked = mpsc::Receiver<UnaskedMessage>;
 pub struct UnaskedMessage {
     /// The message.
     pub frame: Frame,
-    /// Whose a log message must be, as it was clear when it came.
+    /// The only client that a log message can concern, as known when it arrived.
     pub owner: Option<Owner>,
 }
 
-/// The reason why nothing more comes on a stream, or why a message was left out.
+/// The reason why nothing more arrives on a stream, or why a message was dropped.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum MuxFault {
     /// The child process failed.
     #[error("{0}")]
     Child(ChildError),
-    /// A message was longer than this many bytes and was left out.
-    #[error("sent more than {0} bytes in one message; it was left out")]
+    /// A message was longer than this many bytes and was dropped.
+    #[error("sent more than {0} bytes in one message, which was dropped")]
     TooLong(usize),
+    /// There was no memory for a message, and it was dropped.
+    #[error("sent a large message, which was dropped: {0}")]
+    OutOfMemory(OutOfMemory),
     /// The server ended its event stream, and with it the session.
     #[error("closed its event stream")]
     Ended,
     /// The event stream broke.
     #[error("its event stream broke: {0}")]
     Broken(Arc<str>),
-    /// The link was told to end.
+    /// The link was stopped.
     #[error("the link to it was closed")]
     Stopped,
 }
@@ -61,57 +66,58 @@ impl From<MuxFault> for LinkError {
         match fault {
             MuxFault::Child(why) => why.into(),
             MuxFault::TooLong(limit) => Self::TooLong(limit),
+            MuxFault::OutOfMemory(why) => Self::OutOfMemory(why),
             MuxFault::Ended | MuxFault::Stopped => Self::Closed,
             MuxFault::Broken(why) => Self::Broken(why),
         }
     }
 }
 
-/// What an exchange gets.
+/// An item for an exchange.
 #[derive(Debug)]
-enum Item {
+enum MuxItem {
     /// A message that belongs to it.
     Frame(Frame),
-    /// What it waits for cannot come.
+    /// The answer cannot arrive.
     Failed(MuxFault),
 }
 
 /// An open exchange.
 #[derive(Debug)]
-struct Waiting {
-    items: mpsc::Sender<Item>,
-    /// The client behind it, if there is one, who can be told and asked things meanwhile.
+struct WaitingExchange {
+    items: mpsc::Sender<MuxItem>,
+    /// The client behind it, if there is one; it can receive notices and questions meanwhile.
     owner: Option<Owner>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    waiting: Mutex<HashMap<u64, Waiting>>,
+struct MuxShared {
+    waiting: Mutex<HashMap<u64, WaitingExchange>>,
     calls: Arc<OpenCalls>,
     gone: Mutex<Option<MuxFault>>,
     closed: AtomicBool,
     max_calls: usize,
-    /// Where goes what answers no exchange, as long as the stream is read.
+    /// The channel for messages that belong to no exchange, open while the stream is read.
     unasked: mpsc::WeakSender<UnaskedMessage>,
     limits: FrameLimits,
 }
 
-/// How much a shared stream may hold.
+/// The capacity of a shared stream.
 #[derive(Debug, Clone, Copy)]
 pub struct MuxRoom {
-    /// The number of exchanges that may be open.
+    /// The maximum number of open exchanges.
     pub max_calls: usize,
-    /// The number of messages that may wait that answer none.
+    /// The maximum number of waiting messages that belong to no exchange.
     pub unasked: usize,
-    /// For how long a server may go on with a call that nobody waits for any more.
+    /// The time for which a server may continue an abandoned call.
     pub forget: Duration,
 }
 
-/// The exchanges that share a stream. Clones are the same.
+/// The exchanges that share a stream. Clones share them too.
 #[derive(Debug, Clone)]
-pub(in crate::up) struct Mux(Arc<Shared>);
+pub(in crate::up) struct Mux(Arc<MuxShared>);
 
-/// The end at which a stream's messages come in. The mux is closed when it is dropped.
+/// The input of a stream's messages. Dropping it closes the mux.
 #[derive(Debug)]
 pub(in crate::up) struct Intake {
     mux: Mux,
@@ -119,11 +125,11 @@ pub(in crate::up) struct Intake {
 }
 
 impl Mux {
-    /// A mux for a stream. What answers no exchange goes to the returned receiver.
+    /// Creates a mux for a stream. Messages that belong to no exchange go to the returned receiver.
     pub(in crate::up) fn new(limits: FrameLimits, room: MuxRoom) -> (Self, Intake, Unasked) {
         let MuxRoom { max_calls, unasked, forget } = room;
         let (tx, rx) = mpsc::channel(unasked);
-        let mux = Self(Arc::new(Shared {
+        let mux = Self(Arc::new(MuxShared {
             waiting: Mutex::default(),
             calls: OpenCalls::new(forget),
             gone: Mutex::new(None),
@@ -143,7 +149,7 @@ impl Mux {
     /// Registers an exchange under our own id `key`, before its request is sent.
     ///
     /// # Errors
-    /// When too many are open, or nothing comes any more.
+    /// If too many are open, or the stream has ended.
     pub(in crate::up) fn open(&self, key: u64, owner: Option<Owner>) -> Result<MuxCall, LinkError> {
         let (tx, items) = mpsc::channel(NOTICES);
         {
@@ -151,23 +157,23 @@ impl Mux {
             if waiting.len() >= self.0.max_calls {
                 return Err(LinkError::Busy(self.0.max_calls));
             }
-            waiting.insert(key, Waiting { items: tx, owner });
+            waiting.insert(key, WaitingExchange { items: tx, owner });
         }
         let open = owner.map(|owner| self.0.calls.begin(key, owner));
-        let call = MuxCall { key, items, early: None, sending: None, open, mux: self.clone() };
+        let call = MuxCall { key, items, early: None, sending: None, open, line: None, mux: self.clone() };
         // Asked after it was registered: whoever closes the mux sees it, or has said so by now.
         match self.why_closed() {
-            Some(why) => Err(why.into()),
+            Some(why) => Err(LinkError::from(why).unsent()),
             None => Ok(call),
         }
     }
 
-    /// Returns true if nothing comes any more.
+    /// Returns true if the stream has ended.
     pub(in crate::up) fn is_closed(&self) -> bool {
         self.0.closed.load(Ordering::Acquire)
     }
 
-    /// The reason why nothing comes any more, when that is so.
+    /// The reason why the stream has ended, once it has.
     pub(in crate::up) fn why_closed(&self) -> Option<MuxFault> {
         self.0.gone.lock().clone()
     }
@@ -175,7 +181,7 @@ impl Mux {
     /// Takes one text: a message, or an array of them.
     ///
     /// # Errors
-    /// When it is no message; that disturbs nobody.
+    /// If it is not a message; no exchange is affected.
     pub(in crate::up) fn take(&self, text: Bytes) -> Result<(), FrameError> {
         match Message::parse(text, self.0.limits)? {
             Message::Single(frame) => self.deliver(frame),
@@ -190,7 +196,7 @@ impl Mux {
 
     fn deliver(&self, frame: Frame) {
         match frame.kind() {
-            Kind::Response | Kind::Error => {
+            FrameKind::Response | FrameKind::Error => {
                 let Some(key) = frame.id().and_then(proto::rpc::Id::as_number) else { return };
                 self.0.calls.answered(key);
                 // Removed at once, so that a second answer finds nobody.
@@ -200,33 +206,33 @@ impl Mux {
                     return;
                 };
                 // The channel may be full of notices; the answer has a place of its own below them.
-                if let Err(mpsc::error::TrySendError::Full(item)) = call.try_send(Item::Frame(frame)) {
+                if let Err(mpsc::error::TrySendError::Full(item)) = call.try_send(MuxItem::Frame(frame)) {
                     tokio::spawn(async move { call.send(item).await });
                 }
             }
-            Kind::Notification if frame.method() == Notice::Progress.name() => {
+            FrameKind::Notification if frame.method() == Notice::Progress.name() => {
                 if let Some(call) =
                     key_in(&frame, frame.param(meta::PROGRESS_TOKEN)).and_then(|key| self.sender(key))
                 {
-                    let _ = call.try_send(Item::Frame(frame));
+                    let _ = call.try_send(MuxItem::Frame(frame));
                 }
             }
-            Kind::Notification if frame.method() == Notice::Message.name() => self.deliver_log(frame),
-            Kind::Notification | Kind::Request => match self.concerned(&frame) {
+            FrameKind::Notification if frame.method() == Notice::Message.name() => self.deliver_log(frame),
+            FrameKind::Notification | FrameKind::Request => match self.concerned(&frame) {
                 Some(call) => pass(&call, frame),
                 None => self.deliver_unasked(UnaskedMessage { frame, owner: None }),
             },
         }
     }
 
-    /// A log message names no call. It goes to the one whose it must be, and else to nobody.
+    /// Delivers a log message, which names no call, to the only client that it can concern, otherwise to nobody.
     fn deliver_log(&self, frame: Frame) {
         // A task goes on when its call has been answered: that others have calls open says nothing about whose it is.
         let names_task = frame.meta(RELATED_TASK).is_ok_and(|task| task.is_some());
         let calls = &self.0.calls;
         let owner = if names_task { calls.only_user() } else { calls.sole_owner() };
         let Some(owner) = owner else {
-            tracing::debug!("a log message may be one client's or another's: nobody is told");
+            tracing::debug!("dropped a log message that cannot be assigned to one client");
             return;
         };
         let newest = {
@@ -242,17 +248,17 @@ impl Mux {
 
     fn deliver_unasked(&self, message: UnaskedMessage) {
         if self.0.unasked.upgrade().is_none_or(|unasked| unasked.try_send(message).is_err()) {
-            tracing::warn!("it says more than can be passed on; a message was dropped");
+            note_dropped();
         }
     }
 
-    fn sender(&self, key: u64) -> Option<mpsc::Sender<Item>> {
+    fn sender(&self, key: u64) -> Option<mpsc::Sender<MuxItem>> {
         self.0.waiting.lock().get(&key).map(|call| call.items.clone())
     }
 
-    /// The exchange that a message concerns which answers none: the one that it names, or the one that it may be about.
-    /// Decided as the message comes, so that no answer overtakes it.
-    fn concerned(&self, frame: &Frame) -> Option<mpsc::Sender<Item>> {
+    /// The exchange that a message without an answer concerns: the one it names, or the only one it can be about.
+    /// Decided as the message arrives, so that no answer overtakes it.
+    fn concerned(&self, frame: &Frame) -> Option<mpsc::Sender<MuxItem>> {
         let notice = Notice::from_name(&frame.method());
         if let Some(named) = key_in(frame, frame.meta(meta::SUBSCRIPTION_ID)).and_then(|key| self.sender(key))
         {
@@ -261,9 +267,9 @@ impl Mux {
         let waiting = self.0.waiting.lock();
         let mut calls = waiting.iter().filter(|(_, call)| call.owner.is_some());
         let call = match (frame.kind(), notice) {
-            (Kind::Request, _) if frame.method() == Method::Ping.name() => None,
+            (FrameKind::Request, _) if frame.method() == Method::Ping.name() => None,
             // Outside of every call, a client that does not listen would never hear it.
-            (Kind::Request, _) => calls.max_by_key(|(key, _)| **key),
+            (FrameKind::Request, _) => calls.max_by_key(|(key, _)| **key),
             (_, None | Some(Notice::Cancelled)) => calls.next().filter(|_| calls.next().is_none()),
             _ => None,
         };
@@ -277,18 +283,19 @@ impl Intake {
         self.mux.take(text)
     }
 
-    /// A message was left out. Whose answer it was is known only when nobody else waits for one; of several, whoever it
-    /// was runs into its deadline, and the others are not disturbed.
-    pub(in crate::up) fn left_out(&self, why: MuxFault) {
+    /// Reports a dropped message. The exchange whose id stands in its `beginning` fails, otherwise the only one that waits; if
+    /// several wait and none is named, the affected one runs into its deadline, and the others are not disturbed.
+    pub(in crate::up) fn left_out(&self, why: MuxFault, beginning: &[u8]) {
         tracing::warn!("{why}");
         let mut waiting = self.mux.0.waiting.lock();
-        if let Some(call) = sole(&waiting).and_then(|key| waiting.remove(&key)) {
+        let key = cut::named_in(beginning).or_else(|| sole(&waiting));
+        if let Some(call) = key.and_then(|key| waiting.remove(&key)) {
             // A full channel takes no more, but its end says as much.
-            let _ = call.items.try_send(Item::Failed(why));
+            let _ = call.items.try_send(MuxItem::Failed(why));
         }
     }
 
-    /// Nothing more will come: every exchange hears why.
+    /// Ends the stream and reports the reason to every exchange.
     pub(in crate::up) fn close(self, why: MuxFault) -> MuxFault {
         self.shut(&why);
         why
@@ -299,7 +306,7 @@ impl Intake {
         *shared.gone.lock() = Some(why.clone());
         shared.closed.store(true, Ordering::Release);
         for (_, call) in shared.waiting.lock().drain() {
-            let _ = call.items.try_send(Item::Failed(why.clone()));
+            let _ = call.items.try_send(MuxItem::Failed(why.clone()));
         }
     }
 }
@@ -313,18 +320,30 @@ impl Drop for Intake {
     }
 }
 
-fn pass(call: &mpsc::Sender<Item>, frame: Frame) {
-    if call.try_send(Item::Frame(frame)).is_err() {
-        tracing::warn!("it says more than can be passed on; a notice was dropped");
+fn pass(call: &mpsc::Sender<MuxItem>, frame: Frame) {
+    if call.try_send(MuxItem::Frame(frame)).is_err() {
+        note_dropped();
     }
 }
 
-/// The key of the only exchange, if there is just one.
-fn sole(waiting: &HashMap<u64, Waiting>) -> Option<u64> {
+/// Counts a message that was dropped because more came than its client reads; the log says so each time the number doubles.
+fn note_dropped() {
+    static DROPPED: AtomicU64 = AtomicU64::new(0);
+    let dropped = DROPPED.fetch_add(1, Ordering::Relaxed) + 1;
+    if dropped.is_power_of_two() {
+        tracing::warn!(
+            dropped,
+            "servers send messages faster than clients read them; dropped messages other than answers"
+        );
+    }
+}
+
+/// The key of the only exchange, if there is exactly one.
+fn sole(waiting: &HashMap<u64, WaitingExchange>) -> Option<u64> {
     waiting.keys().next().copied().filter(|_| waiting.len() == 1)
 }
 
-/// A key of ours that a message names.
+/// The key of ours that a message names.
 fn key_in(frame: &Frame, place: Result<Option<Span>, Duplicate>) -> Option<u64> {
     let span = place.ok().flatten()?;
     std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()

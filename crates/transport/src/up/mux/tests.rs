@@ -43,7 +43,7 @@ async fn a_log_message_reaches_nobody_while_two_have_open_calls() {
     intake.take(log()).unwrap();
     intake.take(answer(1)).unwrap();
     assert_eq!(first.next().await.unwrap().method(), Notice::Message.name());
-    assert_eq!(first.next().await.unwrap().kind(), Kind::Response, "one of three");
+    assert_eq!(first.next().await.unwrap().kind(), FrameKind::Response, "one of three");
     intake.take(log()).unwrap();
     assert!(unasked.try_recv().is_err(), "two have used the link");
 }
@@ -62,7 +62,7 @@ async fn one_owner_hears_all_whatever_else_it_has_given_up() {
         intake.take(answer(key)).unwrap();
     }
     assert_eq!(newer.next().await.unwrap().method(), Notice::Message.name());
-    assert_eq!(older.next().await.unwrap().kind(), Kind::Response);
+    assert_eq!(older.next().await.unwrap().kind(), FrameKind::Response);
     intake.take(log()).unwrap();
     assert_eq!(unasked.try_recv().unwrap().owner, Some(a), "between calls");
 }

@@ -112,7 +112,12 @@ impl Server {
             http::header::AUTHORIZATION,
             HeaderValue::from_static("Bearer configured"),
         )]);
-        Arc::new(HttpTarget { uri: self.url.parse().unwrap(), headers, credential: Arc::default(), limits })
+        Arc::new(HttpTarget {
+            uri: self.url.parse().unwrap(),
+            headers,
+            credential: Arc::default(),
+            limits: limits.into(),
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use proto::era::V2024_11_05;
-use proto::rpc::{Frame, Kind};
+use proto::rpc::{Frame, FrameKind};
 use tokio::time::timeout;
 
 use super::{Asked, LONG, Server, Stream, client};
@@ -108,7 +108,7 @@ async fn an_introduction_and_a_call_in_whatever_pieces_the_stream_comes() {
     open.stream.write("event: endpoint\ndata: http://evil.example/\n\ndata: no message\n\n").await;
     open.stream.write(&format!("data: {}\ndata: {}\n\n", &answer(2)[..10], &answer(2)[10..])).await;
     let frame = next(&mut call).await;
-    assert_eq!(frame.kind(), Kind::Response);
+    assert_eq!(frame.kind(), FrameKind::Response);
     assert!(!open.link.is_closed());
 }
 
@@ -127,10 +127,10 @@ async fn calls_get_what_concerns_them_and_the_rest_is_unasked() {
     open.stream.message(&answer(2)).await;
     open.stream.message(&answer(1)).await;
     assert_eq!(next(&mut one).await.method(), "notifications/progress");
-    assert_eq!(next(&mut one).await.kind(), Kind::Response);
+    assert_eq!(next(&mut one).await.kind(), FrameKind::Response);
     assert_eq!(next(&mut two).await.method(), "notifications/progress");
     assert_eq!(next(&mut two).await.method(), "roots/list");
-    assert_eq!(next(&mut two).await.kind(), Kind::Response);
+    assert_eq!(next(&mut two).await.kind(), FrameKind::Response);
     let unasked = timeout(LONG, open.unasked.recv()).await.unwrap().unwrap();
     assert_eq!(unasked.frame.method(), "notifications/tools/list_changed");
 }
@@ -153,7 +153,7 @@ async fn a_server_may_ask_before_it_answers_the_post() {
     notify.unwrap();
     assert!(answered.contains("\"id\":\"q\""), "{answered}");
     open.stream.message(&answer(5)).await;
-    assert_eq!(next(&mut call).await.kind(), Kind::Response);
+    assert_eq!(next(&mut call).await.kind(), FrameKind::Response);
     held.reply("200 OK", "", "").await;
 }
 
@@ -178,7 +178,7 @@ async fn a_post_may_be_answered_with_the_response_itself() {
     open.post().await.reply("200 OK", "application/json", "{\"status\":\"queued\"}").await;
     let mut call = timeout(LONG, call).await.unwrap().unwrap().unwrap();
     open.stream.message(&answer(3)).await;
-    assert_eq!(next(&mut call).await.kind(), Kind::Response);
+    assert_eq!(next(&mut call).await.kind(), FrameKind::Response);
 }
 
 #[tokio::test]

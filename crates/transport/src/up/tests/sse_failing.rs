@@ -9,7 +9,7 @@ use super::sse::{ENDPOINT, answer, next, open};
 use super::{LONG, Server, client};
 use crate::up::{LinkError, SseLink};
 
-/// What opening a link comes to when the GET is answered with `said` on an event stream that stays open.
+/// Opens a link while the GET is answered with `said` on an event stream that stays open.
 async fn refused(said: &str, patience: Duration) -> LinkError {
     let mut server = Server::start().await;
     let (client, target) = (client(), server.target(patience));
@@ -22,7 +22,7 @@ async fn refused(said: &str, patience: Duration) -> LinkError {
     error
 }
 
-/// What opening a link comes to when the GET is answered so.
+/// Opens a link while the GET is answered so.
 async fn answered(status: &str, kind: &str, body: &str) -> LinkError {
     let mut server = Server::start().await;
     let (client, target) = (client(), server.target(LONG));

@@ -37,7 +37,7 @@ pub(super) fn imports(repo: &Repo) -> BTreeMap<String, Vec<Import>> {
     let mut crates: BTreeMap<String, Vec<&Source>> = BTreeMap::new();
     for source in &repo.sources {
         // What lies beside `src` is tests, and files that are tests as a whole have no imports that count.
-        if source.path.starts_with(&format!("crates/{}/src/", source.krate())) && !source.is_test(0) {
+        if source.path.starts_with(&format!("crates/{}/src/", source.krate())) && !source.is_test_code(0) {
             crates.entry(source.krate().to_owned()).or_default().push(source);
         }
     }

@@ -36,7 +36,7 @@ impl Uses {
         let mut uses = Self::default();
         let mut end_of_use = 0;
         for (at, word) in source.words() {
-            if source.is_test(at) || at < end_of_use {
+            if source.is_test_code(at) || at < end_of_use {
                 continue;
             }
             if word == "use" && !preceded_by_path(code, at) {

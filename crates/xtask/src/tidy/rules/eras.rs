@@ -1,10 +1,10 @@
 //! Only `proto::era` and `proto::bridge` know that protocol versions differ.
 
-use super::{Fault, Repo, fault};
+use super::{Fault, Repo};
 use crate::tidy::lexer::is_word;
 
 const HOME: &[&str] = &["crates/proto/src/era", "crates/proto/src/bridge"];
-const MEND: &str =
+const HELP: &str =
     "ask proto::era for a constant or a property; put the difference itself into proto/src/era or bridge";
 
 /// No version literal and no `is_modern` or `is_legacy` outside their home; tests excepted.
@@ -16,12 +16,12 @@ pub(super) fn versions(repo: &Repo) -> Vec<Fault> {
         }
         for literal in source.masked.strings.iter().filter(|literal| !source.is_test(literal.at)) {
             if let Some(date) = version(&literal.text) {
-                faults.push(fault(
+                faults.push(Fault::at(
                     source,
                     literal.at,
                     "era-knowledge",
                     format!("the version literal {date}"),
-                    MEND,
+                    HELP,
                 ));
             }
         }
@@ -29,7 +29,7 @@ pub(super) fn versions(repo: &Repo) -> Vec<Fault> {
             .words()
             .filter(|(at, word)| matches!(*word, "is_modern" | "is_legacy") && !source.is_test(*at))
         {
-            faults.push(fault(source, at, "era-knowledge", format!("`{word}`"), MEND));
+            faults.push(Fault::at(source, at, "era-knowledge", format!("`{word}`"), HELP));
         }
     }
     faults

@@ -13,7 +13,7 @@ pub(super) fn mapped(repo: &Repo) -> Vec<Fault> {
         line: 1,
         rule: "code-map",
         what,
-        mend: "add a line to the code map: what the folder is for and what it must not know",
+        help: "add a line to the code map: what the folder is for and what it must not know",
     };
     let Some(map) = repo.text(MAP) else { return vec![fault("the file is missing".to_owned())] };
     let folders: BTreeSet<(&str, &str)> =

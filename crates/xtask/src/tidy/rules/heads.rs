@@ -13,7 +13,7 @@ pub(super) fn documented(repo: &Repo) -> Vec<Fault> {
         line: 1,
         rule: "module-head",
         what: "the module does not open with `//!`".to_owned(),
-        mend: "say in a line or two what it is for and what it must not know",
+        help: "say in a line or two what it is for and what it must not know",
     })
     .collect()
 }

@@ -1,6 +1,6 @@
 //! Import directions between the crates, and what the pure crates may use at all.
 
-use super::{Fault, Repo, fault};
+use super::{Fault, Repo};
 
 /// Our crates by folder, and which of ours each may import.
 const DIRECTIONS: &[(&str, &[&str])] = &[
@@ -10,7 +10,8 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("native", &["proto", "engine"]),
     ("store", &[]),
     ("upstream", &["proto", "engine", "transport", "native", "store"]),
-    ("server", &["proto", "engine", "transport", "native", "store", "upstream"]),
+    ("gateway", &["proto", "engine", "transport", "store", "upstream"]),
+    ("server", &["proto", "engine", "transport", "native", "store", "upstream", "gateway"]),
     ("testkit", &["proto", "engine", "transport"]),
     ("xtask", &[]),
 ];
@@ -28,14 +29,15 @@ const PURE: &[(&str, &[&str])] = &[
             "granit-parser",
             "http",
             "indexmap",
+            "ipnet",
             "jsonschema",
             "memchr",
             "schemars",
             "secrecy",
             "serde",
-            "serde-saphyr",
             "serde_json",
             "smallvec",
+            "strsim",
             "thiserror",
             "url",
         ],
@@ -63,14 +65,14 @@ pub(super) fn dependencies(repo: &Repo) -> Vec<Fault> {
                 line: 1,
                 rule: "import-direction",
                 what: format!("the crate `{krate}` has no place among the import directions"),
-                mend: "say in xtask's tidy (rules/imports.rs) and in ARCHITECTURE.md what it may import",
+                help: "say in xtask's tidy (rules/imports.rs) and in ARCHITECTURE.md what it may import",
             });
             continue;
         };
         for Dependency { name, line, dev } in manifest(text) {
             if let Some(what) = forbidden(krate, may, &name, dev) {
-                let mend = "move the code to the crate that may import it, or pass what it needs as an argument or a trait";
-                faults.push(Fault { path: path.clone(), line, rule: "import-direction", what, mend });
+                let help = "move the code to the crate that may import it, or pass what it needs as an argument or a trait";
+                faults.push(Fault { path: path.clone(), line, rule: "import-direction", what, help });
             }
         }
     }
@@ -114,13 +116,13 @@ pub(super) fn paths(repo: &Repo) -> Vec<Fault> {
             let ours = ours && !declares(source, word);
             let shell = BEHIND_PORTS.contains(&krate) && SHELL_ONLY.contains(&word);
             if shell || (ours && imports(source, at)) {
-                let mend = "move the code to the crate that may import it, or pass what it needs as an argument or a trait";
-                faults.push(fault(
+                let help = "move the code to the crate that may import it, or pass what it needs as an argument or a trait";
+                faults.push(Fault::at(
                     source,
                     at,
                     "import-direction",
                     format!("`{krate}` may not use `{word}::`"),
-                    mend,
+                    help,
                 ));
             }
         }

@@ -22,7 +22,7 @@ pub(super) fn checked(repo: &Repo) -> Vec<Fault> {
     // Cargo names the public registry in its lock file by itself.
     for (path, text) in repo.texts.iter().filter(|(path, _)| !path.ends_with("Cargo.lock")) {
         for (index, line) in text.lines().enumerate() {
-            let (what, mend) = if line.contains(OUTSIDE) {
+            let (what, help) = if line.contains(OUTSIDE) {
                 ("a path outside the checkout".to_owned(), "move what is needed into the checkout")
             } else if let Some(address) = ADDRESSES.iter().find(|address| line.contains(**address)) {
                 (format!("the address `{address}`"), "leave addresses to each user's own package settings")
@@ -34,7 +34,7 @@ pub(super) fn checked(repo: &Repo) -> Vec<Fault> {
             } else {
                 continue;
             };
-            faults.push(Fault { path: path.clone(), line: index + 1, rule: "leak", what, mend });
+            faults.push(Fault { path: path.clone(), line: index + 1, rule: "leak", what, help });
         }
     }
     faults

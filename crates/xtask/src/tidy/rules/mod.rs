@@ -35,10 +35,6 @@ pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
     rules.into_iter().flat_map(|rule| rule(repo)).collect()
 }
 
-fn fault(source: &Source, at: usize, rule: &'static str, what: String, mend: &'static str) -> Fault {
-    Fault { path: source.path.clone(), line: source.line(at), rule, what, mend }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Fault, Repo};

@@ -1,96 +1,27 @@
-//! Names and openings that a newcomer can search for and read: no type name stands for many things, and a doc comment opens with
-//! a noun or a verb, not with a question. What is there from before is counted, and may only become less.
+//! Names and doc comments that a newcomer can search for and read: at most two types have the same name, and a doc comment opens
+//! with a noun or a verb, not with a question word.
 
 use super::{Fault, Repo, Source};
 use std::collections::BTreeMap;
 
-/// How many types of the product may have one name.
+/// The number of types of the product that may have the same name.
 const MOST: usize = 2;
 
-/// Names that each room may have for its own.
+/// Names that each folder may use for its own type: CONTRIBUTING.md says why.
 const COMMON: &[&str] = &["Args", "Error"];
-
-/// Names that more types have than [`MOST`], each with how many.
-const SHARED: &[(&str, usize)] = &[
-    ("Answer", 5),
-    ("Argument", 3),
-    ("Arguments", 3),
-    ("Around", 3),
-    ("Ask", 3),
-    ("Asked", 6),
-    ("Asking", 3),
-    ("BoxError", 3),
-    ("Busy", 3),
-    ("Change", 4),
-    ("Changes", 3),
-    ("Counted", 3),
-    ("Entry", 10),
-    ("Fault", 4),
-    ("Found", 7),
-    ("Held", 4),
-    ("Inner", 5),
-    ("Item", 3),
-    ("Kept", 8),
-    ("Key", 5),
-    ("Kind", 10),
-    ("Known", 5),
-    ("Limits", 3),
-    ("Line", 4),
-    ("Lines", 3),
-    ("Member", 3),
-    ("Names", 3),
-    ("Offers", 3),
-    ("Open", 6),
-    ("Opened", 3),
-    ("Outcome", 6),
-    ("Part", 3),
-    ("Phase", 4),
-    ("Place", 7),
-    ("Places", 3),
-    ("Progress", 3),
-    ("Reader", 3),
-    ("Refusal", 3),
-    ("Reply", 3),
-    ("Request", 3),
-    ("Rule", 4),
-    ("Said", 4),
-    ("Shared", 6),
-    ("Shown", 3),
-    ("Site", 3),
-    ("Source", 7),
-    ("State", 7),
-    ("Stream", 3),
-    ("Target", 3),
-    ("Told", 3),
-    ("Tool", 3),
-    ("Unread", 4),
-    ("Waiting", 4),
-    ("Wanted", 3),
-    ("Way", 4),
-    ("When", 4),
-    ("Wire", 3),
-    ("Written", 6),
-];
 
 /// Words that open a question.
 const QUESTIONS: &[&str] =
     &["Whether", "What", "Who", "Whose", "Whom", "How", "Where", "When", "Why", "Which"];
 
-/// Doc comments that open so, by crate.
-const OPENINGS: &[(&str, usize)] = &[
-    ("engine", 404),
-    ("native", 261),
-    ("proto", 90),
-    ("server", 297),
-    ("store", 24),
-    ("transport", 95),
-    ("upstream", 125),
-];
+/// The crates whose doc comments are looked at: the product's.
+const PRODUCT: &[&str] =
+    &["engine", "native", "proto", "gateway", "server", "store", "transport", "upstream"];
 
 const NAME_IT: &str = "name the type for what it is, with a word that nothing else has";
 const SAY_IT: &str = "open with a noun phrase or a verb: `Returns true if …`, `The number of …`";
 
-/// No further type takes a name that others have.
+/// Checks that at most [`MOST`] types have the same name.
 pub(super) fn types(repo: &Repo) -> Vec<Fault> {
     let mut by_name: BTreeMap<&str, Vec<(&Source, usize)>> = BTreeMap::new();
     for source in &repo.sources {
@@ -107,47 +38,41 @@ pub(super) fn types(repo: &Repo) -> Vec<Fault> {
         }
     }
     by_name.retain(|name, _| !COMMON.contains(name));
-    let most = |name: &str| SHARED.iter().find(|(known, _)| *known == name).map_or(MOST, |(_, count)| *count);
     let mut faults = Vec::new();
     for (name, places) in by_name {
-        if let Some((source, at)) = places.get(most(name)) {
-            let what = format!("`{name}` is a type {} times, and may be {}", places.len(), most(name));
-            faults.push(super::fault(source, *at, "type-name", what, NAME_IT));
+        if let Some((source, at)) = places.get(MOST) {
+            let what = format!("`{name}` is a type {} times, at most {MOST} are allowed", places.len());
+            faults.push(Fault::at(source, *at, "type-name", what, NAME_IT));
         }
     }
     faults
 }
 
-/// Outside of an `impl`: a trait's type has its trait's name for it.
+/// Returns true outside of an `impl`: an associated type takes its name from its trait.
 fn is_own(source: &Source, at: usize) -> bool {
     let line_start = source.masked.code[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = &source.masked.code[line_start..at];
     !(line.starts_with(' ') && line.trim_start().starts_with("type "))
 }
 
-/// No further doc comment opens with a question.
+/// Checks that no doc comment, of an item or of a module, opens with a question word.
 pub(super) fn openings(repo: &Repo) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    for (krate, most) in OPENINGS {
-        let all = repo.sources.iter().filter(|source| source.krate() == *krate);
-        let open: Vec<(&Source, usize)> = all.flat_map(|source| questions(source)).collect();
-        if let Some((source, at)) = open.get(*most) {
-            let what =
-                format!("{} doc comments of `{krate}` open with a question, and {most} may", open.len());
-            faults.push(super::fault(source, *at, "doc-opening", what, SAY_IT));
-        }
-    }
-    faults
+    let product = repo.sources.iter().filter(|source| PRODUCT.contains(&source.krate()));
+    let ask = |(source, at)| {
+        Fault::at(source, at, "doc-opening", "a doc comment that opens with a question".to_owned(), SAY_IT)
+    };
+    product.flat_map(questions).map(ask).collect()
 }
 
-/// The doc comments of a source that open with a question, outside of tests.
+/// The doc comments of a source that open with a question word, outside of tests.
 fn questions(source: &Source) -> Vec<(&Source, usize)> {
     let mut found = Vec::new();
     let mut line_before = None;
     for comment in &source.masked.comments {
         let line = source.line(comment.at);
         let continues = line_before == Some(line - 1);
-        let Some(text) = comment.text.strip_prefix("///") else { continue };
+        let text = comment.text.strip_prefix("///").or_else(|| comment.text.strip_prefix("//!"));
+        let Some(text) = text else { continue };
         line_before = Some(line);
         let first = text
             .split_whitespace()
@@ -180,12 +105,21 @@ mod tests {
     }
 
     #[test]
+    fn a_module_that_opens_with_a_question_is_found() {
+        let asks = [("crates/proto/src/a.rs", "//! Which paths there are.\n//! What else.\n\nfn a() {}\n")];
+        assert_eq!(places(openings, &asks), ["crates/proto/src/a.rs:1"]);
+        let says =
+            [("crates/proto/src/a.rs", "//! The paths that there are.\n//! Which of them.\n\nfn a() {}\n")];
+        assert!(places(openings, &says).is_empty());
+    }
+
+    #[test]
     fn openings_that_ask_are_told_from_others() {
         let text = "/// Whether it is.\n/// What else.\nfn a() {}\n/// Returns true.\nfn b() {}\n// Why\n/// `How` it is.\nfn c() {}\n\
                     #[cfg(test)]\nmod tests {\n/// Who\nfn d() {}\n}\n";
         let source = Source::new("crates/proto/src/a.rs", text);
         assert_eq!(questions(&source).len(), 1);
-        let many = "/// Which.\nfn a() {}\n\n".repeat(100);
-        assert_eq!(places(openings, &[("crates/proto/src/a.rs", &many)]).len(), 1);
+        assert_eq!(places(openings, &[("crates/proto/src/a.rs", text)]), ["crates/proto/src/a.rs:1"]);
+        assert!(places(openings, &[("crates/xtask/src/a.rs", text)]).is_empty());
     }
 }

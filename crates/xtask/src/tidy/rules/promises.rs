@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{Fault, Repo};
 
 const PAGE: &str = "docs/security.md";
-const MEND: &str = "name the test that holds the promise, as its function is called";
+const HELP: &str = "name the test that holds the promise, as its function is called";
 
 /// The page names tests, and those that it names exist.
 pub(super) fn held(repo: &Repo) -> Vec<Fault> {
@@ -20,7 +20,7 @@ pub(super) fn held(repo: &Repo) -> Vec<Fault> {
             line: index + 1,
             rule: "promises",
             what,
-            mend: MEND,
+            help: HELP,
         };
         let names: Vec<&str> = line.split('`').skip(1).step_by(2).filter(|word| is_test(word)).collect();
         let gone = names.iter().filter(|name| !functions.contains(*name));

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fault, Repo, fault};
+use super::{Fault, Repo};
 use crate::tidy::lexer::is_word;
 
 const PAGE: &str = "docs/security.md";
 const HEAD: &str = "| file | `unsafe` | what for, and why it is sound |";
-const MEND: &str =
+const HELP: &str =
     "list each `unsafe` in the table of docs/security.md: file, how many, what for and why it is sound";
 
 /// The table counts what the code has.
@@ -19,7 +19,7 @@ pub(super) fn listed(repo: &Repo) -> Vec<Fault> {
         let (line, count) = listed.remove(source.path.as_str()).unwrap_or((0, 0));
         if let Some(first) = places.first().filter(|_| count != places.len()) {
             let what = format!("{} times `unsafe`, and {count} in the table", places.len());
-            faults.push(fault(source, *first, "unsafe", what, MEND));
+            faults.push(Fault::at(source, *first, "unsafe", what, HELP));
         } else if places.is_empty() && line > 0 {
             faults.push(stale(line, &source.path));
         }
@@ -30,7 +30,7 @@ pub(super) fn listed(repo: &Repo) -> Vec<Fault> {
 
 fn stale(line: usize, path: &str) -> Fault {
     let what = format!("{path} has no `unsafe`");
-    Fault { path: PAGE.to_owned(), line, rule: "unsafe", what, mend: MEND }
+    Fault { path: PAGE.to_owned(), line, rule: "unsafe", what, help: HELP }
 }
 
 /// Of each file in the table the first line, and the sum of its rows. A row without a reason counts nothing.

@@ -1,6 +1,6 @@
 //! Words that say nothing as names, and code that is not finished.
 
-use super::{Fault, Repo, Source, fault};
+use super::{Fault, Repo, Source};
 
 const EMPTY_NAMES: &[&str] = &["manager", "managers", "helper", "helpers", "util", "utils"];
 const UNFINISHED: &[&str] = &["todo", "unimplemented", "dbg"];
@@ -21,14 +21,14 @@ pub(super) fn checked(repo: &Repo) -> Vec<Fault> {
 fn names(source: &Source) -> Vec<Fault> {
     let mut faults = Vec::new();
     if let Some(word) = source.path.split(['/', '.', '_', '-']).find_map(empty) {
-        faults.push(fault(source, 0, "empty-name", format!("the path says `{word}`"), NAME_IT));
+        faults.push(Fault::at(source, 0, "empty-name", format!("the path says `{word}`"), NAME_IT));
     }
     let mut before = "";
     for (at, word) in source.words() {
         if GIVES_A_NAME.contains(&before)
             && let Some(said) = parts(word).into_iter().find_map(empty)
         {
-            faults.push(fault(source, at, "empty-name", format!("`{word}` says `{said}`"), NAME_IT));
+            faults.push(Fault::at(source, at, "empty-name", format!("`{word}` says `{said}`"), NAME_IT));
         }
         before = word;
     }
@@ -54,10 +54,10 @@ fn unfinished(source: &Source) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (at, word) in source.words() {
         if UNFINISHED.contains(&word) && source.after(at + word.len()).starts_with('!') {
-            faults.push(fault(source, at, "unfinished", format!("`{word}!`"), FINISH_IT));
+            faults.push(Fault::at(source, at, "unfinished", format!("`{word}!`"), FINISH_IT));
         }
         if word == "ignore" && source.masked.code[..at].ends_with("#[") {
-            faults.push(fault(source, at, "unfinished", "a skipped test".to_owned(), FINISH_IT));
+            faults.push(Fault::at(source, at, "unfinished", "a skipped test".to_owned(), FINISH_IT));
         }
     }
     faults
@@ -68,7 +68,7 @@ fn notes(source: &Source) -> Vec<Fault> {
     for comment in &source.masked.comments {
         let mut words = comment.text.split(|c: char| !c.is_alphanumeric() && c != '`' && c != '_');
         if let Some(word) = words.find(|word| UNFINISHED_NOTES.contains(word)) {
-            faults.push(fault(source, comment.at, "unfinished", format!("a note `{word}`"), FINISH_IT));
+            faults.push(Fault::at(source, comment.at, "unfinished", format!("a note `{word}`"), FINISH_IT));
         }
     }
     faults

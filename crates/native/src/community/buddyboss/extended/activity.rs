@@ -2,34 +2,34 @@
 
 use super::{EXTENDED, PAGE, PER_PAGE, rows};
 use crate::rest::{Bind, Missing, Shape, get, put, value};
-use crate::tools::{Argument, Form, Tool, flag, html, int, integers, object, objects, text, titled};
+use crate::tools::{Form, ToolArgument, ToolRow, flag, html, int, integers, object, objects, text, titled};
 
-const TOPIC_OF: Argument =
+const TOPIC_OF: ToolArgument =
     text("item_type", "Scope of the topic: activity for all activities, groups for a single group.")
         .required();
-const TOPIC_IN: Argument = int("item_id", "ID of the group, for topics of a single group.");
+const TOPIC_IN: ToolArgument = int("item_id", "ID of the group, for topics of a single group.");
 
-pub(super) const TOOLS: &[Tool] = rows! {
+pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_get_activity_details", "Get activity list filters", "Returns the tabs and filters available for lists of activities.", [];
         get "/activity/details";
     "buddyboss_get_activity_link_preview", "Preview a link for an activity", "Returns the title, description and images of a web page, for use in an activity.",
         [text("url", "URL of the web page.").required()];
         get "/activity/link-preview";
     "buddyboss_update_activity_pin", "Pin or unpin an activity", "Pins an activity to the top of the feed or unpins it, and returns the activity.",
-        [int("id", "ID of the item.").required(), flag("remove_pin", "Unpin the activity instead of pinning it.")];
+        [int("id", "ID of the activity.").required(), flag("remove_pin", "Unpin the activity instead of pinning it.")];
         put "/activity/{id}/pin";
     "buddyboss_update_activity_comments", "Close or open activity comments", "Closes an activity to comments or opens it again, and returns the activity.",
-        [int("id", "ID of the item.").required(), flag("turn_on_comments", "Open the activity to comments (true) or close it (false).")];
+        [int("id", "ID of the activity.").required(), flag("turn_on_comments", "Open the activity to comments (true) or close it (false).")];
         put "/activity/{id}/close-comments";
     "buddyboss_update_activity_notification", "Mute or unmute an activity", "Mutes or unmutes the caller's notifications about an activity, and returns the activity.",
-        [int("id", "ID of the item.").required(), text("action", "Action to perform.").among(&["mute", "unmute"]).required()];
+        [int("id", "ID of the activity.").required(), text("action", "Action to perform.").among(&["mute", "unmute"]).required()];
         put "/activity/{id}/notification";
     "buddyboss_list_activity_comments", "List activity comments", "Returns the comments on an activity.",
-        [int("id", "ID of the item.").required(),
+        [int("id", "ID of the activity.").required(),
          text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"])];
         get "/activity/{id}/comment";
     "buddyboss_create_activity_comment", "Comment on an activity", "Creates a comment on an activity and returns the comment.",
-        [int("id", "ID of the item.").required(),
+        [int("id", "ID of the activity.").required(),
          text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"]),
          html("content", "Content.").required(),
          int("parent_id", "ID of the parent comment."),
@@ -39,10 +39,10 @@ pub(super) const TOOLS: &[Tool] = rows! {
          integers("bp_documents", "IDs of uploaded documents to attach.")];
         post "/activity/{id}/comment";
     "buddyboss_get_activity_comment", "Get an activity comment", "Returns one comment on an activity.",
-        [int("id", "ID of the item.").required(), int("comment_id", "ID of the comment.").required()];
+        [int("id", "ID of the activity.").required(), int("comment_id", "ID of the comment.").required()];
         get "/activity/{id}/comment/{comment_id}";
     "buddyboss_delete_activity_comment", "Delete an activity comment", "Deletes a comment on an activity and returns the result.",
-        [int("id", "ID of the item.").required(), int("comment_id", "ID of the comment.").required()];
+        [int("id", "ID of the activity.").required(), int("comment_id", "ID of the comment.").required()];
         delete "/activity/{id}/comment/{comment_id}";
     "buddyboss_list_member_reactions", "List reactions of members", "Returns a page of the reactions of members to activities and comments.",
         [PAGE, PER_PAGE, int("reaction_id", "ID of the reaction."),
@@ -57,9 +57,9 @@ pub(super) const TOOLS: &[Tool] = rows! {
          int("item_id", "ID of the item concerned, such as an activity, forum, topic or group.").required(),
          int("user_id", "ID of the member. Default: the caller.")];
         post "/user-reactions" as "user_id";
-    "buddyboss_get_member_reaction", "Get a reaction of a member", "Returns one reaction of a member.", [int("id", "ID of the item.").required()];
+    "buddyboss_get_member_reaction", "Get a reaction of a member", "Returns one reaction of a member.", [int("id", "ID of the reaction.").required()];
         get "/user-reactions/{id}";
-    "buddyboss_delete_member_reaction", "Remove a reaction", "Removes a member's reaction and returns the result.", [int("id", "ID of the item.").required()];
+    "buddyboss_delete_member_reaction", "Remove a reaction", "Removes a member's reaction and returns the result.", [int("id", "ID of the reaction.").required()];
         delete "/user-reactions/{id}";
     "buddyboss_list_reactions", "List available reactions", "Returns the reactions that members can choose from.", [];
         get "/reactions";
@@ -74,14 +74,14 @@ pub(super) const TOOLS: &[Tool] = rows! {
         [text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,
          text("permission_type", "Permission to use the topic, such as anyone or mods_admins.").required()];
         post "/bb-topics";
-    "buddyboss_get_activity_topic", "Get an activity topic", "Returns one topic for activities.", [int("id", "ID of the item.").required()];
+    "buddyboss_get_activity_topic", "Get an activity topic", "Returns one topic for activities.", [int("id", "ID of the topic.").required()];
         get "/bb-topics/{id}";
     "buddyboss_update_activity_topic", "Update an activity topic", "Updates a topic for activities and returns it.",
-        [int("id", "ID of the item.").required(), text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,
+        [int("id", "ID of the topic.").required(), text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,
          text("permission_type", "Permission to use the topic, such as anyone or mods_admins.")];
         put "/bb-topics/{id}";
     "buddyboss_delete_activity_topic", "Delete an activity topic", "Deletes a topic for activities and returns the result.",
-        [int("id", "ID of the item.").required(), TOPIC_OF, TOPIC_IN];
+        [int("id", "ID of the topic.").required(), TOPIC_OF, TOPIC_IN];
         delete "/bb-topics/{id}";
     "buddyboss_update_activity_topic_order", "Reorder activity topics", "Changes the order of the topics for activities and returns the result.",
         [TOPIC_OF, TOPIC_IN,
@@ -90,7 +90,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
         put "/bb-topics/order";
 };
 
-pub(super) const COMMENTS: &[Tool] = &[titled(
+pub(super) const COMMENTS: &[ToolRow] = &[titled(
     "buddyboss_update_activity_comment",
     "Update an activity comment",
     "Updates a comment on an activity and returns the comment.",
@@ -111,5 +111,5 @@ pub(super) const COMMENTS: &[Tool] = &[titled(
 )
 .phase(EXTENDED)];
 
-/// What a comment answers.
+/// The ID of the item that a comment answers.
 const ANSWERED: Bind = Bind { name: "answered", at: "/secondary_item_id", missing: Missing::Nothing };

@@ -2,36 +2,36 @@
 
 use super::{PAGE, PER_PAGE, PICTURE, rows, upload};
 use crate::rest::{Encoding, FileFrom, Step, fixed, post};
-use crate::tools::{Literal, Tool, flag, html, int, integers, object, text};
+use crate::tools::{Literal, ToolRow, flag, html, int, integers, object, text};
 
-pub(super) const TOOLS: &[Tool] = rows! {
+pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_get_groups_details", "Get group list filters", "Returns the tabs and filters available for lists of groups.",
         [text("type", "Type.").among(&["active", "popular", "newest", "alphabetical"])];
         get "/groups/details";
     "buddyboss_get_group_detail", "Get group page tabs", "Returns the tabs of a group's page with their item counts.",
-        [int("id", "ID of the item.").required()];
+        [int("id", "ID of the group.").required()];
         get "/groups/{id}/detail";
-    "buddyboss_get_group_info", "Get a group summary", "Returns a summary of a group.", [int("id", "ID of the item.").required()];
+    "buddyboss_get_group_info", "Get a group summary", "Returns a summary of a group.", [int("id", "ID of the group.").required()];
         get "/groups/{id}/info";
     "buddyboss_update_group_member", "Change a group membership", "Promotes, demotes, bans or unbans a member of a group, and returns the membership.",
         [int("group_id", "ID of the group.").required(),
          int("user_id", "ID of the member.").required(),
-         text("role", "Role.").among(&["admin", "mod", "member"]),
+         text("role", "Role to promote the member to.").among(&["admin", "mod", "member"]),
          text("action", "Action to perform.").among(&["promote", "demote", "ban", "unban"]).required()];
         put "/groups/{group_id}/members/{user_id}";
     "buddyboss_get_group_settings", "Get group settings", "Returns one section of a group's settings.",
-        [int("id", "ID of the item.").required(),
+        [int("id", "ID of the group.").required(),
          text("nav", "Name of the section.").among(&["edit-details", "group-settings", "forum"]).required()];
         get "/groups/{id}/settings";
     "buddyboss_update_group_settings", "Update group settings", "Updates one section of a group's settings and returns the section.",
-        [int("id", "ID of the item.").required(),
+        [int("id", "ID of the group.").required(),
          text("nav", "Name of the section.").among(&["edit-details", "group-settings", "forum"]).required(),
-         object("fields", "Values by field name, with the field names of the section.").required()];
+         object("fields", "Object with the new values, keyed by the field names of the section.").required()];
         put "/groups/{id}/settings";
     "buddyboss_list_group_invites", "List group invitations", "Returns a page of invitations to groups.",
         [PAGE, PER_PAGE, int("group_id", "ID of the group."), int("user_id", "ID of the member."),
          int("inviter_id", "ID of the inviting member. Default: the caller."),
-         text("invite_sent", "Return only invitations that were sent (true) or not (false).").among(&["draft", "sent", "all"]),
+         text("invite_sent", "Return only drafts, only sent invitations, or all.").among(&["draft", "sent", "all"]),
          text("order_by", "Field to sort by.").among(&["id", "include"]),
          text("sort_order", "Sort order.").among(&["asc", "desc"])];
         get "/groups/invites";
@@ -42,7 +42,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
          flag("send_invite", "Send the invitation immediately.")];
         post "/groups/invites" as "inviter_id";
     "buddyboss_send_group_invites", "Invite several members to a group", "Invites several members to a group and returns the result.",
-        [integers("user_id", "ID of the member."),
+        [integers("user_id", "IDs of the members to invite."),
          int("inviter_id", "ID of the inviting member. Default: the caller."),
          int("group_id", "ID of the group.").required(), html("message", "Message text."),
          flag("send_invite", "Send the invitation immediately.")];
@@ -92,7 +92,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
         delete "/groups/{group_id}/cover";
 };
 
-pub(super) const PICTURES: &[Tool] = &[
+pub(super) const PICTURES: &[ToolRow] = &[
     upload(
         "buddyboss_upload_group_avatar",
         "Upload a group avatar",

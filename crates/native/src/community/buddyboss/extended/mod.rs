@@ -23,11 +23,11 @@ mod site;
 mod talk;
 
 use super::EXTENDED;
-use crate::tools::Tool;
+use crate::tools::ToolRow;
 use rows::{PAGE, PER_PAGE, PICTURE, SEARCH, rows, upload};
 
 /// The tables, in the order of the list.
-pub(super) const TABLES: &[&[Tool]] = &[
+pub(super) const TABLES: &[&[ToolRow]] = &[
     people::TOOLS,
     people::FRIENDS,
     people::SIGNUPS,

@@ -4,10 +4,10 @@ use super::super::people::{ENDED, SURELY_ENDED};
 use super::{EXTENDED, PAGE, PER_PAGE, PICTURE, rows, upload};
 use crate::rest::{Encoding, FileFrom, Shape, Step, delete, fixed, post};
 use crate::tools::{
-    Form, Literal, Tool, flag, html, int, integers, list, object, objects, raw, text, titled,
+    Form, Literal, ToolRow, flag, html, int, integers, list, object, objects, raw, text, titled,
 };
 
-pub(super) const TOOLS: &[Tool] = rows! {
+pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_get_current_member", "Get the current member", "Returns the member whose account this server uses.", [];
         get "/members/me";
     "buddyboss_update_current_member", "Update the current member", "Updates the member whose account this server uses, and returns it. Omitted fields keep their values.",
@@ -21,7 +21,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
          int("reassign", "ID of the member to reassign the deleted member's content to; 0 reassigns it to nobody.").required().form(Form::NumberOrFalse)];
         delete "/members/me";
     "buddyboss_update_member_following", "Follow or unfollow a member", "Follows or unfollows a member and returns the result.",
-        [int("id", "ID of the item.").required(),
+        [int("id", "ID of the member.").required(),
          text("action", "Action to perform.").among(&["follow", "unfollow"]).required()];
         put "/members/action/{id}";
     "buddyboss_get_member_presence", "Get members' online status", "Returns the online status of members.",
@@ -30,7 +30,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
     "buddyboss_get_members_details", "Get member list filters", "Returns the tabs and filters available for lists of members.", [];
         get "/members/details";
     "buddyboss_get_member_detail", "Get profile page tabs", "Returns the tabs of a member's profile page with their item counts.",
-        [int("id", "ID of the item.").required()];
+        [int("id", "ID of the member.").required()];
         get "/members/{id}/detail";
     "buddyboss_get_profile_dropdown", "Get the profile menu", "Returns the items of the current member's profile dropdown menu.",
         [flag("default", "Return the default menu.")];
@@ -65,18 +65,18 @@ pub(super) const TOOLS: &[Tool] = rows! {
          text("user_login", "Return only the signup with this login name."), int("number", "Maximum number of items to return."),
          int("offset", "Number of items to skip.")];
         get "/signup";
-    "buddyboss_get_signup", "Get a signup", "Returns one signup.", [text("id", "ID of the item.").required()];
+    "buddyboss_get_signup", "Get a signup", "Returns one signup.", [text("id", "ID of the signup.").required()];
         get "/signup/{id}";
-    "buddyboss_delete_signup", "Delete a signup", "Deletes a signup and returns the result.", [text("id", "ID of the item.").required()];
+    "buddyboss_delete_signup", "Delete a signup", "Deletes a signup and returns the result.", [text("id", "ID of the signup.").required()];
         delete "/signup/{id}";
     "buddyboss_update_signup_activation", "Activate a signup", "Activates the account of a signup and returns the signup.",
         [text("activation_key", "Activation key from the email.").required()];
         put "/signup/activate/{activation_key}";
     "buddyboss_get_signup_form", "Get the signup form", "Returns the fields of the signup form, if the site shows the form to members.", [];
         get "/signup/form";
-    "buddyboss_get_friendship", "Get a friendship", "Returns one friendship or friendship request.", [int("id", "ID of the item.").required()];
+    "buddyboss_get_friendship", "Get a friendship", "Returns one friendship or friendship request.", [int("id", "ID of the friendship.").required()];
         get "/friends/{id}";
-    "buddyboss_update_friendship", "Accept a friendship request", "Accepts a friendship request and returns the friendship.", [int("id", "ID of the item.").required()];
+    "buddyboss_update_friendship", "Accept a friendship request", "Accepts a friendship request and returns the friendship.", [int("id", "ID of the friendship.").required()];
         put "/friends/{id}";
     "buddyboss_list_mention_suggestions", "List mention suggestions", "Returns the members whose names match a term and who can be mentioned in a text.",
         [text("term", "Beginning of a name.").required(),
@@ -91,13 +91,13 @@ pub(super) const TOOLS: &[Tool] = rows! {
              .having(&["name", "email_id", "profile_type"]).required(),
          html("email_content", "Text of the email.")];
         post "/invites";
-    "buddyboss_delete_email_invite", "Revoke an email invitation", "Revokes an invitation sent by email and returns the result.", [int("id", "ID of the item.").required()];
+    "buddyboss_delete_email_invite", "Revoke an email invitation", "Revokes an invitation sent by email and returns the result.", [int("id", "ID of the invitation.").required()];
         delete "/invites/{id}";
     "buddyboss_list_invite_profile_types", "List profile types for invitations", "Returns the profile types that can be assigned to invited people.", [];
         get "/invites/profile-type";
 };
 
-pub(super) const FRIENDS: &[Tool] = &[titled(
+pub(super) const FRIENDS: &[ToolRow] = &[titled(
     "buddyboss_remove_friend_by_member",
     "Remove a friend",
     "Ends the caller's friendship with a member and returns the result.",
@@ -107,7 +107,7 @@ pub(super) const FRIENDS: &[Tool] = &[titled(
 )
 .phase(EXTENDED)];
 
-pub(super) const SIGNUPS: &[Tool] = &[titled("buddyboss_create_signup", "Register a new member", "Creates a signup for a new member and returns it.",
+pub(super) const SIGNUPS: &[ToolRow] = &[titled("buddyboss_create_signup", "Register a new member", "Creates a signup for a new member and returns it.",
     &[
         text("signup_email", "Email address.").required(),
         text("signup_email_confirm", "Repetition of the value for confirmation."),
@@ -124,7 +124,7 @@ pub(super) const SIGNUPS: &[Tool] = &[titled("buddyboss_create_signup", "Registe
 )
 .phase(EXTENDED)];
 
-pub(super) const PICTURES: &[Tool] = &[
+pub(super) const PICTURES: &[ToolRow] = &[
     upload(
         "buddyboss_upload_member_avatar",
         "Upload a member avatar",

@@ -1,9 +1,9 @@
-//! What profiles consist of.
+//! Tools for the fields that profiles consist of.
 
 use super::{PAGE, PER_PAGE, SEARCH, rows};
-use crate::tools::{Tool, flag, int, integers, list, objects, text};
+use crate::tools::{ToolRow, flag, int, integers, list, objects, text};
 
-pub(super) const TOOLS: &[Tool] = rows! {
+pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_create_xprofile_field", "Create a profile field", "Creates a profile field in a field group and returns the field.",
         [int("group_id", "ID of the profile field group.").required(),
          int("parent_id", "ID of the parent field, for an option of a field."),
@@ -21,7 +21,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
          text("do_autolink", "Link values to a search for members with the same value.").among(&["on", "off"])];
         post "/xprofile/fields";
     "buddyboss_update_xprofile_field", "Update a profile field", "Updates a profile field and returns it. Omitted fields keep their values.",
-        [int("id", "ID of the item.").required(), int("group_id", "ID of the profile field group."),
+        [int("id", "ID of the profile field.").required(), int("group_id", "ID of the profile field group."),
          int("parent_id", "ID of the parent field, for an option of a field."),
          text("type", "Type.")
              .among(&["biography", "checkbox", "datebox", "multiselectbox", "number", "url", "radio", "selectbox",
@@ -37,7 +37,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
          text("do_autolink", "Link values to a search for members with the same value.").among(&["on", "off"])];
         put "/xprofile/fields/{id}";
     "buddyboss_delete_xprofile_field", "Delete a profile field", "Deletes a profile field and returns the result.",
-        [int("id", "ID of the item.").required(),
+        [int("id", "ID of the profile field.").required(),
          flag("delete_data", "Also delete members' values of the field.")];
         delete "/xprofile/fields/{id}";
     "buddyboss_create_xprofile_group", "Create a profile field group", "Creates a group of profile fields and returns it.",
@@ -45,15 +45,15 @@ pub(super) const TOOLS: &[Tool] = rows! {
          flag("can_delete", "Allow deletion."),
          flag("repeater_enabled", "Allow members to fill in the field group several times.")];
         post "/xprofile/groups";
-    "buddyboss_get_xprofile_group", "Get a profile field group", "Returns one group of profile fields.", [int("id", "ID of the item.").required()];
+    "buddyboss_get_xprofile_group", "Get a profile field group", "Returns one group of profile fields.", [int("id", "ID of the field group.").required()];
         get "/xprofile/groups/{id}";
     "buddyboss_update_xprofile_group", "Update a profile field group", "Updates a group of profile fields and returns it. Omitted fields keep their values.",
-        [int("id", "ID of the item.").required(), text("name", "Name."), text("description", "Description."),
+        [int("id", "ID of the field group.").required(), text("name", "Name."), text("description", "Description."),
          int("group_order", "Position among the field groups."), flag("can_delete", "Allow deletion."),
          flag("repeater_enabled", "Allow members to fill in the field group several times.")];
         put "/xprofile/groups/{id}";
     "buddyboss_delete_xprofile_group", "Delete a profile field group", "Deletes a group of profile fields and all its fields, and returns the result.",
-        [int("id", "ID of the item.").required()];
+        [int("id", "ID of the field group.").required()];
         delete "/xprofile/groups/{id}";
     "buddyboss_delete_xprofile_data", "Delete a profile value", "Deletes a member's value of one profile field and returns the result.",
         [int("field_id", "ID of the profile field.").required(), int("user_id", "ID of the member.").required()];
@@ -73,18 +73,18 @@ pub(super) const TOOLS: &[Tool] = rows! {
          list("exclude_fields", "Exclude fields with these IDs.")];
         put "/xprofile/update";
     "buddyboss_create_xprofile_repetition", "Add a repeater field set", "Adds a set of fields to a repeating profile field group and returns the group.",
-        [int("id", "ID of the item.").required(), flag("fetch_fields", "Include the fields in the response."),
+        [int("id", "ID of the field group.").required(), flag("fetch_fields", "Include the fields in the response."),
          flag("fetch_field_data", "Include profile field data in the response."),
          flag("fetch_visibility_level", "Include the visibility levels in the response.")];
         post "/xprofile/repeater/{id}";
     "buddyboss_delete_xprofile_repetition", "Delete repeater field sets", "Deletes sets of fields from a repeating profile field group and returns the group.",
-        [int("id", "ID of the item.").required(), flag("fetch_fields", "Include the fields in the response."),
+        [int("id", "ID of the field group.").required(), flag("fetch_fields", "Include the fields in the response."),
          flag("fetch_field_data", "Include profile field data in the response."),
          flag("fetch_visibility_level", "Include the visibility levels in the response."),
          integers("fields", "IDs of the fields to delete.").required()];
         delete "/xprofile/repeater/{id}";
     "buddyboss_update_xprofile_repetition_order", "Reorder repeater field sets", "Changes the order of the field sets of a repeating profile field group and returns the group.",
-        [int("id", "ID of the item.").required(), flag("fetch_fields", "Include the fields in the response."),
+        [int("id", "ID of the field group.").required(), flag("fetch_fields", "Include the fields in the response."),
          flag("fetch_field_data", "Include profile field data in the response."),
          flag("fetch_visibility_level", "Include the visibility levels in the response."),
          objects("fields", "Fields in their new order, in the form in which the field group lists them.").required()];

@@ -2,15 +2,15 @@
 
 use super::{EXTENDED, PAGE, PER_PAGE, SEARCH, rows};
 use crate::rest::{Shape, edit};
-use crate::tools::{Form, Tool, int, integers, object, text, titled};
+use crate::tools::{Form, ToolRow, int, integers, object, text, titled};
 
-pub(super) const TOOLS: &[Tool] = rows! {
+pub(super) const TOOLS: &[ToolRow] = rows! {
     "buddyboss_list_blogs", "List network sites", "Returns a page of the sites of a multisite network.",
         [PAGE, PER_PAGE, SEARCH,
          int("user_id", "ID of the member."), integers("include", "Return only items with these IDs."),
          text("type", "Type.").among(&["active", "alphabetical", "newest", "random"])];
         get "/blogs";
-    "buddyboss_get_blog", "Get a network site", "Returns one site of a multisite network.", [int("id", "ID of the item.").required()];
+    "buddyboss_get_blog", "Get a network site", "Returns one site of a multisite network.", [int("id", "ID of the site.").required()];
         get "/blogs/{id}";
     "buddyboss_list_components", "List platform components", "Returns the components of BuddyBoss Platform with their status.",
         [PAGE, PER_PAGE, SEARCH,
@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
         get "/settings";
 };
 
-pub(super) const SETTINGS: &[Tool] = &[titled(
+pub(super) const SETTINGS: &[ToolRow] = &[titled(
     "buddyboss_update_platform_settings",
     "Update platform settings",
     "Updates settings of BuddyBoss Platform and returns the result. Omitted settings keep their values.",

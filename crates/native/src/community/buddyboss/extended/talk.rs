@@ -1,20 +1,20 @@
 //! Messages, notifications, subscriptions, reports.
 
 use super::{PAGE, PER_PAGE, SEARCH, rows};
-use crate::tools::{Effect, Tool, flag, html, int, integers, object, text};
+use crate::tools::{Effect, ToolRow, flag, html, int, integers, object, text};
 
-pub(super) const TOOLS: &[Tool] = rows! {
-    "buddyboss_update_message_thread", "Update message attachments", "Replaces the photos, videos, documents or GIF attached to one of the caller's messages, and returns the thread.",
-        [int("id", "ID of the item.").required(), integers("bp_media_ids", "IDs of uploaded photos to attach."),
+pub(super) const TOOLS: &[ToolRow] = rows! {
+    "buddyboss_update_message_thread", "Update message attachments", "Sets the photos, videos, documents or GIF attached to one message of a thread, and returns the thread.",
+        [int("id", "ID of the message thread.").required(), integers("bp_media_ids", "IDs of uploaded photos to attach."),
          object("media_gif", "GIF to attach: {url, mp4}.").having(&["url", "mp4"]),
          object("bp_videos", "IDs of uploaded videos to attach."),
          integers("bp_documents", "IDs of uploaded documents to attach."),
          flag("recipients_pagination", "Paginate the recipients in the response."),
          int("recipients_page", "Page number of the recipients."),
-         int("message_id", "ID of the message."), text("before", "Return only messages sent before this time.")];
+         int("message_id", "ID of the message. Default: the newest message of the thread."), text("before", "Return only messages sent before this time.")];
         put "/messages/{id}";
     "buddyboss_update_message_thread_state", "Change the state of a message thread", "Hides a thread, marks it as read or unread, or deletes its messages, and returns the result.",
-        [int("id", "ID of the item.").required(),
+        [int("id", "ID of the message thread.").required(),
          text("action", "Action to perform.").among(&["delete_messages", "hide_thread", "unread"]).required(),
          flag("value", "Perform the action (true) or undo it (false)."), PAGE, PER_PAGE,
          SEARCH];
@@ -63,24 +63,24 @@ pub(super) const TOOLS: &[Tool] = rows! {
          int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."),
          int("status", "Status of the subscription: 1 is active, 0 is inactive.").required()];
         post "/subscriptions" as "user_id";
-    "buddyboss_get_subscription", "Get a subscription", "Returns one subscription.", [int("id", "ID of the item.").required()];
+    "buddyboss_get_subscription", "Get a subscription", "Returns one subscription.", [int("id", "ID of the subscription.").required()];
         get "/subscriptions/{id}";
     "buddyboss_delete_subscription", "Delete a subscription", "Deletes a subscription and returns the result.",
-        [int("id", "ID of the item.").required(), int("user_id", "ID of the member."),
+        [int("id", "ID of the subscription.").required(), int("user_id", "ID of the member."),
          text("type", "Type.").among(&["group", "forum", "topic"]),
          int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."),
          int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."), int("status", "Status.")];
         delete "/subscriptions/{id}";
     "buddyboss_list_subscription_types", "List subscription types", "Returns the types of content that members can subscribe to.", [];
         get "/subscription-types";
-    "buddyboss_get_moderation_report", "Get a block or report", "Returns one moderation entry: a blocked member or reported content.", [int("id", "ID of the item.").required()];
+    "buddyboss_get_moderation_report", "Get a block or report", "Returns one moderation entry: a blocked member or reported content.", [int("id", "ID of the moderation entry.").required()];
         get "/moderation/{id}";
     "buddyboss_get_moderation_report_form", "Get the report form", "Returns the fields and categories of the form for reporting content.", [];
         get "/moderation/report";
 };
 
-pub(super) const TOGGLES: &[Tool] = &[rows! {
-    "buddyboss_toggle_message_star", "Star or unstar a message", "Toggles the caller's star on a message thread and returns the result.", [int("id", "ID of the item.").required()];
+pub(super) const TOGGLES: &[ToolRow] = &[rows! {
+    "buddyboss_toggle_message_star", "Star or unstar a message", "Toggles the caller's star on a message thread and returns the result.", [int("id", "ID of the message thread.").required()];
         put "/messages/starred/{id}";
 }[0]
 .effect(Effect::Toggles)];

@@ -1,6 +1,6 @@
 //! Trigonometry in radians and degrees, and hyperbolic functions.
 
-use super::super::value::{Outcome, Value};
+use super::super::value::{FormulaResult, Value};
 use super::{Function, exactly};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -27,6 +27,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
     exactly("atanh", 1, "(atanh a), a between -1 and 1", |v| of(v, f64::atanh)),
 ];
 
-fn of(values: &[Value], run: fn(f64) -> f64) -> Outcome {
+fn of(values: &[Value], run: fn(f64) -> f64) -> FormulaResult {
     Value::float(run(values[0].number()?))
 }

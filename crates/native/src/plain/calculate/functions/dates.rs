@@ -1,6 +1,6 @@
 //! Days and times in UTC, by the proleptic Gregorian calendar. There is no clock here: "now" is an argument.
 
-use super::super::value::{Fault, Value};
+use super::super::value::{FormulaFault, Value};
 use super::{Function, exactly};
 
 const DAY: i64 = 86_400;
@@ -26,7 +26,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     exactly("lock-progress", 3, "(lock-progress start days now), in percent", |v| {
         let (start, end, now) = (seconds(&v[0])?, later(seconds(&v[0])?, &v[1])?, seconds(&v[2])?);
         if end <= start {
-            return Err(Fault::arithmetic("a lock must last"));
+            return Err(FormulaFault::arithmetic("a lock must last"));
         }
         Value::float((days(now - start) / days(end - start) * 100.0).clamp(0.0, 100.0))
     }),
@@ -42,19 +42,23 @@ fn days(seconds: i64) -> f64 {
 }
 
 /// A time in seconds since 1970, from such seconds or from `YYYY-MM-DD`, perhaps with `THH:MM:SS` and a `Z`.
-fn seconds(value: &Value) -> Result<i64, Fault> {
-    let no = || Fault::wanted("a time, as seconds since 1970 or \"YYYY-MM-DD\",");
+fn seconds(value: &Value) -> Result<i64, FormulaFault> {
+    let no = || FormulaFault::wanted("a time, as seconds since 1970 or \"YYYY-MM-DD\",");
     let found = match value {
         Value::Text(text) => read(text).ok_or_else(no)?,
         other => i64::try_from(other.whole()?).map_err(|_| no())?,
     };
-    if found.abs() > FARTHEST { Err(Fault::arithmetic("this time is too far away")) } else { Ok(found) }
+    if found.abs() > FARTHEST {
+        Err(FormulaFault::arithmetic("this time is too far away"))
+    } else {
+        Ok(found)
+    }
 }
 
-fn later(seconds: i64, days: &Value) -> Result<i64, Fault> {
+fn later(seconds: i64, days: &Value) -> Result<i64, FormulaFault> {
     let days = i64::try_from(days.whole()?).ok().and_then(|days| days.checked_mul(DAY));
     let sum = days.and_then(|more| seconds.checked_add(more)).filter(|sum| sum.abs() <= FARTHEST);
-    sum.ok_or_else(|| Fault::arithmetic("this time is too far away"))
+    sum.ok_or_else(|| FormulaFault::arithmetic("this time is too far away"))
 }
 
 fn read(text: &str) -> Option<i64> {

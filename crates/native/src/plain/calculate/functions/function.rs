@@ -1,18 +1,18 @@
 //! A function that a formula may name, as a row. It must not know any.
 
-use crate::plain::calculate::value::{Outcome, Value};
+use crate::plain::calculate::value::{FormulaResult, Value};
 
 /// A function.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::plain::calculate) struct Function {
     pub(in crate::plain::calculate) name: &'static str,
-    /// How few arguments it takes.
+    /// The smallest number of arguments.
     pub(in crate::plain::calculate) least: usize,
-    /// How many.
+    /// The largest number of arguments.
     pub(in crate::plain::calculate) most: usize,
-    /// How it is written.
+    /// An example of a call.
     pub(in crate::plain::calculate) usage: &'static str,
-    pub(in crate::plain::calculate) run: fn(&[Value]) -> Outcome,
+    pub(in crate::plain::calculate) run: fn(&[Value]) -> FormulaResult,
 }
 
 /// A function with a fixed number of arguments.
@@ -20,7 +20,7 @@ pub(super) const fn exactly(
     name: &'static str,
     count: usize,
     usage: &'static str,
-    run: fn(&[Value]) -> Outcome,
+    run: fn(&[Value]) -> FormulaResult,
 ) -> Function {
     Function { name, least: count, most: count, usage, run }
 }
@@ -31,7 +31,7 @@ pub(super) const fn between(
     least: usize,
     most: usize,
     usage: &'static str,
-    run: fn(&[Value]) -> Outcome,
+    run: fn(&[Value]) -> FormulaResult,
 ) -> Function {
     Function { name, least, most, usage, run }
 }

@@ -1,6 +1,6 @@
 //! Units of currencies, interest on deposits, trades, portfolios. Rates are in percent.
 
-use super::super::value::{Fault, Outcome, Value};
+use super::super::value::{FormulaFault, FormulaResult, Value};
 use super::rows::{alike, dot, floats};
 use super::{Function, between, exactly};
 
@@ -29,14 +29,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
     exactly("impermanent-loss", 1, "(impermanent-loss price-ratio), in percent, negative", |v| {
         let ratio = v[0].number()?;
         if ratio <= 0.0 {
-            return Err(Fault::arithmetic("the ratio of the prices must be positive"));
+            return Err(FormulaFault::arithmetic("the ratio of the prices must be positive"));
         }
         Value::float((2.0 * ratio.sqrt() / (1.0 + ratio) - 1.0) * 100.0)
     }),
     exactly("slippage", 2, "(slippage expected-price paid-price), in percent", |v| {
         let (expected, paid) = (v[0].number()?, v[1].number()?);
         if expected == 0.0 {
-            return Err(Fault::arithmetic("the expected price must not be zero"));
+            return Err(FormulaFault::arithmetic("the expected price must not be zero"));
         }
         Value::float((paid - expected) / expected * 100.0)
     }),
@@ -49,7 +49,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let (entry, leverage) = (v[0].number()?, v[1].number()?);
             let maintenance = v.get(2).map_or(Ok(0.0), Value::number)? / 100.0;
             if leverage < 1.0 {
-                return Err(Fault::arithmetic("the leverage must be at least 1"));
+                return Err(FormulaFault::arithmetic("the leverage must be at least 1"));
             }
             Value::float(entry * (1.0 - 1.0 / leverage + maintenance))
         },
@@ -64,7 +64,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     exactly("unit-price", 2, "(unit-price total quantity)", |v| {
         let quantity = v[1].number()?;
         if quantity == 0.0 {
-            return Err(Fault::arithmetic("the quantity must not be zero"));
+            return Err(FormulaFault::arithmetic("the quantity must not be zero"));
         }
         Value::float(v[0].number()? / quantity)
     }),
@@ -74,7 +74,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     exactly("portfolio-weights", 2, "(portfolio-weights [amounts] [prices]), in percent", |v| {
         let whole = dot(&v[0], &v[1])?;
         if whole == 0.0 {
-            return Err(Fault::arithmetic("the portfolio is worth nothing"));
+            return Err(FormulaFault::arithmetic("the portfolio is worth nothing"));
         }
         let (amounts, prices) = alike(&v[0], &v[1])?;
         floats(amounts.iter().zip(&prices).map(|(amount, price)| amount * price / whole * 100.0))
@@ -83,19 +83,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
         let (_, weights) = alike(&v[0], &v[1])?;
         let whole: f64 = weights.iter().sum();
         if whole == 0.0 {
-            return Err(Fault::arithmetic("the weights must not add up to zero"));
+            return Err(FormulaFault::arithmetic("the weights must not add up to zero"));
         }
         Value::float(dot(&v[0], &v[1])? / whole)
     }),
 ];
 
-fn decimals(value: &Value) -> Result<u32, Fault> {
+fn decimals(value: &Value) -> Result<u32, FormulaFault> {
     let number = u32::try_from(value.whole()?).ok().filter(|number| *number <= 36);
-    number.ok_or_else(|| Fault::wanted("a number of decimals from 0 to 36"))
+    number.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 36"))
 }
 
 /// From small units to large ones: exact when nothing is left over.
-fn down(value: &Value, decimals: u32) -> Outcome {
+fn down(value: &Value, decimals: u32) -> FormulaResult {
     let scale = 10_i128.pow(decimals);
     match value {
         Value::Int(number) if number % scale == 0 => Ok(Value::Int(number / scale)),
@@ -104,7 +104,7 @@ fn down(value: &Value, decimals: u32) -> Outcome {
 }
 
 /// From large units to small ones: exact for whole numbers.
-fn up(value: &Value, decimals: u32) -> Outcome {
+fn up(value: &Value, decimals: u32) -> FormulaResult {
     if let Value::Int(number) = value
         && let Some(number) = number.checked_mul(10_i128.pow(decimals))
     {
@@ -117,8 +117,12 @@ fn power_of_ten(decimals: u32) -> f64 {
     10_f64.powi(i32::try_from(decimals).unwrap_or_default())
 }
 
-/// How often interest is paid; daily when nothing is said.
-fn times(value: Option<&Value>) -> Result<f64, Fault> {
+/// The number of interest payments a year; daily by default.
+fn times(value: Option<&Value>) -> Result<f64, FormulaFault> {
     let times = value.map_or(Ok(365.0), Value::number)?;
-    if times > 0.0 { Ok(times) } else { Err(Fault::arithmetic("interest must be paid at least once a year")) }
+    if times > 0.0 {
+        Ok(times)
+    } else {
+        Err(FormulaFault::arithmetic("interest must be paid at least once a year"))
+    }
 }

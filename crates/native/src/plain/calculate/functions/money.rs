@@ -1,6 +1,6 @@
 //! Finance, and numbers as people write them. Rates are in percent.
 
-use super::super::value::{Fault, Outcome, Value};
+use super::super::value::{FormulaFault, FormulaResult, Value};
 use super::{Function, between, exactly, numbers::round_to};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -24,7 +24,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let (principal, rate, times, years) =
                 (v[0].number()?, v[1].number()? / 100.0, v[2].number()?, v[3].number()?);
             if times <= 0.0 {
-                return Err(Fault::arithmetic("interest must be paid at least once a year"));
+                return Err(FormulaFault::arithmetic("interest must be paid at least once a year"));
             }
             Value::float(principal * (1.0 + rate / times).powf(times * years))
         },
@@ -61,26 +61,26 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// A part of a whole, in percent.
-fn ratio(part: f64, whole: f64) -> Outcome {
+fn ratio(part: f64, whole: f64) -> FormulaResult {
     if whole == 0.0 {
-        return Err(Fault::arithmetic("there is no percentage of zero"));
+        return Err(FormulaFault::arithmetic("a percentage of zero is undefined"));
     }
     Value::float(part / whole * 100.0)
 }
 
-fn places(decimals: &Value) -> Result<usize, Fault> {
+fn places(decimals: &Value) -> Result<usize, FormulaFault> {
     let number = usize::try_from(decimals.whole()?).ok().filter(|number| *number <= 15);
-    number.ok_or_else(|| Fault::wanted("a number of decimals from 0 to 15"))
+    number.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 15"))
 }
 
-fn plain(value: &Value) -> Result<String, Fault> {
+fn plain(value: &Value) -> Result<String, FormulaFault> {
     match value {
         Value::Int(number) => Ok(number.to_string()),
         other => Ok(other.number()?.to_string()),
     }
 }
 
-fn fixed(value: &Value, decimals: &Value) -> Result<String, Fault> {
+fn fixed(value: &Value, decimals: &Value) -> Result<String, FormulaFault> {
     let places = places(decimals)?;
     match (value, places) {
         (Value::Int(number), 0) => Ok(number.to_string()),

@@ -1,6 +1,6 @@
 //! Arithmetic, powers, rounding, comparison. Whole numbers stay exact while they fit into 128 bits.
 
-use super::super::value::{Fault, Outcome, Value};
+use super::super::value::{FormulaFault, FormulaResult, Value};
 use super::{Function, between, exactly};
 
 const ANY: usize = usize::MAX;
@@ -70,7 +70,12 @@ pub(super) const COMPARISONS: &[Function] = &[
 ];
 
 /// Two numbers: exact while both are whole and the result fits.
-fn pair(a: &Value, b: &Value, exact: fn(i128, i128) -> Option<i128>, float: fn(f64, f64) -> f64) -> Outcome {
+fn pair(
+    a: &Value,
+    b: &Value,
+    exact: fn(i128, i128) -> Option<i128>,
+    float: fn(f64, f64) -> f64,
+) -> FormulaResult {
     if let (Value::Int(a), Value::Int(b)) = (a, b)
         && let Some(number) = exact(*a, *b)
     {
@@ -84,24 +89,24 @@ fn folded(
     start: i128,
     exact: fn(i128, i128) -> Option<i128>,
     float: fn(f64, f64) -> f64,
-) -> Outcome {
+) -> FormulaResult {
     values.iter().try_fold(Value::Int(start), |sum, value| pair(&sum, value, exact, float))
 }
 
-fn subtract(values: &[Value]) -> Outcome {
+fn subtract(values: &[Value]) -> FormulaResult {
     match values {
         [one] => pair(&Value::Int(0), one, i128::checked_sub, |a, b| a - b),
         [first, rest @ ..] => rest
             .iter()
             .try_fold(first.clone(), |left, value| pair(&left, value, i128::checked_sub, |a, b| a - b)),
-        [] => Err(Fault::wanted("a number")),
+        [] => Err(FormulaFault::wanted("a number")),
     }
 }
 
-fn divide(values: &[Value]) -> Outcome {
+fn divide(values: &[Value]) -> FormulaResult {
     let over = |a: &Value, b: &Value| {
         if b.number()? == 0.0 {
-            return Err(Fault::arithmetic("nothing can be divided by zero"));
+            return Err(FormulaFault::arithmetic("nothing can be divided by zero"));
         }
         let whole = |a: i128, b: i128| (a.checked_rem(b) == Some(0)).then(|| a.checked_div(b)).flatten();
         pair(a, b, whole, |a, b| a / b)
@@ -109,19 +114,19 @@ fn divide(values: &[Value]) -> Outcome {
     match values {
         [one] => over(&Value::Int(1), one),
         [first, rest @ ..] => rest.iter().try_fold(first.clone(), |left, value| over(&left, value)),
-        [] => Err(Fault::wanted("a number")),
+        [] => Err(FormulaFault::wanted("a number")),
     }
 }
 
-fn whole2(values: &[Value], run: fn(i128, i128) -> Option<i128>) -> Outcome {
+fn whole2(values: &[Value], run: fn(i128, i128) -> Option<i128>) -> FormulaResult {
     let (a, b) = (values[0].whole()?, values[1].whole()?);
-    run(a, b).map(Value::Int).ok_or_else(|| Fault::arithmetic("nothing can be divided by zero"))
+    run(a, b).map(Value::Int).ok_or_else(|| FormulaFault::arithmetic("nothing can be divided by zero"))
 }
 
-fn modulo(values: &[Value]) -> Outcome {
+fn modulo(values: &[Value]) -> FormulaResult {
     let (a, b) = (&values[0], &values[1]);
     if b.number()? == 0.0 {
-        return Err(Fault::arithmetic("nothing can be divided by zero"));
+        return Err(FormulaFault::arithmetic("nothing can be divided by zero"));
     }
     let exact = |a: i128, b: i128| {
         a.checked_rem(b).map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
@@ -129,13 +134,13 @@ fn modulo(values: &[Value]) -> Outcome {
     pair(a, b, exact, |a, b| a - b * (a / b).floor())
 }
 
-fn extreme(values: &[Value], better: fn(f64, f64) -> bool) -> Outcome {
+fn extreme(values: &[Value], better: fn(f64, f64) -> bool) -> FormulaResult {
     // `(max [1 2 3])` is meant as often as `(max 1 2 3)`.
     let values = match values {
         [Value::Vector(inner)] => inner.as_slice(),
         values => values,
     };
-    let mut best = values.first().ok_or_else(|| Fault::arithmetic("nothing has no extreme"))?;
+    let mut best = values.first().ok_or_else(|| FormulaFault::arithmetic("nothing has no extreme"))?;
     best.number()?;
     for value in &values[1..] {
         if better(value.number()?, best.number()?) {
@@ -145,33 +150,33 @@ fn extreme(values: &[Value], better: fn(f64, f64) -> bool) -> Outcome {
     Ok(best.clone())
 }
 
-fn gcd(a: i128, b: i128) -> Result<i128, Fault> {
+fn gcd(a: i128, b: i128) -> Result<i128, FormulaFault> {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);
     }
-    i128::try_from(a).map_err(|_| Fault::arithmetic("the result is too large"))
+    i128::try_from(a).map_err(|_| FormulaFault::arithmetic("the result is too large"))
 }
 
-fn lcm(values: &[Value]) -> Outcome {
+fn lcm(values: &[Value]) -> FormulaResult {
     let (a, b) = (values[0].whole()?, values[1].whole()?);
     let common = gcd(a, b)?;
     if common == 0 {
         return Ok(Value::Int(0));
     }
     let product = (a / common).checked_mul(b).and_then(i128::checked_abs);
-    product.map(Value::Int).ok_or_else(|| Fault::arithmetic("the result is too large"))
+    product.map(Value::Int).ok_or_else(|| FormulaFault::arithmetic("the result is too large"))
 }
 
-fn factorial(values: &[Value]) -> Outcome {
+fn factorial(values: &[Value]) -> FormulaResult {
     let number = values[0].whole()?;
     if !(0..=33).contains(&number) {
-        return Err(Fault::arithmetic("only numbers from 0 to 33 have a factorial that fits"));
+        return Err(FormulaFault::arithmetic("only numbers from 0 to 33 have a factorial that fits"));
     }
     Ok(Value::Int((1..=number).product()))
 }
 
-fn power(values: &[Value]) -> Outcome {
+fn power(values: &[Value]) -> FormulaResult {
     let (base, exponent) = (&values[0], &values[1]);
     if let (Value::Int(base), Value::Int(exponent)) = (base, exponent)
         && let Some(number) = u32::try_from(*exponent).ok().and_then(|exponent| base.checked_pow(exponent))
@@ -183,7 +188,7 @@ fn power(values: &[Value]) -> Outcome {
 
 /// A number without its fraction: exact when that fits.
 #[expect(clippy::cast_possible_truncation, reason = "its size is checked before")]
-fn rounded(value: &Value, how: fn(f64) -> f64) -> Outcome {
+fn rounded(value: &Value, how: fn(f64) -> f64) -> FormulaResult {
     if let Value::Int(number) = value {
         return Ok(Value::Int(*number));
     }
@@ -192,10 +197,10 @@ fn rounded(value: &Value, how: fn(f64) -> f64) -> Outcome {
 }
 
 /// A number with so many decimals.
-pub(super) fn round_to(number: f64, decimals: &Value) -> Result<f64, Fault> {
+pub(super) fn round_to(number: f64, decimals: &Value) -> Result<f64, FormulaFault> {
     let decimals = decimals.whole()?;
     let decimals = i32::try_from(decimals).ok().filter(|d| (0..=15).contains(d));
-    let decimals = decimals.ok_or_else(|| Fault::wanted("a number of decimals from 0 to 15"))?;
+    let decimals = decimals.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 15"))?;
     let scale = 10_f64.powi(decimals);
     let scaled = number * scale;
     // Beyond this a double has no decimals that could be cut.
@@ -213,7 +218,7 @@ fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn ordered(values: &[Value], before: fn(f64, f64) -> bool) -> Outcome {
+fn ordered(values: &[Value], before: fn(f64, f64) -> bool) -> FormulaResult {
     let numbers = values.iter().map(Value::number).collect::<Result<Vec<_>, _>>()?;
     Ok(Value::Flag(numbers.windows(2).all(|pair| before(pair[0], pair[1]))))
 }

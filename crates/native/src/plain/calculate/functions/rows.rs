@@ -1,6 +1,6 @@
 //! Vectors and statistics.
 
-use super::super::value::{Fault, Outcome, Value};
+use super::super::value::{FormulaFault, FormulaResult, Value};
 use super::{Function, between, exactly, numbers};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -29,7 +29,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     exactly("percentile", 2, "(percentile [a ...] p), p from 0 to 100", |v| {
         let percent = v[1].number()?;
         if !(0.0..=100.0).contains(&percent) {
-            return Err(Fault::wanted("a percentile from 0 to 100"));
+            return Err(FormulaFault::wanted("a percentile from 0 to 100"));
         }
         Value::float(quantile(&sorted(&v[0])?, percent))
     }),
@@ -42,35 +42,35 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The numbers of a vector that has some.
-pub(super) fn some(value: &Value) -> Result<Vec<f64>, Fault> {
+pub(super) fn some(value: &Value) -> Result<Vec<f64>, FormulaFault> {
     let numbers = value.numbers()?;
-    if numbers.is_empty() { Err(Fault::arithmetic("the vector is empty")) } else { Ok(numbers) }
+    if numbers.is_empty() { Err(FormulaFault::arithmetic("the vector is empty")) } else { Ok(numbers) }
 }
 
 /// Two vectors of the same length.
-pub(super) fn alike(a: &Value, b: &Value) -> Result<(Vec<f64>, Vec<f64>), Fault> {
+pub(super) fn alike(a: &Value, b: &Value) -> Result<(Vec<f64>, Vec<f64>), FormulaFault> {
     let (a, b) = (some(a)?, some(b)?);
-    if a.len() == b.len() { Ok((a, b)) } else { Err(Fault::wanted("two vectors of the same length")) }
+    if a.len() == b.len() { Ok((a, b)) } else { Err(FormulaFault::wanted("two vectors of the same length")) }
 }
 
 /// The scalar product.
-pub(super) fn dot(a: &Value, b: &Value) -> Result<f64, Fault> {
+pub(super) fn dot(a: &Value, b: &Value) -> Result<f64, FormulaFault> {
     let (a, b) = alike(a, b)?;
     Ok(a.iter().zip(&b).map(|(a, b)| a * b).sum())
 }
 
 /// The function of a name, on these values.
-fn by_name(name: &str, values: &[Value]) -> Outcome {
+fn by_name(name: &str, values: &[Value]) -> FormulaResult {
     let found = numbers::FUNCTIONS.iter().find(|function| function.name == name);
-    found.map_or_else(|| Err(Fault::wanted("a function")), |function| (function.run)(values))
+    found.map_or_else(|| Err(FormulaFault::wanted("a function")), |function| (function.run)(values))
 }
 
 /// One function over all elements, so that whole numbers stay exact.
-fn all(vector: &Value, name: &str) -> Outcome {
+fn all(vector: &Value, name: &str) -> FormulaResult {
     by_name(name, vector.vector()?)
 }
 
-fn zipped(a: &Value, b: &Value, name: &str) -> Outcome {
+fn zipped(a: &Value, b: &Value, name: &str) -> FormulaResult {
     alike(a, b)?;
     let pairs = a.vector()?.iter().zip(b.vector()?);
     let values = pairs.map(|(a, b)| by_name(name, &[a.clone(), b.clone()])).collect::<Result<Vec<_>, _>>()?;
@@ -78,16 +78,16 @@ fn zipped(a: &Value, b: &Value, name: &str) -> Outcome {
 }
 
 /// A vector of numbers.
-pub(super) fn floats(numbers: impl Iterator<Item = f64>) -> Outcome {
+pub(super) fn floats(numbers: impl Iterator<Item = f64>) -> FormulaResult {
     Ok(Value::Vector(numbers.map(Value::float).collect::<Result<Vec<_>, _>>()?))
 }
 
-fn cross(values: &[Value]) -> Outcome {
+fn cross(values: &[Value]) -> FormulaResult {
     match (values[0].numbers()?.as_slice(), values[1].numbers()?.as_slice()) {
         ([a1, a2, a3], [b1, b2, b3]) => {
             floats([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1].into_iter())
         }
-        _ => Err(Fault::wanted("two vectors of three numbers")),
+        _ => Err(FormulaFault::wanted("two vectors of three numbers")),
     }
 }
 
@@ -97,16 +97,16 @@ fn mean(numbers: &[f64]) -> f64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a vector has far fewer than 2^52 elements")]
-fn variance(vector: &Value) -> Result<f64, Fault> {
+fn variance(vector: &Value) -> Result<f64, FormulaFault> {
     let numbers = some(vector)?;
     if numbers.len() < 2 {
-        return Err(Fault::arithmetic("a sample of one number does not vary"));
+        return Err(FormulaFault::arithmetic("a sample of one number does not vary"));
     }
     let mean = mean(&numbers);
     Ok(numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / (numbers.len() - 1) as f64)
 }
 
-fn sorted(vector: &Value) -> Result<Vec<f64>, Fault> {
+fn sorted(vector: &Value) -> Result<Vec<f64>, FormulaFault> {
     let mut numbers = some(vector)?;
     numbers.sort_by(f64::total_cmp);
     Ok(numbers)

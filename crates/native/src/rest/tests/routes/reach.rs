@@ -7,7 +7,7 @@ use super::table::{all, reached, table};
 use super::*;
 use crate::site::Requests;
 
-/// What tools of any type and of any taxonomy are for, beside posts and categories.
+/// Types that the tools for any type cover, beside posts and categories.
 const TYPES: &[&str] = &["pages", "media", "blocks", "navigation", "menu-items"];
 const TAXONOMIES: &[&str] = &["tags", "menus", "wp_pattern_category"];
 
@@ -85,9 +85,10 @@ const OUT_OF_REACH: &[Left] = &[
 ];
 
 /// Calls of a tool for what else it is for.
-fn others(tool: &Tool, call: &Value) -> Vec<Value> {
+fn others(tool: &ToolRow, call: &Value) -> Vec<Value> {
     let of = |name: &str, words: &[&str]| -> Vec<Value> {
-        let is_open = |argument: &&Argument| argument.name == name && argument.about.contains("rest_base");
+        let is_open =
+            |argument: &&ToolArgument| argument.name == name && argument.about.contains("rest_base");
         let fits = tool.arguments.iter().any(|argument| is_open(&argument));
         let with = |word: &&str| {
             let mut call = call.clone();

@@ -47,7 +47,7 @@ fn segments(path: &str) -> Vec<&str> {
     path.split('/').filter(|segment| !segment.is_empty()).collect()
 }
 
-/// How many segments are the same, when the path is one of the route; a place with a star may take several segments.
+/// The number of equal segments, if the path matches the route; a starred placeholder may take several segments.
 fn fits(route: &[&str], path: &[&str]) -> Option<usize> {
     match (route, path) {
         ([], []) => Some(0),
@@ -90,7 +90,7 @@ impl Parameter<'_> {
         self.values.is_empty() || self.values.contains(&text)
     }
 
-    /// Whether it takes this value of a query.
+    /// Returns true if it accepts this value in a query.
     fn takes_text(&self, text: &str) -> bool {
         if self.types.contains(['a', 's']) || self.takes("ot") {
             let listed = self.types.starts_with("a(") || self.types.contains("a(");
@@ -106,7 +106,7 @@ impl Parameter<'_> {
         }
     }
 
-    /// Whether it takes this value of a body.
+    /// Returns true if it accepts this value in a body.
     fn takes_value(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => self.takes("st") && self.allows(text),
@@ -134,11 +134,11 @@ impl Parameter<'_> {
     }
 }
 
-/// What a request says: its path behind the index, and its parameters; `None` for a value that is no plain text, and how many
-/// of them stand in the query.
-type Said<'r> = (&'r str, Vec<(String, Option<Value>)>, usize);
+/// A request taken apart: its path after the index, and its parameters, with `None` for a value that is not plain text, and
+/// how many of them stand in the query.
+type SentRequest<'r> = (&'r str, Vec<(String, Option<Value>)>, usize);
 
-fn said(request: &HttpRequest) -> Said<'_> {
+fn said(request: &HttpRequest) -> SentRequest<'_> {
     let (path, query) = request.url.split_once('?').unwrap_or((&request.url, ""));
     let path = path.split_once("/wp-json").unwrap().1;
     let mut sent: Vec<(String, Option<Value>)> = Vec::new();
@@ -163,7 +163,7 @@ fn said(request: &HttpRequest) -> Said<'_> {
     (path, sent, in_query)
 }
 
-/// What there is, as `METHODS ROUTE`, each with the names of its parameters that do not stand in the route itself.
+/// All endpoints, as `METHODS ROUTE`, each with the names of its parameters that do not stand in the route itself.
 pub(super) fn all(table: &[Endpoint<'_>]) -> BTreeMap<String, BTreeSet<String>> {
     let names = |endpoint: &Endpoint<'_>| {
         let own = endpoint.parameters.iter().filter(|parameter| !endpoint.has_place(parameter.name));
@@ -172,14 +172,14 @@ pub(super) fn all(table: &[Endpoint<'_>]) -> BTreeMap<String, BTreeSet<String>> 
     table.iter().map(|endpoint| (endpoint.title(), names(endpoint))).collect()
 }
 
-/// What of it a request reaches: the endpoint's title, and the names of the parameters.
+/// The endpoint that a request reaches: its title, and the names of the parameters sent.
 pub(super) fn reached(table: &[Endpoint<'_>], request: &HttpRequest) -> Option<(String, Vec<String>)> {
     let (path, sent, _) = said(request);
     let endpoint = found(table, request.method.name(), path).ok()?;
     Some((endpoint.title(), sent.into_iter().map(|(name, _)| name).collect()))
 }
 
-/// What is wrong with a request, by the table.
+/// The faults of a request, by the table.
 pub(super) fn faults(
     table: &[Endpoint<'_>],
     request: &HttpRequest,

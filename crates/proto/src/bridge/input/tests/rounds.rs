@@ -21,7 +21,7 @@ fn asked(rounds: &mut Rounds, result: &str) -> Vec<Question> {
     }
 }
 
-fn answer(rounds: &mut Rounds, index: usize, result: &str) -> Reply {
+fn answer(rounds: &mut Rounds, index: usize, result: &str) -> RoundsReply {
     rounds.reply(index, &frame(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#))).unwrap()
 }
 
@@ -48,10 +48,13 @@ fn questions_are_put_and_the_retry_carries_the_answers_and_the_state_as_they_wer
     );
     assert_eq!(questions[1].params, "{}");
     assert_eq!(rounds.waiting(), 2);
-    assert_eq!(answer(&mut rounds, 1, r#"{"roots":[{"uri":"file:///é"}]}"#), Reply::Waiting);
-    assert_eq!(answer(&mut rounds, 1, r#"{"roots":[]}"#), Reply::Unknown, "each is answered once");
-    assert_eq!(answer(&mut rounds, 2, "{}"), Reply::Unknown);
-    assert_eq!(answer(&mut rounds, 0, r#"{"action":"accept","content":{"n":1.50e0}}"#), Reply::Complete);
+    assert_eq!(answer(&mut rounds, 1, r#"{"roots":[{"uri":"file:///é"}]}"#), RoundsReply::Waiting);
+    assert_eq!(answer(&mut rounds, 1, r#"{"roots":[]}"#), RoundsReply::Unknown, "each is answered once");
+    assert_eq!(answer(&mut rounds, 2, "{}"), RoundsReply::Unknown);
+    assert_eq!(
+        answer(&mut rounds, 0, r#"{"action":"accept","content":{"n":1.50e0}}"#),
+        RoundsReply::Complete
+    );
     assert_eq!((rounds.waiting(), rounds.taken()), (0, 1));
     let responses = r#""inputResponses":{"a\u0062\"":{"action":"accept","content":{"n":1.50e0}},"r":{"roots":[{"uri":"file:///é"}]}}"#;
     let retry = retried(&rounds);
@@ -97,24 +100,24 @@ fn the_rounds_come_to_an_end() {
     }
     let fault = take(&mut rounds, r#"{"requestState":"s"}"#).unwrap_err();
     assert_eq!(fault, RoundsFault::TooMany(2));
-    assert_eq!(fault.to_string(), "asked for input 2 times without coming to an end");
+    assert_eq!(fault.to_string(), "asked for input 2 times and still needs more");
 }
 
 #[test]
 fn a_result_that_does_not_say_what_it_wants_is_a_fault() {
     let many: Vec<String> = (0..=MAX_QUESTIONS).map(|n| format!("\"{n}\":{FORM}")).collect();
     let table = [
-        ("{}".to_owned(), "with neither"),
-        (r#"{"inputRequests":null}"#.to_owned(), "with neither"),
-        (r#"{"inputRequests":[]}"#.to_owned(), "are no object"),
-        (r#"{"inputRequests":{"a":1}}"#.to_owned(), "entry of its inputRequests is no object"),
+        ("{}".to_owned(), "has neither"),
+        (r#"{"inputRequests":null}"#.to_owned(), "has neither"),
+        (r#"{"inputRequests":[]}"#.to_owned(), "are not an object"),
+        (r#"{"inputRequests":{"a":1}}"#.to_owned(), "entry of its inputRequests is not an object"),
         (r#"{"inputRequests":{"a":{}}}"#.to_owned(), "has no method"),
         (r#"{"inputRequests":{"a":{"method":7}}}"#.to_owned(), "has no method"),
-        (r#"{"requestState":{}}"#.to_owned(), "is no string"),
-        (r#"{"requestState":"a","requestState":"b"}"#.to_owned(), "stand twice"),
-        (r#"{"inputRequests":{},"input\u0052equests":{}}"#.to_owned(), "stand twice"),
+        (r#"{"requestState":{}}"#.to_owned(), "is not a string"),
+        (r#"{"requestState":"a","requestState":"b"}"#.to_owned(), "occur twice"),
+        (r#"{"inputRequests":{},"input\u0052equests":{}}"#.to_owned(), "occur twice"),
         (format!(r#"{{"inputRequests":{{"a":{FORM},"\u0061":{FORM}}}}}"#), "have the same key"),
-        (format!("{{\"inputRequests\":{{{}}}}}", many.join(",")), "for too much at once"),
+        (format!("{{\"inputRequests\":{{{}}}}}", many.join(",")), "it asks too many questions at once"),
     ];
     for (result, why) in table {
         match take(&mut rounds(&V2025_11_25, ALL, 9), &result) {
@@ -132,8 +135,8 @@ fn a_result_that_does_not_say_what_it_wants_is_a_fault() {
 #[test]
 fn what_a_client_cannot_be_asked_ends_the_request_with_the_reason() {
     let table = [
-        (ALL, "tools/call", "{}", "nothing that a client is asked"),
-        (ALL, "made/up", "{}", "nothing that a client is asked"),
+        (ALL, "tools/call", "{}", "clients cannot be asked that"),
+        (ALL, "made/up", "{}", "clients cannot be asked that"),
         ("{}", "roots/list", "{}", "did not declare"),
         ("{}", "sampling/createMessage", r#"{"messages":[]}"#, "did not declare"),
         (
@@ -169,7 +172,7 @@ fn a_user_who_cannot_be_asked_is_as_one_who_closed_the_question() {
     let result = format!(r#"{{"inputRequests":{{"k":{FORM},"r":{{"method":"roots/list","params":{{}}}}}}}}"#);
     let questions = asked(&mut rounds, &result);
     assert_eq!((questions.len(), questions[0].index, rounds.waiting()), (1, 1, 1));
-    assert_eq!(answer(&mut rounds, 1, r#"{"roots":[]}"#), Reply::Complete);
+    assert_eq!(answer(&mut rounds, 1, r#"{"roots":[]}"#), RoundsReply::Complete);
 }
 
 #[test]
@@ -186,7 +189,7 @@ fn an_error_of_the_client_closes_a_users_question_and_ends_any_other() {
     let refused = frame(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"User \u0072ejected"}}"#);
     let mut elicited = rounds(&V2025_11_25, ALL, 9);
     asked(&mut elicited, &format!(r#"{{"inputRequests":{{"k":{FORM}}}}}"#));
-    assert_eq!(elicited.reply(0, &refused), Ok(Reply::Complete));
+    assert_eq!(elicited.reply(0, &refused), Ok(RoundsReply::Complete));
     assert!(retried(&elicited).contains(r#""inputResponses":{"k":{"action":"cancel"}}"#));
     for method in ["sampling/createMessage", "roots/list"] {
         let mut other = rounds(&V2025_11_25, ALL, 9);
@@ -194,7 +197,7 @@ fn an_error_of_the_client_closes_a_users_question_and_ends_any_other() {
             format!(r#"{{"inputRequests":{{"k":{{"method":"{method}","params":{{"messages":[]}}}}}}}}"#);
         asked(&mut other, &result);
         let fault = other.reply(0, &refused).unwrap_err();
-        assert!(fault.to_string().ends_with("which the client refused: User rejected"), "{fault}");
+        assert!(fault.to_string().ends_with("but the client refused: User rejected"), "{fault}");
         let mut wordless = rounds(&V2025_11_25, ALL, 9);
         asked(&mut wordless, &result);
         let fault = wordless.reply(0, &frame(r#"{"jsonrpc":"2.0","id":1,"result":7}"#)).unwrap_err();
@@ -215,7 +218,7 @@ fn answers_are_put_in_the_servers_words() {
             0,
             r#"{"role":"assistant","model":"m","content":{"type":"text","text":"c"},"n":1.0}"#
         ),
-        Reply::Complete
+        RoundsReply::Complete
     );
     assert!(retried(&rounds).contains("\"n\":1.0"));
 }

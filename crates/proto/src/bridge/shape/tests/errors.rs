@@ -96,7 +96,7 @@ fn the_newest_hears_no_code_that_it_would_take_for_another() {
         let rows = [(span("1", "2025-11-25"), Some(given.clone())), (vec!["2026-07-28"], Some(newest))];
         check_error("tools/call", &older, &given, &rows);
     };
-    let text = "the server failed with a code that has no meaning here";
+    let text = "the server answered with an error code that this protocol version does not define";
     check_older(of(-32050, "own"), of(-32603, &format!("{text}: own")));
     check_older(of(-32099, ""), of(-32603, text));
     check_older(of(-32100, "own"), of(-32100, "own"));
@@ -115,7 +115,8 @@ fn urls_can_be_wanted_in_one_era_only() {
     let data =
         json!({"elicitations": [{"mode": "url", "url": "https://a", "elicitationId": "1", "message": "m"}]});
     let given = and_data(of(-32042, "visit"), &data);
-    let text = "the server wants the user to visit URLs first, which cannot be asked here: visit";
+    let text =
+        "the server requires the user to visit URLs first, which this protocol version cannot express: visit";
     let other = and_data(of(-32603, text), &data);
     check_error(
         "tools/call",
@@ -131,7 +132,7 @@ fn urls_can_be_wanted_in_one_era_only() {
 
 #[test]
 fn what_is_no_error_object_is_quoted() {
-    let text = json!({"code": -32603, "message": "the server answered with an error that is none: \"boom\""});
+    let text = json!({"code": -32603, "message": "the server answered with a malformed error: \"boom\""});
     check_error("tools/call", ALL, &json!("boom"), &[(ALL.to_vec(), Some(text))]);
     for given in
         [json!({"message": "no code"}), json!({"code": "x"}), json!({"code": 1.5}), json!({"code": 1e30})]

@@ -86,7 +86,7 @@ fn what_a_plain_form_cannot_ask_is_said() {
     );
     assert_eq!(
         why("elicitation/create", &several, "2026-07-28", "2025-06-18"),
-        "\"many\" is a choice of several, which protocol version 2025-06-18 cannot ask for"
+        "\"many\" is a multiple-choice field, which protocol version 2025-06-18 does not have"
     );
     assert_eq!(
         why("elicitation/create", &several, "2026-07-28", "2025-03-26"),
@@ -94,7 +94,7 @@ fn what_a_plain_form_cannot_ask_is_said() {
     );
     assert_eq!(
         why("elicitation/create", &json!({"mode": "odd"}), "2026-07-28", "2025-06-18"),
-        "protocol version 2025-06-18 asks the user by forms only"
+        "protocol version 2025-06-18 can ask the user by forms only"
     );
 }
 
@@ -138,7 +138,7 @@ fn models_use_tools_in_the_newest_eras() {
         check_question("sampling/createMessage", &newer, &full, &rows);
         assert_eq!(
             why("sampling/createMessage", &full, "2026-07-28", "2025-06-18"),
-            "a model cannot use tools in protocol version 2025-06-18"
+            "protocol version 2025-06-18 has no tools for a model"
         );
     }
     let full = sampling(&text, &json!({"tools": [], "toolChoice": {"mode": "none"}}));

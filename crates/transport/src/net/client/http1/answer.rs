@@ -1,5 +1,5 @@
-//! The answers of one connection, from the bytes that reads bring: a head, then the pieces of a body, and at the end
-//! the decision if the connection may serve again. It must not know sockets.
+//! The answers of one connection, parsed from the bytes of reads: a head, the pieces of a body, and finally the
+//! decision whether the connection can be reused. It must not know sockets.
 
 use bytes::Bytes;
 
@@ -7,28 +7,28 @@ use super::error::Http1Error;
 use super::framing::{Framing, Taken};
 use super::head::{self, AnswerContext, AnswerHead, HeadLimits};
 
-/// The room for one read.
+/// The buffer size for one read.
 pub const READ: usize = 16 * 1024;
 
-/// The most bytes that one read of a long body can bring.
+/// The maximum number of bytes that one read of a long body can return.
 const PIECE: u64 = 128 * 1024;
 
-/// Reads answers. Holds at most one head of the allowed length and one read, and nothing between answers.
+/// Parses answers. Buffers at most one head of the allowed length and one read, and nothing between answers.
 #[derive(Debug)]
 pub struct AnswerReader {
     limits: HeadLimits,
-    /// An answer's head that is not complete.
+    /// The incomplete head of an answer.
     partial: Vec<u8>,
-    /// Bytes of interim answers that came before it.
+    /// The number of bytes of interim answers before it.
     interim: usize,
-    /// The part of the body that was read and not taken.
+    /// The part of the body that was read but not taken.
     inbox: Bytes,
     framing: Framing,
     keep_alive: bool,
 }
 
 impl AnswerReader {
-    /// A reader of a new connection's answers.
+    /// Creates a reader for a new connection's answers.
     pub fn new(limits: HeadLimits) -> Self {
         Self {
             limits,
@@ -40,16 +40,17 @@ impl AnswerReader {
         }
     }
 
-    /// Makes it ready for the answer to the next request; `closes` when the request itself asks for the end of the
+    /// Prepares for the answer to the next request; `closes` is true if the request itself asks to close the
     /// connection.
     pub fn begin(&mut self, closes: bool) {
         self.keep_alive = !closes;
     }
 
-    /// Looks for the head in what was read; nothing means that the connection was closed.
+    /// Parses the head from the bytes of a read; an empty read means that the connection was closed.
     ///
     /// # Errors
-    /// [`Http1Error`] for bytes that are no head, for a head that is too long, and for a connection that ended before it.
+    /// [`Http1Error`] for bytes that are not a head, for a head that is too long, and for a connection that ended
+    /// before it.
     pub fn head(&mut self, read: &[u8], asked: AnswerContext<'_>) -> Result<Option<AnswerHead>, Http1Error> {
         if read.is_empty() {
             return Err(Http1Error::Incomplete);
@@ -84,16 +85,16 @@ impl AnswerReader {
     /// Takes the next piece of the body, as far as it has been read.
     ///
     /// # Errors
-    /// [`Http1Error::Malformed`] for chunks that are none.
+    /// [`Http1Error::Malformed`] for invalid chunks.
     pub fn piece(&mut self) -> Result<Taken, Http1Error> {
         self.framing.take(&mut self.inbox)
     }
 
-    /// Hands in the next bytes of the body, after [`Self::piece`] had nothing left; none mean that the connection was
-    /// closed.
+    /// Adds the next bytes of the body after [`Self::piece`] had nothing left; an empty read means that the
+    /// connection was closed.
     ///
     /// # Errors
-    /// [`Http1Error::Incomplete`] when it was closed before the body's end.
+    /// [`Http1Error::Incomplete`] if it was closed before the body's end.
     pub fn feed(&mut self, read: Bytes) -> Result<(), Http1Error> {
         if read.is_empty() {
             return self.framing.close();
@@ -103,14 +104,14 @@ impl AnswerReader {
         Ok(())
     }
 
-    /// The room for the next read of a body that is known to be longer than [`READ`].
+    /// The buffer size for the next read of a body that is known to be longer than [`READ`].
     pub fn room(&self) -> Option<usize> {
         let left = self.framing.left().filter(|left| *left > READ as u64)?;
         // A byte more than there should be: a read that fills its room is followed by one that finds nothing.
         usize::try_from(left.saturating_add(1).min(PIECE)).ok()
     }
 
-    /// The number of bytes of the body that are still to come, when that is known.
+    /// The number of remaining bytes of the body, if known.
     pub fn left(&self) -> Option<u64> {
         self.framing.left()
     }
@@ -120,12 +121,12 @@ impl AnswerReader {
         self.framing.is_over()
     }
 
-    /// Returns true when the answer is over, its end was sure, and nothing came behind it.
+    /// Returns true if the answer is over, its end was unambiguous, and nothing followed it.
     pub fn may_serve_again(&self) -> bool {
         self.keep_alive && self.inbox.is_empty() && self.framing.is_over()
     }
 
-    /// The number of bytes that are held.
+    /// The number of buffered bytes.
     pub fn held(&self) -> usize {
         self.partial.len() + self.inbox.len()
     }

@@ -1,13 +1,13 @@
-//! Reasons why bytes from an upstream are no answer.
+//! Reasons why bytes from an upstream are not an answer.
 
 /// A fault of an answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Http1Error {
     /// The connection ended in the middle of an answer.
-    #[error("the connection was closed too early")]
+    #[error("the connection was closed before the end of the answer")]
     Incomplete,
-    /// The answer is not HTTP/1.1 as we allow it.
+    /// The answer is not HTTP/1.1 as we accept it.
     #[error("{0}")]
     Malformed(&'static str),
     /// The bytes are not the head of an HTTP/1.1 answer, or it has too many lines.

@@ -1,29 +1,29 @@
-//! The end of an HTTP/1.1 answer's body, and its bytes without their framing (RFC 9112, sections 6 and 7). It must not
+//! The end of an HTTP/1.1 answer's body, and its bytes without the framing (RFC 9112, sections 6 and 7). It must not
 //! know sockets.
 
 use bytes::{Buf, Bytes};
 
 use super::error::Http1Error;
 
-/// Bytes of chunk extensions and trailers of one body at most; both are left out.
+/// The maximum size of one body's chunk extensions and trailers, in bytes; both are dropped.
 const OVERHEAD: usize = 16 * 1024;
 
-/// The framing of a body, and how far it has been read.
+/// The framing of a body, and the reading position.
 #[derive(Debug)]
 pub(super) enum Framing {
-    /// So many bytes are to come; with 0 it is over.
+    /// This many bytes remain; at 0 the body is over.
     Length(u64),
     /// In chunks (RFC 9112, section 7.1).
     Chunked(Chunked),
-    /// All that comes until the connection is closed.
+    /// Everything until the connection is closed.
     UntilClose,
 }
 
-/// A chunked body, as far as it has been read.
+/// The state of a partly read chunked body.
 #[derive(Debug, Default)]
 pub(super) struct Chunked {
     place: ChunkPosition,
-    /// The rest of the chunk in bytes; while its size is read, the digits so far.
+    /// The remaining bytes of the chunk; while its size is read, the digits so far.
     left: u64,
     digits: u8,
     overhead: usize,
@@ -38,7 +38,7 @@ enum ChunkPosition {
     Data,
     DataCr,
     DataLf,
-    /// At the beginning of a trailer's line, or of the empty line that ends them.
+    /// At the beginning of a trailer line, or of the empty line that ends them.
     Line,
     Trailer,
     TrailerLf,
@@ -52,7 +52,7 @@ pub enum Taken {
     Piece(Bytes),
     /// The body is complete.
     End,
-    /// More has to be read.
+    /// More bytes must be read first.
     Nothing,
 }
 
@@ -62,7 +62,7 @@ impl Framing {
         matches!(self, Self::Length(0))
     }
 
-    /// The number of bytes that are still to come, when that is known.
+    /// The number of remaining bytes, if known.
     pub(super) fn left(&self) -> Option<u64> {
         if let Self::Length(left) = self { Some(*left) } else { None }
     }
@@ -70,7 +70,7 @@ impl Framing {
     /// Takes the next piece of the body out of `read`.
     ///
     /// # Errors
-    /// [`Http1Error::Malformed`] for chunks that are none.
+    /// [`Http1Error::Malformed`] for invalid chunks.
     pub(super) fn take(&mut self, read: &mut Bytes) -> Result<Taken, Http1Error> {
         match self {
             Self::Length(0) => Ok(Taken::End),
@@ -87,10 +87,10 @@ impl Framing {
         }
     }
 
-    /// The connection has been closed.
+    /// Ends the body because the connection was closed.
     ///
     /// # Errors
-    /// [`Http1Error::Incomplete`] when that was too early.
+    /// [`Http1Error::Incomplete`] if that was too early.
     pub(super) fn close(&mut self) -> Result<(), Http1Error> {
         if !matches!(self, Self::UntilClose | Self::Length(0)) {
             return Err(Http1Error::Incomplete);
@@ -152,14 +152,14 @@ impl Chunked {
             (ChunkPosition::Line | ChunkPosition::Trailer, 0x20.. | b'\t') => {
                 self.leave_out(ChunkPosition::Trailer)
             }
-            _ => Err(Http1Error::Malformed("chunks are not as they should be")),
+            _ => Err(Http1Error::Malformed("the chunks are malformed")),
         }
     }
 
     fn leave_out(&mut self, place: ChunkPosition) -> Result<ChunkPosition, Http1Error> {
         self.overhead += 1;
         if self.overhead > OVERHEAD {
-            return Err(Http1Error::Malformed("there is too much beside the chunks"));
+            return Err(Http1Error::Malformed("the chunk extensions or trailers are too long"));
         }
         Ok(place)
     }

@@ -1,4 +1,4 @@
-//! An answer's head, read (RFC 9112, sections 4 to 6). It must not know sockets.
+//! Parses an answer's head (RFC 9112, sections 4 to 6). It must not know sockets.
 
 use std::mem::MaybeUninit;
 use std::time::Duration;
@@ -11,38 +11,40 @@ use super::framing::{Chunked, Framing};
 /// Caps on an answer's head.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadLimits {
-    /// Header lines.
+    /// The number of header lines.
     pub lines: usize,
-    /// Bytes, with those of interim answers (1xx) before it.
+    /// The size in bytes, including interim answers (1xx) before it.
     pub bytes: usize,
 }
 
 /// An answer's head.
 #[derive(Debug)]
 pub struct AnswerHead {
-    /// Version, status and headers, without those that concern the connection alone.
+    /// Version, status and headers, without those that concern only the connection.
     pub response: Response<()>,
     pub(super) framing: Framing,
-    /// True when the connection may serve again once the body has been read.
+    /// True if the connection can be reused after the body has been read.
     pub keep_alive: bool,
-    /// For how long, if the upstream says so (`Keep-Alive: timeout=5`, as Node and Apache do).
+    /// The time for which the upstream keeps the connection, if it says so (`Keep-Alive: timeout=5`, as Node and
+    /// Apache send).
     pub keep: Option<Duration>,
 }
 
-/// The parts of a request that the reading of its answer depends on.
+/// The parts of a request that affect how its answer is read.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerContext<'a> {
     /// The request's method.
     pub method: &'a Method,
-    /// The headers to keep; all where this says nothing.
+    /// The headers to keep; `None` keeps all.
     pub hears: Option<&'static [HeaderName]>,
 }
 
-/// Reads the head of the answer to a request, and interim answers before it, which are left out. Returns how many bytes
-/// are done with, and the head when it is complete. `before` bytes of interim answers came earlier, and count as its.
+/// Parses the head of the answer to a request and skips interim answers before it. Returns the number of consumed
+/// bytes, and the head if it is complete. `before` is the number of bytes of earlier interim answers, which count
+/// against the same limit.
 ///
 /// # Errors
-/// [`Http1Error`] for what is no such head, or too long.
+/// [`Http1Error`] if it is not a head, or too long.
 pub(super) fn read(
     bytes: &[u8],
     before: usize,
@@ -62,7 +64,7 @@ pub(super) fn read(
     }
 }
 
-/// The bytes of the empty lines in front of a head, which may stand there (RFC 9112, section 2.2).
+/// The number of bytes of empty lines before a head, which are allowed there (RFC 9112, section 2.2).
 fn empty_lines(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let [b'\n', after @ ..] | [b'\r', b'\n', after @ ..] = rest {
@@ -71,12 +73,12 @@ fn empty_lines(bytes: &[u8]) -> usize {
     bytes.len() - rest.len()
 }
 
-/// Returns true when a head may end in these bytes.
+/// Returns true if a head may end in these bytes.
 pub(super) fn may_end(bytes: &[u8]) -> bool {
     memchr::memchr_iter(b'\n', bytes).any(|at| matches!(bytes[at + 1..], [b'\n', ..] | [b'\r', b'\n', ..]))
 }
 
-/// More lines than this take room that has to be asked for.
+/// Heads with more lines than this allocate space for them.
 const USUAL_LINES: usize = 100;
 
 fn one(
@@ -100,9 +102,9 @@ fn one(
         return Ok(None);
     };
     let status = parsed.code.and_then(|code| StatusCode::from_u16(code).ok());
-    let status = status.ok_or(Http1Error::Malformed("its status is none"))?;
+    let status = status.ok_or(Http1Error::Malformed("its status is invalid"))?;
     if status == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(Http1Error::Malformed("it wants another protocol, which was not asked for"));
+        return Err(Http1Error::Malformed("it switches to another protocol, which was not requested"));
     }
     if status.is_informational() {
         return Ok(Some((None, length)));
@@ -143,14 +145,14 @@ struct ConnectionHeaders {
     keep: Option<Duration>,
     length: Option<u64>,
     coded: bool,
-    /// The last of all codings is `chunked`.
+    /// True if `chunked` is the last coding.
     chunked: bool,
-    /// `chunked` stands before others, or more than once.
+    /// True if `chunked` comes before other codings, or more than once.
     chunked_before: bool,
 }
 
 impl ConnectionHeaders {
-    /// Takes note of a header; false when it concerns the connection alone.
+    /// Notes a header; returns false if it concerns only the connection.
     fn note(&mut self, name: &str, value: &[u8]) -> Result<bool, Http1Error> {
         let is = |other: &str| name.eq_ignore_ascii_case(other);
         if is("connection") {
@@ -168,7 +170,7 @@ impl ConnectionHeaders {
             for one in value.split(|byte| *byte == b',') {
                 let one = length(one.trim_ascii())?;
                 if self.length.replace(one).is_some_and(|before| before != one) {
-                    return Err(Http1Error::Malformed("it has two lengths"));
+                    return Err(Http1Error::Malformed("it has contradictory lengths"));
                 }
             }
             return Ok(true);
@@ -178,8 +180,8 @@ impl ConnectionHeaders {
         Ok(false)
     }
 
-    /// Returns true when two parties may see different ends of the body: such answers are a sign of an attempt to have
-    /// what is behind it taken for the next one.
+    /// Returns true if two parties may see different ends of the body: such an answer hints at response smuggling,
+    /// where the bytes behind it pass for the next answer.
     fn is_contradictory(&self, status: StatusCode) -> bool {
         let has_two = self.coded && self.length.is_some();
         let is_empty = status == StatusCode::NO_CONTENT;
@@ -188,7 +190,7 @@ impl ConnectionHeaders {
             || (is_empty && (self.coded || self.length.is_some_and(|length| length > 0)))
     }
 
-    /// RFC 9112, section 6.3.
+    /// Determines the framing of the body (RFC 9112, section 6.3).
     fn framing(&self, asked: &Method, status: StatusCode, newer: bool) -> Result<Framing, Http1Error> {
         if asked == Method::HEAD || status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED {
             return Ok(Framing::Length(0));
@@ -204,10 +206,10 @@ impl ConnectionHeaders {
 
 fn length(digits: &[u8]) -> Result<u64, Http1Error> {
     let number = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
-    number.and_then(|text| text.parse().ok()).ok_or(Http1Error::Malformed("its length is no number"))
+    number.and_then(|text| text.parse().ok()).ok_or(Http1Error::Malformed("its length is not a number"))
 }
 
-/// Returns true when a list of options has this one.
+/// Returns true if a list of options contains this one.
 pub(super) fn has_option(value: &[u8], option: &str) -> bool {
     value.split(|byte| *byte == b',').any(|one| one.trim_ascii().eq_ignore_ascii_case(option.as_bytes()))
 }

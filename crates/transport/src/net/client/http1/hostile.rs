@@ -1,5 +1,5 @@
-//! Answers by which an upstream may try to have its bytes taken for something else: each is refused, or read in the one
-//! way that the standard allows and the connection not used again.
+//! Answers with which an upstream may try to have its bytes misinterpreted. Each is rejected, or read in the one way
+//! that the standard allows, and then the connection is not reused.
 
 use std::time::Instant;
 

@@ -1,13 +1,13 @@
-//! HTTP/1.1 as bytes (RFC 9112): requests are written and answers are read without a socket, so that every byte an
-//! upstream may send can be tried in a test. It must not know connections, the pool or TLS.
+//! HTTP/1.1 as bytes (RFC 9112): requests are written and answers are read without a socket, so tests can try every byte
+//! that an upstream may send. It must not know connections, the pool or TLS.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `request` | a request's head, written from a template |
 //! | `answer` | one connection's answers: from the bytes of reads to a head and a body |
-//! | `head` | an answer's head, and what it says of the body's end and of the connection |
-//! | `framing` | where a body ends, and its bytes without what frames them |
-//! | `error` | why bytes are no answer |
+//! | `head` | an answer's head, and with it the framing of the body and the fate of the connection |
+//! | `framing` | the end of a body, and its bytes without the framing |
+//! | `error` | reasons why bytes are not an answer |
 
 mod answer;
 mod error;

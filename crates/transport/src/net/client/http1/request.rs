@@ -1,4 +1,4 @@
-//! A request's head, written (RFC 9112, section 3). It must not know sockets.
+//! Writes a request's head (RFC 9112, section 3). It must not know sockets.
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
@@ -7,23 +7,23 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 
 use super::head::{AnswerContext, has_option};
 
-/// The parts that requests to one endpoint have in common, written out once for HTTP/1.1.
+/// The common parts of all requests to one endpoint, written out once for HTTP/1.1.
 #[derive(Clone, Debug)]
 pub struct Template {
     pub(in super::super) method: Method,
     pub(in super::super) path: PathAndQuery,
     pub(in super::super) headers: HeaderMap,
-    /// The head up to the headers that differ.
+    /// The head up to the headers that vary.
     start: Bytes,
-    /// The request itself asks for the end of the connection.
+    /// True if the request itself asks to close the connection.
     pub(in super::super) closes: bool,
-    /// The headers of an answer to keep; all of them where this says nothing.
+    /// The headers of an answer to keep; `None` keeps all.
     hears: Option<&'static [HeaderName]>,
 }
 
 impl Template {
-    /// Requests with `method` for `uri`, of which path and query are sent, and its host where `headers` has none. How
-    /// long a body is, is said by the client alone: `headers` need not say it, and what they say of it is left out.
+    /// Requests with `method` for `uri`: its path and query, and its host if `headers` has none. The client alone
+    /// sets the length of a body; a length in `headers` is dropped.
     pub fn new(method: Method, uri: &Uri, mut headers: HeaderMap) -> Self {
         headers.remove(CONTENT_LENGTH);
         headers.remove(TRANSFER_ENCODING);
@@ -44,18 +44,18 @@ impl Template {
         Self { method, path, headers, start: start.into(), closes, hears: None }
     }
 
-    /// The same requests, of whose answers no headers but these are looked at. Over HTTP/2 there may be others.
+    /// The same requests, for callers that read only these headers of the answers. Over HTTP/2 there may be others.
     #[must_use]
     pub fn hearing(self, names: &'static [HeaderName]) -> Self {
         Self { hears: Some(names), ..self }
     }
 
-    /// The parts of a request that the reading of its answer depends on.
+    /// The parts of a request that affect how its answer is read.
     pub fn asked(&self) -> AnswerContext<'_> {
         AnswerContext { method: &self.method, hears: self.hears }
     }
 
-    /// The headers that the requests have in common.
+    /// The common headers of the requests.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
@@ -64,9 +64,9 @@ impl Template {
 /// One request.
 #[derive(Debug)]
 pub struct TemplatedRequest<'a> {
-    /// The parts that it has in common with others.
+    /// The common parts.
     pub template: &'a Template,
-    /// Headers of this request alone; none of them is in the template.
+    /// Headers of this request alone; none of them may be in the template.
     pub more: &'a [(HeaderName, HeaderValue)],
     /// The body.
     pub body: Bytes,

@@ -1,0 +1,119 @@
+//! The rules for requests to one server, compiled from the configuration: their time, whether they are sent again
+//! It must not know how a request is sent.
+
+use std::time::Duration;
+
+use crate::catalogue::ToolEntry;
+use crate::config::{Config, Glob, ResendRule, Server};
+use crate::exchange::Timeouts;
+
+/// The rules for one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestRules {
+    /// Its time limits.
+    pub timeouts: Timeouts,
+    /// The second sending, if it may have been executed.
+    pub resend: ResendRule,
+}
+
+/// The rules for all requests to one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallRules {
+    /// The rules for requests of which nothing else is said.
+    pub usual: RequestRules,
+    /// The longest time that a request waits for the server to come back.
+    pub resend_wait: Duration,
+    /// The rules for calls of single tools; the first name that fits counts.
+    tools: Vec<(Glob, RequestRules)>,
+}
+
+impl CallRules {
+    /// The rules for a server of a configuration.
+    pub fn of(config: &Config, server: &Server) -> Self {
+        let limits = &config.limits;
+        let idle = server.timeout.unwrap_or(limits.call_idle_timeout);
+        let timeouts = timeouts(idle, server.call_timeout, limits.call_timeout);
+        let usual = RequestRules { timeouts, resend: server.resend };
+        let tools = server.tool_calls.iter().filter_map(|(name, calls)| {
+            let idle = calls.timeout.unwrap_or(timeouts.idle);
+            let timeouts = self::timeouts(idle, calls.call_timeout, timeouts.overall);
+            let rules = RequestRules { timeouts, resend: calls.resend.unwrap_or(server.resend) };
+            Some((Glob::parse(name).ok()?, rules))
+        });
+        let tools = tools.collect();
+        Self { usual, resend_wait: limits.resend_wait, tools }
+    }
+
+    /// Rules under which nothing is sent.
+    pub fn nothing() -> Self {
+        let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
+        let usual = RequestRules { timeouts, resend: ResendRule::Never };
+        Self { usual, resend_wait: Duration::ZERO, tools: Vec::new() }
+    }
+
+    /// The rules for a call of a tool, or for another request.
+    pub fn for_request(&self, tool: Option<&ToolEntry>) -> RequestRules {
+        let Some(tool) = tool.filter(|_| !self.tools.is_empty()) else { return self.usual };
+        self.of_name(&tool.own_name()).unwrap_or(self.usual)
+    }
+
+    fn of_name(&self, tool: &str) -> Option<RequestRules> {
+        self.tools.iter().find(|(glob, _)| glob.matches(tool)).map(|(_, rules)| *rules)
+    }
+
+    /// The longest time that any request may take.
+    pub fn longest(&self) -> Duration {
+        let longest = self.tools.iter().map(|(_, rules)| rules.timeouts.overall).max();
+        longest.unwrap_or_default().max(self.usual.timeouts.overall)
+    }
+}
+
+/// The time limits of a request: a total time that somebody set for it counts, any other gives way to the time of silence.
+fn timeouts(idle: Duration, own: Option<Duration>, usual: Duration) -> Timeouts {
+    match own {
+        Some(overall) => Timeouts { idle: idle.min(overall), overall },
+        None => Timeouts { idle, overall: usual.max(idle) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Lookup, load};
+
+    fn rules(server: &str) -> CallRules {
+        let file = format!(
+            "limits: {{ callIdleTimeout: 40s, callTimeout: 5m }}\nmcpServers: {{ x: {{ url: 'http://x/mcp', {server} }} }}"
+        );
+        let loaded = load(&file, "x.yaml", &Lookup { env: &|_| None, file: &|_| Err(String::new()) });
+        let config = loaded.expect("no faults").config;
+        CallRules::of(&config, &config.mcp_servers["x"])
+    }
+
+    fn seconds(rules: RequestRules) -> (u64, u64) {
+        (rules.timeouts.idle.as_secs(), rules.timeouts.overall.as_secs())
+    }
+
+    fn of(rules: &CallRules, tool: &str) -> RequestRules {
+        rules.of_name(tool).unwrap_or(rules.usual)
+    }
+
+    #[test]
+    fn a_tool_follows_its_server_which_follows_the_limits() {
+        assert_eq!(seconds(rules("").usual), (40, 300));
+        assert_eq!(seconds(rules("timeout: 10m").usual), (600, 600), "a default gives way");
+        assert_eq!(seconds(rules("callTimeout: 30s").usual), (30, 30), "silence ends with the call");
+        let some = rules(
+            "timeout: 20s, resend: never, toolCalls: { slow: { timeout: 9m }, \"slow*\": { callTimeout: 1h }, last: { resend: always } }",
+        );
+        assert_eq!(seconds(some.usual), (20, 300));
+        assert_eq!(seconds(of(&some, "slow")), (540, 540), "the first name that fits");
+        assert_eq!(seconds(of(&some, "slower")), (20, 3600));
+        assert_eq!(seconds(of(&some, "other")), (20, 300));
+        assert_eq!(
+            (of(&some, "slow").resend, of(&some, "last").resend),
+            (ResendRule::Never, ResendRule::Always)
+        );
+        assert_eq!(some.longest().as_secs(), 3600);
+    }
+}

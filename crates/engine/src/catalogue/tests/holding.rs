@@ -1,0 +1,47 @@
+//! The time for which lists hold, and the clients to whom a cache may serve them.
+
+use super::*;
+
+/// A server whose lists are public and hold for a while.
+fn public() -> Arc<Offer> {
+    let mut gather = Gather::new(hello(&V2026_07_28), LIMITS, "{}");
+    while let Some(kind) = gather.wants() {
+        let list = format!(r#"{{"{}":[],"ttlMs":9000,"cacheScope":"public"}}"#, kind.member());
+        gather.feed(&answer(&list)).unwrap();
+    }
+    Arc::new(gather.finish())
+}
+
+#[test]
+fn lists_that_depend_on_who_asks_are_private() {
+    let config = "access: [{ deny: '*secret*' }]\nmcpServers: { u: { command: x } }\n";
+    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+    let rules = Arc::new(Rules::compile(&load(config, "test", &lookup).unwrap().config.access));
+    let class = rules.class(&Asker { principal: &Principal::anyone(), address: None });
+    let guard = Guard { rules, class, profile: "default".into() };
+    let profile = Profile::default();
+    let spec = ViewSpec {
+        era: &V2026_07_28,
+        profile: &profile,
+        server_info: "{}",
+        schema_bytes: 4096,
+        guard: None,
+        separate: false,
+        personal: false,
+    };
+    let scope_of = |spec: ViewSpec<'_>| {
+        let view = View::build(spec, vec![upstream(1, "u", Ok(public()))]);
+        let is_private = |text: &[u8]| {
+            let text = String::from_utf8_lossy(text);
+            assert_ne!(text.contains(r#""cacheScope":"public""#), text.contains(r#""cacheScope":"private""#));
+            text.contains("private")
+        };
+        [
+            is_private(view.pages(ListKind::Tools).page(None).unwrap().text()),
+            is_private(view.discover().text()),
+        ]
+    };
+    assert_eq!(scope_of(spec), [false; 2]);
+    assert_eq!(scope_of(ViewSpec { guard: Some(&guard), ..spec }), [true; 2], "filtered by rules");
+    assert_eq!(scope_of(ViewSpec { personal: true, ..spec }), [true; 2], "as this caller has it");
+}

@@ -1,0 +1,117 @@
+//! The keys of a rule, and of the callers that it is about.
+
+use indexmap::IndexMap;
+use schemars::{Schema, SchemaGenerator};
+use serde_json::json;
+
+use super::conditions::{PlacedValues, When};
+use super::path::ValuePath;
+use crate::config::glob::Glob;
+use crate::config::ip::IpRange;
+use crate::config::known::Known;
+use crate::config::parse::Entry;
+use crate::config::proxies::Range;
+use crate::config::read::Reader;
+use crate::config::rows::section;
+use crate::config::section;
+use crate::config::spellings::{Maybe, SomeWords, Values, Within, refuse_empty, some_globs};
+use crate::config::suggest;
+use crate::config::words::Words;
+use crate::principal::Scheme;
+
+section! {
+    /// A rule: what it allows or denies, to whom, and when. Rules that deny always count. As soon as one rule allows something,
+    /// only what is allowed may be used.
+    pub struct AccessRule: "a mapping with `allow` or `deny`" {
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            let is_either = |key: &str| suggest::nearest(key, ["allow", "deny"]).is_some();
+            if self.allow.is_some() && self.deny.is_some() {
+                reader.fault(&entry.key_at, "a rule has `allow` or `deny`, not both", "make two rules");
+            }
+            // What is mistyped or unreadable is one fault, not two.
+            if !entry.value.entries().iter().any(|entry| is_either(&entry.key)) {
+                let help = "add `allow` or `deny` with patterns of names: deny: [\"*delete*\"]";
+                reader.fault(&entry.key_at, "this rule neither allows nor denies anything", help);
+            }
+        }
+
+        /// A frequent slip: which tools a rule is about stands behind `allow` or `deny`.
+        fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
+            let (tools, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| entry.key == "tools");
+            for entry in tools {
+                let help = "write the patterns behind `allow` or `deny`: deny: [\"*delete*\"]";
+                reader.within("tools", |reader| reader.fault(&entry.key_at, "a rule has no `tools`", help));
+            }
+            reader.refuse(&others, &section::keys::<Self>());
+        }
+
+        fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
+            schema.insert("oneOf".to_owned(), json!([{ "required": ["allow"] }, { "required": ["deny"] }]));
+        }
+    } [
+        /// Allows these: patterns of names of tools and prompts as clients see them, and of URIs of resources. `"*"` matches
+        /// everything.
+        "allow" allow: Option<Vec<Glob>> = Maybe(some_globs(None));
+        /// Denies these, in the same way, whatever another rule allows.
+        "deny" deny: Option<Vec<Glob>> = Maybe(some_globs(None));
+        /// Limits the rule to these profiles (patterns).
+        "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Profile))), absent "all";
+        /// Limits the rule to what these servers offer (patterns).
+        "servers" servers: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Server))), absent "all";
+        /// Applies to these callers only.
+        "who" who: Option<Who> = Maybe(Within), absent "everyone";
+        /// Applies to everyone except these callers.
+        "unless" unless: Option<Who> = Maybe(Within), absent "nobody";
+        /// Applies to tools with these properties, and to calls with such arguments. A rule with `when` is about tools only.
+        "when" when: When = Within;
+    ]
+}
+
+/// The effect of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Allows what matches. With one such rule anywhere, only what such rules allow may be.
+    Allow,
+    /// Denies what matches, whatever allows it.
+    Deny,
+}
+
+impl AccessRule {
+    /// The effect of the rule.
+    pub fn effect(&self) -> Effect {
+        if self.allow.is_some() { Effect::Allow } else { Effect::Deny }
+    }
+
+    /// The patterns of the rule: names of tools and prompts as clients see them, URIs of resources.
+    pub fn what(&self) -> &[Glob] {
+        self.allow.as_deref().or(self.deny.as_deref()).unwrap_or_default()
+    }
+}
+
+impl Words for Scheme {
+    const ALL: &'static [(&'static str, Self)] = Self::ALL;
+}
+
+section! {
+    /// Callers. Any value of an attribute may match; all attributes must match.
+    pub struct Who: "a mapping with `key`, `user`, `scope`, `claim`, `ip` or `scheme`" {
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            refuse_empty(reader, &entry.value);
+        }
+    } [
+        /// API keys, by prefix or name (patterns).
+        "key" key: Vec<Glob> = some_globs(None);
+        /// Users of `auth.users` or of the site in `auth.site`, by name (patterns).
+        "user" user: Vec<Glob> = some_globs(None);
+        /// Scopes of a token (patterns).
+        "scope" scope: Vec<Glob> = some_globs(None);
+        /// Claims of a token by their path, `department` or `/realm/roles`, each with its permitted values (patterns):
+        /// `{ realm.roles: editor }`. If the claim is a list, one matching item is enough.
+        "claim" claim: IndexMap<ValuePath, Vec<Glob>> = PlacedValues("claims");
+        /// The address that the connection comes from: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7`. IPv4 mapped into IPv6 counts as
+        /// IPv4; standard input matches no range.
+        "ip" ip: Vec<IpRange> = Values { what: "a list of IP ranges", item: Range, some: true };
+        /// The way in which the caller authenticated.
+        "scheme" scheme: Vec<Scheme> = SomeWords;
+    ]
+}

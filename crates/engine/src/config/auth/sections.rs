@@ -1,0 +1,147 @@
+//! The keys of `auth`, of a site that checks passwords, and of this gateway as a protected resource.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use schemars::{Schema, json_schema};
+
+use super::bearer::{Bearer, BearerToken};
+use super::check::{password_hash, safe_name, scope, user};
+use super::jwt::Jwt;
+use crate::config::check::{is_readable_on_the_way, site_url, word};
+use crate::config::parse::{Entry, Node};
+use crate::config::rates::{RateOrOff, RequestRate};
+use crate::config::read::Reader;
+use crate::config::rows::section;
+use crate::config::spellings::{
+    Afresh, Flag, Mapping, Maybe, Parsed, Secret, Sections, Sound, Spelt, Time, texts,
+};
+use crate::config::text::Text;
+
+section! {
+    /// The ways in which callers authenticate; each that is written here is open. Without any, nobody is asked.
+    pub struct Auth: "a mapping with `bearer`, `keys`, `jwt`, …" {
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            let (issuers, resource) = (entry.value.entry("jwt"), entry.value.entry("oauth"));
+            if let Some(resource) = resource.filter(|_| issuers.is_none() && self.jwt.is_empty()) {
+                let help = "add the issuer: jwt: { issuer: https://id.example.com }";
+                reader.within("oauth", |r| r.fault(&resource.key_at, "no issuer's tokens would be taken", help));
+            }
+            let Some(issuers) = issuers else { return };
+            refuse_repeated(reader, &issuers.value, &self.jwt);
+            if resource.is_none() && self.oauth.is_none() {
+                require_audience(reader, &issuers.value);
+            }
+        }
+    } [
+        /// One token for all callers, sent as `Authorization: Bearer …`: a text, or `{ token, optional }`. With `optional: true`,
+        /// no token is required while it is empty or its variable is unset.
+        "bearer" bearer: Option<Bearer> = BearerToken;
+        /// Accepts the API keys that `dragoman key new` creates, sent like `bearer`.
+        "keys" keys: bool = Flag, see "[keys.md](keys.md)";
+        /// Passwords by name, for HTTP's Basic scheme: argon2id hashes, never the passwords themselves. To make one:
+        /// `echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
+        "users" users: IndexMap<String, Text> = Mapping {
+            what: "a mapping of password hashes by name",
+            key: user,
+            value: Spelt { spelling: Secret("an argon2id hash as a text", password_hash), schema: hash_schema },
+        };
+        /// Names and application passwords, for HTTP's Basic scheme, that a WordPress site checks.
+        "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
+        /// An issuer of signed tokens (JWT), sent like `bearer`, or a list of issuers.
+        "jwt" jwt: Vec<Jwt> = Sections {
+            what: "a mapping with `issuer`, or a list of such mappings",
+            items: "issuers",
+            least: 1,
+            most: 64,
+            help: "write 1 to 64 issuers, or remove the key",
+        };
+        /// Tells clients where to get a token: this gateway as a protected resource of OAuth (RFC 9728). The issuers
+        /// are those of `jwt`.
+        "oauth" oauth: Option<OAuth> = Maybe(Afresh), see "[below](#who-may-call)";
+        /// The number of wrong passwords that one client address may try within a period. Further attempts are refused for a while,
+        /// except with passwords that were right before. `false` sets no limit.
+        "failures" failures: Option<RequestRate> = RateOrOff,
+            default Some(RequestRate { count: 30, period: Duration::from_mins(1) }),
+            see "[authentication.md](authentication.md#names-with-passwords)";
+    ]
+}
+
+impl Auth {
+    /// Returns true if anybody has to show who they are.
+    pub fn asks(&self) -> bool {
+        let Self { bearer, keys, users, site, jwt, oauth: _, failures: _ } = self;
+        bearer.is_some() || *keys || !users.is_empty() || site.is_some() || !jwt.is_empty()
+    }
+}
+
+fn hash_schema() -> Schema {
+    json_schema!({ "type": "string", "pattern": "^\\$argon2id\\$|\\$\\{" })
+}
+
+fn refuse_repeated(reader: &mut Reader<'_>, node: &Rc<Node>, issuers: &[Jwt]) {
+    let items = node.items();
+    for (at, issuer) in issuers.iter().enumerate().filter(|_| items.len() == issuers.len()) {
+        if issuers[..at].iter().any(|other| other.issuer.expose() == issuer.issuer.expose()) {
+            let help = "keep one of the two, with both audiences";
+            reader.within("jwt", |reader| reader.fault(&items[at].at, "this issuer stands twice", help));
+        }
+    }
+}
+
+/// A token that is good anywhere is good for whoever gets hold of it: each must say that it is for us.
+fn require_audience(reader: &mut Reader<'_>, node: &Rc<Node>) {
+    for (index, item) in node.items().into_iter().enumerate() {
+        let entries = item.entries();
+        if !entries.is_empty() && !entries.iter().any(|entry| entry.key == "audience") {
+            let help = "add the `aud` value of its tokens: audience: https://mcp.example.com/mcp; or `oauth.resource`";
+            let at = item.at.start..item.at.start;
+            let message = "tokens issued for others would be accepted";
+            reader.within(&format!("jwt[{index}]"), |reader| reader.fault(&at, message, help));
+        }
+    }
+}
+
+section! {
+    /// Names and passwords that a WordPress site checks.
+    pub struct SiteCheck: "a mapping with `url`" {
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
+            if sound && is_readable_on_the_way(self.url.expose()) {
+                let help = "write https://, unless the way to the site is safe";
+                let message = "passwords go to this site over http, where others can read them";
+                reader.note(&entry.key_at, message, help);
+            }
+        }
+    } [
+        /// The site's address: `https://example.com`.
+        "url" url: Text = Sound("a text", site_url), default Text::plain(""), needed "url: https://example.com";
+        /// The capability that a user must have there.
+        "capability" capability: String = Parsed("a capability's name", |name| word(name.expose())),
+            default "manage_options".to_owned();
+        /// The time for which the site's answer is reused, at most `1h`.
+        "cache" cache: Duration = Time { least: Duration::ZERO, most: Duration::from_hours(1) },
+            default Duration::from_mins(1);
+    ]
+}
+
+section! {
+    /// This gateway as a protected resource of OAuth.
+    pub struct OAuth: "a mapping with `resource`" {
+        fn check(&mut self, _: &mut Reader<'_>, entry: &Entry, _: bool) {
+            if entry.value.entry("scopes").is_none() {
+                self.scopes.clone_from(&self.required_scopes);
+            }
+        }
+    } [
+        /// The URL of this gateway as clients write it and as tokens name it in `aud`: `https://mcp.example.com/mcp`.
+        "resource" resource: Text = Sound("a text", safe_name), default Text::plain(""),
+            needed "resource: https://mcp.example.com/mcp";
+        /// The scopes that clients request.
+        "scopes" scopes: Vec<String> = texts(scope),
+            absent "`requiredScopes`";
+        /// The scopes without which a token is refused.
+        "requiredScopes" required_scopes: Vec<String> =
+            texts(scope);
+    ]
+}

@@ -1,0 +1,57 @@
+//! Names of things that other keys name: servers, profiles and dialects. It must not know how they are read.
+
+use indexmap::IndexSet;
+
+use super::read::clip;
+use super::suggest;
+use super::text::Text;
+
+/// The most names that a fault lists.
+const MOST_LISTED: usize = 16;
+
+/// A kind of thing that other keys name.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Known {
+    Server,
+    Profile,
+    Dialect,
+}
+
+impl Known {
+    pub(super) fn word(self) -> &'static str {
+        ["server", "profile", "dialect"][self as usize]
+    }
+}
+
+/// The names that there are, even of what could not be read, so that nobody calls it unknown.
+#[derive(Default)]
+pub(super) struct KnownNames([IndexSet<String>; 3]);
+
+impl KnownNames {
+    /// All names of a kind.
+    pub(super) fn all(&self, kind: Known) -> &IndexSet<String> {
+        &self.0[kind as usize]
+    }
+
+    /// Makes names known.
+    pub(super) fn add(&mut self, kind: Known, names: impl IntoIterator<Item = String>) {
+        self.0[kind as usize].extend(names);
+    }
+
+    /// Says that there is no such server, profile or dialect, and which one may be meant; nothing when there is one.
+    pub(super) fn unknown(&self, name: &Text, kind: Known) -> Option<(String, String)> {
+        let (names, what) = (self.all(kind), kind.word());
+        if names.contains(name.expose()) {
+            return None;
+        }
+        let help = suggest::or(name.expose(), names.iter().map(String::as_str), || {
+            if names.is_empty() {
+                return format!("there is no {what} yet: add it, or remove this");
+            }
+            let mut listed: Vec<String> = names.iter().take(MOST_LISTED).map(|name| clip(name)).collect();
+            listed.extend((names.len() > MOST_LISTED).then(|| "…".to_owned()));
+            format!("there are: {}", listed.join(", "))
+        });
+        Some((format!("there is no {what} `{}`", clip(name.shown())), help))
+    }
+}

@@ -1,0 +1,139 @@
+//! The keys beside `native`.
+
+use indexmap::IndexMap;
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+use super::server::Native;
+use super::site::Site;
+use crate::config::check::site_url;
+use crate::config::parse::{Entry, Node};
+use crate::config::read::{Fields, Reader, clip};
+use crate::config::rows::section;
+use crate::config::section::{self, Section};
+use crate::config::spellings::{Apart, Maybe, Sound, Spelling, Within, Word, one_or_many};
+use crate::config::text::Text;
+use crate::config::words::words;
+
+section! {
+    /// Tools that live in Dragoman itself.
+    pub struct NativeLink: "a mapping with `native`" {
+        fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
+            schema.remove("additionalProperties");
+        }
+    } [
+        /// The embedded server: `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress`, `heritage`.
+        "native" native: Native = Word, default Native::Demo, needed "native: demo", see "[tools.md](tools.md)";
+        /// The site of `wordpress`, `buddyboss` and `buddypress`.
+        "site" site: Option<Site> = Maybe(Within), see "[below](#the-site-of-an-embedded-server)";
+        /// The enabled groups of a site's tools. `core` is always on; without this key, `buddyboss` has `buddyboss`, too. All
+        /// sites have `discover`; `wordpress` and `buddyboss` have `extended`; `buddyboss` has `advanced`.
+        "phases" phases: Option<Vec<String>> = Apart(phases_schema), see "[tools.md](tools.md)";
+        /// Other addresses for the services that `heritage` queries: `wikipedia`, `snl`, `riksantikvaren`, `arcgis`.
+        "sources" sources: IndexMap<Source, Text> = SourceAddresses;
+        /// The answer to a call with an argument that the tool does not have: `reject` refuses the call and suggests the nearest
+        /// name; `ignore` ignores the argument, as the presets do. `demo` always rejects.
+        "unknownArguments" unknown_arguments: UnknownArguments = Word;
+    ]
+}
+
+words! {
+    /// The treatment of arguments that a tool does not have.
+    #[derive(Default)]
+    pub enum UnknownArguments {
+        /// The call is rejected.
+        #[default]
+        Reject = "reject",
+        /// The arguments are ignored.
+        Ignore = "ignore",
+    }
+}
+
+words! {
+    /// A service that `heritage` asks.
+    pub enum Source {
+        /// Wikipedia.
+        Wikipedia = "wikipedia",
+        /// Store norske leksikon.
+        Snl = "snl",
+        /// Riksantikvaren's open data.
+        Riksantikvaren = "riksantikvaren",
+        /// Riksantikvaren's map server.
+        ArcGis = "arcgis",
+    }
+}
+
+/// Addresses by service, on top of those that there are.
+struct SourceAddresses;
+
+impl Spelling<IndexMap<Source, Text>> for SourceAddresses {
+    fn read(
+        &self,
+        reader: &mut Reader<'_>,
+        entry: &Entry,
+        old: Option<&IndexMap<Source, Text>>,
+    ) -> Option<IndexMap<Source, Text>> {
+        let mut sources = old.cloned().unwrap_or_default();
+        for entry in reader.fields(&entry.value, "a mapping of addresses by service")?.rest() {
+            reader.within(&entry.key, |reader| {
+                let message = format!("there is no service `{}`", clip(&entry.key));
+                let source = reader.key_word(entry, message)?;
+                sources.insert(source, Sound("a URL", site_url).read(reader, entry, None)?)
+            });
+        }
+        Some(sources)
+    }
+
+    fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> = Source::ALL.iter().map(|(name, _)| *name).collect();
+        json_schema!({
+            "type": "object", "propertyNames": { "enum": names }, "additionalProperties": { "type": "string" },
+        })
+    }
+}
+
+fn phases_schema(_: &mut SchemaGenerator) -> Schema {
+    one_or_many(&json_schema!({ "enum": Native::BuddyBoss.phases() }))
+}
+
+/// An embedded server: one that `chosen` names, or that of the base. What is not said beside it is as in the base, if that has
+/// the same one. `entry` is the server's.
+pub(in crate::config) fn read_link(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    chosen: Option<&Entry>,
+    entry: &Entry,
+    base: Option<&NativeLink>,
+) -> Option<NativeLink> {
+    let native = match chosen {
+        None => base.map(|base| base.native),
+        Some(chosen) => reader.within("native", |reader| reader.word(&chosen.value, Native::ALL)),
+    };
+    let Some(native) = native else {
+        fields.drop_all(&section::keys::<NativeLink>());
+        return None;
+    };
+    for row in NativeLink::ROWS.iter().filter(|row| !native.takes(row.key)) {
+        let Some(entry) = fields.take(row.key) else { continue };
+        let message = format!("`{}` does not go with `native: {}`", row.key, native.name());
+        reader.within(row.key, |r| r.fault(&entry.key_at, message, "remove it; it does nothing there"));
+    }
+    let base = base.filter(|base| base.native == native).cloned();
+    let mut link = base.unwrap_or_else(|| NativeLink { native, ..NativeLink::default() });
+    if native.needs_site() && link.site.is_none() && !fields.has("site") {
+        let help = "add it: site: { url: \"${WORDPRESS_URL}\", username: \"${WORDPRESS_USERNAME}\", \
+                    password: \"${WORDPRESS_APP_PASSWORD}\" }";
+        let at = chosen.map_or(&entry.key_at, |chosen| &chosen.value.at);
+        reader.fault(at, format!("`{}` works on a site, and none is named", native.name()), help);
+    }
+    if let Some(entry) = fields.take("phases") {
+        link.phases = reader.within("phases", |reader| read_phases(reader, &entry.value, native.phases()));
+    }
+    section::take(reader, fields, entry, &mut link);
+    Some(link)
+}
+
+fn read_phases(reader: &mut Reader<'_>, node: &std::rc::Rc<Node>, known: &[&str]) -> Option<Vec<String>> {
+    let words: Vec<(&str, &str)> = known.iter().map(|name| (*name, *name)).collect();
+    let items = reader.items(node, "a list of groups of tools", true)?;
+    Some(items.into_iter().filter_map(|item| reader.word(item, &words)).map(str::to_owned).collect())
+}

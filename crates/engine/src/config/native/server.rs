@@ -1,0 +1,49 @@
+//! The servers that are embedded in Dragoman, and what goes with each.
+
+use crate::config::words::words;
+
+words! {
+    /// The servers that are embedded in Dragoman.
+    pub enum Native {
+        /// A few harmless tools, a resource and a prompt to try things out with.
+        Demo = "demo",
+        /// Plain tools: greetings, sums, texts, calculations.
+        Plain = "plain",
+        /// The tools of a WordPress site.
+        WordPress = "wordpress",
+        /// The tools of a site with BuddyBoss Platform.
+        BuddyBoss = "buddyboss",
+        /// The tools of a site with BuddyPress.
+        BuddyPress = "buddypress",
+        /// Norwegian cultural heritage: Wikipedia, Store norske leksikon, Riksantikvaren and its maps.
+        Heritage = "heritage",
+    }
+}
+
+impl Native {
+    /// Returns true if its tools work on a site.
+    pub fn needs_site(self) -> bool {
+        matches!(self, Self::WordPress | Self::BuddyBoss | Self::BuddyPress)
+    }
+
+    /// The names of its groups of tools that can be on or off.
+    pub fn phases(self) -> &'static [&'static str] {
+        match self {
+            Self::WordPress => &["core", "extended", "discover"],
+            Self::BuddyBoss => &["core", "buddyboss", "advanced", "extended", "discover"],
+            Self::BuddyPress => &["core", "discover"],
+            Self::Demo | Self::Plain | Self::Heritage => &[],
+        }
+    }
+
+    /// Returns true if this key goes with the server.
+    pub(super) fn takes(self, key: &str) -> bool {
+        match key {
+            "site" => self.needs_site(),
+            "phases" => !self.phases().is_empty(),
+            "sources" => self == Self::Heritage,
+            "unknownArguments" => self != Self::Demo,
+            _ => true,
+        }
+    }
+}

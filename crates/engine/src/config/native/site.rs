@@ -1,0 +1,115 @@
+//! The keys of a site that the tools of an embedded server work on.
+
+use crate::config::check::{self, Flaw};
+use crate::config::parse::Entry;
+use crate::config::rates::{Rate, RequestRate};
+use crate::config::read::Reader;
+use crate::config::rows::section;
+use crate::config::spellings::{Count, Flag, Maybe, OrEmpty, Parsed, Values, Within, Word};
+use crate::config::text::Text;
+use crate::config::words::words;
+
+section! {
+    /// A site that tools work on, and as whom.
+    pub struct Site: "a mapping with `url`, `username` and `password`" {
+        /// Checks that it is known which site and account are meant, and that a password may go there.
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
+            if !sound {
+                return;
+            }
+            if self.username.is_some() != self.password.is_some() {
+                let help = "write both, or neither; is a variable empty?";
+                reader.fault(&entry.key_at, "a user name and a password belong together", help);
+            }
+            if self.url.is_none() && !self.headers {
+                let help = "add it: url: https://example.com; or let requests choose: headers: true";
+                reader.fault(&entry.key_at, "nothing says which site this is", help);
+            }
+            if self.url.as_ref().is_some_and(|url| check::is_readable_on_the_way(url.expose())) {
+                let help = "write https://, unless the way to the site is safe";
+                let message = "passwords go to this site over http, where others can read them";
+                reader.note(&entry.key_at, message, help);
+            }
+        }
+    } [
+        /// The site's address: `https://example.com`. It may be empty with `headers: true`.
+        "url" url: Option<Text> = OrEmpty { secret: false, check: check::site_url };
+        /// The user for requests that bring no account of their own.
+        "username" username: Option<Text> = OrEmpty { secret: false, check: check::basic_name };
+        /// That user's application password, not the login password.
+        "password" password: Option<Text> = OrEmpty { secret: true, check: check::basic_password };
+        /// Lets a request choose site and user by `x-wordpress-url`, `x-wordpress-username` and `x-wordpress-password`. A request
+        /// with only some of them is refused.
+        "headers" headers: bool = Flag;
+        /// Forwards the caller's own name and password (HTTP's Basic scheme) to the site. They never leave Dragoman in any other
+        /// way.
+        "basic" basic: bool = Flag;
+        /// Lets a call fetch a file by URL (`wp_upload_media_from_url` and similar tools) from a private address. Turn it on only
+        /// in a network where callers may see everything.
+        "privateFiles" private_files: bool = Flag;
+        /// Lets a request name a site with a private address; `url` may have one anyway. `--allow-private-sites` does the same
+        /// for all servers of one run, for development.
+        "privateSites" private_sites: bool = Flag;
+        /// The number of requests that may run at one site at the same time, from 1 to 1000. Others wait.
+        "atOnce" at_once: u32 = Count { most: 1000 }, default Site::AT_ONCE;
+        /// The number of requests that Dragoman sends to one site within a period, such as `600/1m`, across all callers. Further requests
+        /// are refused with the time to retry.
+        "rate" rate: Option<RequestRate> = Maybe(Rate { least: 1 });
+        /// The form in which tools return the site's answers: `compact` (the important members, with totals; a call can ask for
+        /// everything), `raw` (unchanged), `plain` (only the important members, like the systems behind the presets).
+        "answers" answers: Answers = Word;
+        /// Saves content changes even if they turn blocks or shortcodes of the current content into plain HTML.
+        "allowMarkupLoss" allow_markup_loss: bool = Flag, see "[tools.md](tools.md#wordpress)";
+        /// Offers only tools that read.
+        "readOnly" read_only: bool = Flag;
+        /// The key for `upload_to_imgbb` if a request has none in `x-imgbb-api-key` or among its arguments. The preset `wordpress`
+        /// takes it from `IMGBB_API_KEY`.
+        "imageKey" image_key: Option<Text> = OrEmpty { secret: true, check: check::basic_password };
+        /// The API address of the image host. Any host with imgbb's API works.
+        "imageHost" image_host: Option<Text> = OrEmpty { secret: false, check: check::site_url },
+            absent "`https://api.imgbb.com/1`";
+        /// The rights of the tool `site_request`.
+        "requests" requests: Requests = Within, absent "reads, all routes", see "[below](#the-site-of-an-embedded-server)";
+    ]
+}
+
+impl Site {
+    /// The number of requests that may run at one site at the same time by default.
+    pub const AT_ONCE: u32 = 20;
+    /// The API address of the image host by default.
+    pub const IMAGE_HOST: &str = "https://api.imgbb.com/1";
+}
+
+words! {
+    /// The form in which the answers of a site are returned.
+    #[derive(Default)]
+    pub enum Answers {
+        /// The members that matter, with totals.
+        #[default]
+        Compact = "compact",
+        /// As the site gave them.
+        Raw = "raw",
+        /// The members that matter, and nothing beside them.
+        Plain = "plain",
+    }
+}
+
+section! {
+    /// Requests to a site beyond those of its tools.
+    pub struct Requests: "a mapping with `allow` and `write`" [
+        /// Routes of the site's REST API, with `*` for anything: `/wc/v3/*`.
+        "allow" allow: Vec<String> = Values { what: "a list of routes", item: Parsed("a route", route), some: false },
+            absent "all";
+        /// Sends requests that change something, too.
+        "write" write: bool = Flag;
+    ]
+}
+
+fn route(route: &Text) -> Result<String, Flaw> {
+    let path = route.expose();
+    if path.starts_with('/') && !path.contains(['?', '#']) && !path.split('/').any(|part| part == "..") {
+        return Ok(path.to_owned());
+    }
+    let help = "write it as it stands behind /wp-json, with * for anything: /wc/v3/*";
+    Err(Flaw::new("this is no route of a site's REST API", help))
+}

@@ -1,0 +1,17 @@
+//! `ready`: what `/ready` answers for.
+
+use super::words::words;
+
+words! {
+    /// The state of servers in which Dragoman calls itself ready at `/ready`.
+    #[derive(Default)]
+    pub enum Readiness {
+        /// Each server was tried once, or its lists are known from an earlier run.
+        #[default]
+        Started = "started",
+        /// At least one server can be used.
+        Any = "any",
+        /// Every server can be used.
+        All = "all",
+    }
+}

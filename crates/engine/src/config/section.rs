@@ -1,0 +1,228 @@
+//! The mechanism of sections: reading one by its rows, its JSON Schema, its table in the documentation. It must not know a
+//! key, nor how a value is written.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+use super::parse::Entry;
+use super::read::{Fields, Reader};
+
+/// A mapping of the configuration whose keys stand in a table.
+pub(super) trait Section: Clone + Default + JsonSchema + 'static {
+    /// The mapping in the words of a message: "a mapping with `url`".
+    const WHAT: &'static str;
+    /// The purpose of the section.
+    const ABOUT: &'static str;
+    /// The keys.
+    const ROWS: &'static [SectionKey<Self>];
+
+    /// Judges what the keys say together. `sound` is false when one of them could not be read.
+    fn check(&mut self, _reader: &mut Reader<'_>, _entry: &Entry, _sound: bool) {}
+
+    /// Judges the entries that no row has: usually none may be there.
+    fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
+        reader.refuse(rest, &keys::<Self>());
+    }
+
+    /// Changes the schema where it is not a closed mapping of the rows alone.
+    fn adapt(_schema: &mut Schema, _generator: &mut SchemaGenerator) {}
+}
+
+/// One key of a section.
+pub(super) struct SectionKey<S: 'static> {
+    pub(super) key: &'static str,
+    /// The meaning of the key.
+    pub(super) about: &'static str,
+    /// The default in words; empty where the default value says it.
+    pub(super) absent: &'static str,
+    /// An example of a key that must be there.
+    pub(super) needed: Option<&'static str>,
+    /// The name that the key had before; empty if it never had another.
+    pub(super) former: &'static str,
+    /// The page of the documentation that says more.
+    pub(super) see: &'static str,
+    /// Puts what is written into the section, or takes down what is wrong with it.
+    pub(super) read: fn(&mut Reader<'_>, &Entry, &mut S) -> Option<()>,
+    pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The least and the greatest value, where there are such.
+    pub(super) bounds: fn() -> Option<(String, String)>,
+    /// The value in a section as somebody would write it; `null` for none.
+    pub(super) written: fn(&S) -> Value,
+}
+
+impl<S: Section> SectionKey<S> {
+    /// Returns true if the key is there, by its name or by its former one.
+    fn is_in(&self, fields: &Fields<'_>) -> bool {
+        fields.has(self.key) || (!self.former.is_empty() && fields.has(self.former))
+    }
+
+    fn default_value(&self) -> Value {
+        if self.needed.is_some() || !self.absent.is_empty() {
+            Value::Null
+        } else {
+            (self.written)(&S::default())
+        }
+    }
+
+    fn property(&self, generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = (self.schema)(generator);
+        if self.needed.is_none() {
+            allow_null(&mut schema);
+        }
+        let mut about = plain(self.about);
+        if !self.absent.is_empty() {
+            about = format!("{about} Default: {}.", self.absent);
+        }
+        if let Some((least, most)) = (self.bounds)() {
+            about = format!("{about} From {least} to {most}.");
+        }
+        schema.insert("description".to_owned(), about.into());
+        if !self.default_value().is_null() {
+            schema.insert("default".to_owned(), self.default_value());
+        }
+        schema
+    }
+}
+
+/// A row of the documentation's table of a section.
+#[derive(Debug, Clone)]
+pub struct KeyRow {
+    /// The key.
+    pub key: &'static str,
+    /// The meaning of the key, as Markdown.
+    pub about: String,
+    /// The default, as Markdown; empty for none.
+    pub default: String,
+    /// The least and the greatest value, where there are such.
+    pub bounds: Option<(String, String)>,
+}
+
+/// The rows of a section for its table in the documentation.
+pub(super) fn documented<S: Section>() -> Vec<KeyRow> {
+    let row = |row: &SectionKey<S>| {
+        let about = plain(row.about);
+        let about = about.trim_end_matches('.');
+        let see = if row.see.is_empty() { String::new() } else { format!(" ({})", row.see) };
+        let default =
+            if row.absent.is_empty() { marked(&row.default_value()) } else { row.absent.to_owned() };
+        KeyRow {
+            key: row.key,
+            about: format!("{}{see}", about.replace('|', "\\|")),
+            default,
+            bounds: (row.bounds)(),
+        }
+    };
+    S::ROWS.iter().map(row).collect()
+}
+
+fn marked(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => format!("`{text}`"),
+        Value::Array(items) => items.iter().map(marked).collect::<Vec<_>>().join(", "),
+        other => format!("`{other}`"),
+    }
+}
+
+/// The lines of a comment as one text.
+fn plain(comment: &str) -> String {
+    comment.trim().to_owned()
+}
+
+/// The names of a section's keys.
+pub(super) fn keys<S: Section>() -> Vec<&'static str> {
+    S::ROWS.iter().map(|row| row.key).collect()
+}
+
+/// Reads a section on top of what there is already; `None` when something that it needs is missing.
+pub(super) fn read<S: Section>(reader: &mut Reader<'_>, entry: &Entry, mut section: S) -> Option<S> {
+    let mut fields = reader.fields(&entry.value, S::WHAT)?;
+    let missing: Vec<&SectionKey<S>> =
+        S::ROWS.iter().filter(|row| row.needed.is_some() && !row.is_in(&fields)).collect();
+    for row in &missing {
+        let help = format!("add it: {}", row.needed.unwrap_or_default());
+        reader.fault(&entry.key_at, format!("there is no `{}`", row.key), help);
+    }
+    let whole = take(reader, &mut fields, entry, &mut section) && missing.is_empty();
+    S::rest(reader, &fields.rest());
+    whole.then_some(section)
+}
+
+/// Reads the keys of a section among others; false when something that it needs could not be read.
+pub(super) fn take<S: Section>(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    entry: &Entry,
+    section: &mut S,
+) -> bool {
+    let before = reader.faults_so_far();
+    let mut whole = true;
+    for row in S::ROWS {
+        whole &= take_row(reader, fields, row, section) || row.needed.is_none();
+    }
+    let sound = reader.faults_so_far() == before;
+    section.check(reader, entry, sound);
+    whole
+}
+
+/// Reads one key of a section ahead of the others.
+pub(super) fn take_key<S: Section>(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    key: &str,
+    section: &mut S,
+) {
+    for row in S::ROWS.iter().filter(|row| row.key == key) {
+        take_row(reader, fields, row, section);
+    }
+}
+
+/// Reads a key if it is there; false when it could not be read.
+fn take_row<S: Section>(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    row: &SectionKey<S>,
+    section: &mut S,
+) -> bool {
+    let old = if row.former.is_empty() { None } else { fields.take(row.former) };
+    if let Some(old) = old {
+        reader.within(row.former, |reader| reader.refuse_former(old, row.key));
+    }
+    let Some(entry) = fields.take(row.key) else { return old.is_none() };
+    reader.within(row.key, |reader| (row.read)(reader, entry, section)).is_some()
+}
+
+/// The schema of a section.
+pub(super) fn schema<S: Section>(generator: &mut SchemaGenerator) -> Schema {
+    let properties: Map<String, Value> =
+        S::ROWS.iter().map(|row| (row.key.to_owned(), row.property(generator).to_value())).collect();
+    let needed: Vec<&str> = S::ROWS.iter().filter(|row| row.needed.is_some()).map(|row| row.key).collect();
+    let mut schema = json_schema!({
+        "description": plain(S::ABOUT),
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    if !needed.is_empty() {
+        schema.insert("required".to_owned(), json!(needed));
+    }
+    S::adapt(&mut schema, generator);
+    schema
+}
+
+/// A key without a value counts as left out.
+fn allow_null(schema: &mut Schema) {
+    let Some(object) = schema.as_object_mut() else { return };
+    if object.contains_key("$ref") || object.contains_key("anyOf") || object.contains_key("oneOf") {
+        *schema = json_schema!({ "anyOf": [object, { "type": "null" }] });
+        return;
+    }
+    if let Some(kind) = object.get_mut("type") {
+        let mut kinds = kind.as_array().cloned().unwrap_or_else(|| vec![kind.clone()]);
+        kinds.push(json!("null"));
+        *kind = Value::Array(kinds);
+    }
+    if let Some(words) = object.get_mut("enum").and_then(Value::as_array_mut) {
+        words.push(Value::Null);
+    }
+}

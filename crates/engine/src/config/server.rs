@@ -1,0 +1,225 @@
+//! The keys of any server, however it is reached.
+
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+
+use super::check::Flaw;
+use super::glob::Glob;
+use super::links::{HttpLink, StdioLink};
+use super::native::NativeLink;
+use super::parse::{Entry, Kind, Node};
+use super::read::{CHANGE_FILLED, Reader, clip};
+use super::rows::section;
+use super::server_tools::ServerTools;
+use super::spellings::{Afresh, Flag, Mapping, Maybe, Number, Spelling, Word, any_text};
+use super::text::Text;
+use super::tool_calls::{LONGEST_CALL, ToolCalls, refuse_contradiction};
+use super::units;
+use super::words::words;
+
+section! {
+    /// A server behind Dragoman: a command to start, a URL to call, or tools of Dragoman's own.
+    pub struct Server: "a mapping with `command`, `url` or `native`" {
+        /// The keys of one kind of link stand among those of any server.
+        fn adapt(schema: &mut Schema, generator: &mut SchemaGenerator) {
+            schema.remove("additionalProperties");
+            let tools = ServerTools::json_schema(generator);
+            if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+                properties.extend(tools.get("properties").and_then(Value::as_object).cloned().unwrap_or_default());
+            }
+            let link = |about: &str, mut link: Schema| {
+                link.insert("description".to_owned(), about.trim().into());
+                link.to_value()
+            };
+            let links = [
+                link(StdioLink::ABOUT, generator.subschema_for::<StdioLink>()),
+                link(HttpLink::ABOUT, generator.subschema_for::<HttpLink>()),
+                link(NativeLink::ABOUT, generator.subschema_for::<NativeLink>()),
+            ];
+            schema.insert("anyOf".to_owned(), links.to_vec().into());
+        }
+
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            refuse_contradiction(reader, entry, (self.timeout, self.call_timeout));
+        }
+    } [
+        /// Keeps the server in the file without serving it.
+        "disabled" disabled: bool = Flag;
+        /// Leaves the server out of what `/ready` answers for.
+        "optional" optional: bool = Flag;
+        /// The time that a call may go without an answer or a sign of progress, at most `1h`: `30s`, `2m`, or a number, which means
+        /// seconds, from 1000 on milliseconds.
+        "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.callIdleTimeout`";
+        /// The total time that a call may take, whatever progress it reports, at most `24h`, written like `timeout`.
+        "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "`limits.callTimeout`";
+        /// Rules for calls of single tools, by the names that the server itself gives them (`*` any characters, `?` one). The first
+        /// name that fits counts.
+        "toolCalls" tool_calls: IndexMap<String, ToolCalls> = Mapping {
+            what: "a mapping of rules by names of tools",
+            key: tool_name,
+            value: Afresh,
+        }, see "[a tool's calls](#calls-of-a-tool)";
+        /// The time that the server may take from its start to its first answer, written like `timeout`. Dragoman does not stop a
+        /// live child process before that.
+        "startTimeout" start_timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.startTimeout`";
+        /// The second sending of requests that may have been executed when a connection broke: `auto` sends again what only reads,
+        /// and calls of tools that the server hints as read-only or idempotent; `never` sends nothing again; `always` every call
+        /// of a tool.
+        "resend" resend: ResendRule = Word, see "[reliability.md](reliability.md#restarts)";
+        /// The clients that share a connection: `shared` (all), `session` (each client session has its own) or `caller` (each
+        /// authenticated caller has its own).
+        "affinity" affinity: Affinity = AffinityWord, see "[sessions.md](sessions.md)";
+        /// The server's questions to clients: `auto` passes them to clients that can be asked; with `never`, a server with
+        /// sessions is told that nobody can be asked.
+        "asks" asks: QuestionPolicy = Word;
+        /// The maximum number of dedicated connections, beside the shared ones.
+        "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 1, most: 10_000 }),
+            absent "4 child processes (16 with `affinity: session`) or 256 sessions";
+        /// The server's purpose, for people.
+        "description" description: Option<Text> = Maybe(any_text("a text"));
+        beside:
+            /// The way to reach the server.
+            link: Link = Link::Stdio(StdioLink::default());
+            /// The tools that are served.
+            tools: ServerTools;
+    ]
+}
+
+fn tool_name(name: &str) -> Result<String, Flaw> {
+    let help = "write the name that the server itself gives the tool";
+    Glob::parse(name).map(|_| name.to_owned()).map_err(|why| Flaw::new(why, help))
+}
+
+/// The way to reach a server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Link {
+    /// A child process that speaks over its standard input and output.
+    Stdio(StdioLink),
+    /// A server that is reached over HTTP.
+    Http(HttpLink),
+    /// Tools that live in Dragoman itself.
+    Native(NativeLink),
+}
+
+words! {
+    /// The clients that share one connection to a server.
+    #[derive(Default)]
+    pub enum Affinity {
+        /// All clients share what asks nobody; clients that can be asked use dedicated connections in turns.
+        #[default]
+        Shared = "shared",
+        /// Each client session has its own.
+        Session = "session",
+        /// Each authenticated caller has its own.
+        Caller = "caller",
+    }
+}
+
+words! {
+    /// The fate of a server's questions to clients.
+    #[derive(Default)]
+    pub enum QuestionPolicy {
+        /// They reach clients that can be asked.
+        #[default]
+        Auto = "auto",
+        /// The server is told that nobody can be asked.
+        Never = "never",
+    }
+}
+
+words! {
+    /// The second sending of requests that may have been executed.
+    #[derive(Default)]
+    pub enum ResendRule {
+        /// Requests that only read are sent again, and tools that are hinted as read-only or idempotent.
+        #[default]
+        Auto = "auto",
+        /// None is sent again.
+        Never = "never",
+        /// Each call of a tool is sent again.
+        Always = "always",
+    }
+}
+
+/// The word for an affinity, or its former word `auto`.
+struct AffinityWord;
+
+impl Spelling<Affinity> for AffinityWord {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, before: Option<&Affinity>) -> Option<Affinity> {
+        let is_former = matches!(&entry.value.kind, Kind::Scalar { text, .. } if text == "auto");
+        if is_former {
+            let message = "`affinity: auto` is read as `affinity: shared`";
+            reader.note(&entry.value.at, message, "write `shared`, or remove the key");
+            return Some(Affinity::Shared);
+        }
+        Word.read(reader, entry, before)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        let word = Spelling::<Affinity>::schema(&Word, generator);
+        json_schema!({ "anyOf": [word, { "const": "auto", "deprecated": true }] })
+    }
+
+    fn written(&self, value: &Affinity) -> Value {
+        Word.written(value)
+    }
+}
+
+/// From this number on a bare timeout is milliseconds: nobody waits a quarter of an hour for one answer.
+const BARE_MILLISECONDS_FROM: f64 = 1000.0;
+
+/// A time to wait for a server, at most this long.
+pub(super) struct Timeout(Duration);
+
+impl Timeout {
+    /// The time between two signs of life.
+    pub(super) const IDLE: Self = Self(Duration::from_hours(1));
+
+    /// The time of a whole call.
+    pub(super) const WHOLE: Self = Self(LONGEST_CALL);
+}
+
+impl Spelling<Duration> for Timeout {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Duration>) -> Option<Duration> {
+        read_timeout(reader, &entry.value, self.0)
+    }
+
+    fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["number", "string"], "pattern": units::TIME_PATTERN })
+    }
+}
+
+fn read_timeout(reader: &mut Reader<'_>, node: &Node, longest: Duration) -> Option<Duration> {
+    let what = "a time such as 30s, 2m or a number of seconds";
+    let text = reader.text(node, what)?;
+    let bare = text.expose().parse::<f64>().ok().filter(|number| *number >= BARE_MILLISECONDS_FROM);
+    let time = match bare {
+        Some(_) => units::parse_time(&format!("{}ms", text.expose().split('.').next().unwrap_or_default())),
+        None => units::parse_time(text.expose()),
+    };
+    let Some(time) = time else {
+        reader.wrong_kind(node, what);
+        return None;
+    };
+    let shown = if text.hides() { clip(text.shown()) } else { units::show_time(time) };
+    if time.is_zero() || time > longest {
+        reader.fault(
+            &node.at,
+            format!("a timeout of {shown} is out of bounds"),
+            format!("write a time from 1ms to {}", units::show_time(longest)),
+        );
+        return None;
+    }
+    if bare.is_some() {
+        let help = if text.hides() { CHANGE_FILLED.to_owned() } else { format!("write `{shown}` to say so") };
+        reader.note(
+            &node.at,
+            "a number from 1000 on is read as milliseconds, as some clients write it",
+            help,
+        );
+    }
+    Some(time)
+}

@@ -1,0 +1,130 @@
+//! The spellings of values: how each is read, and what it looks like in the JSON Schema. They must not know a
+//! key.
+
+mod amounts;
+mod lists;
+mod nested;
+mod patterns;
+mod texts;
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
+
+use super::parse::Entry;
+use super::read::Reader;
+use super::words::Words;
+
+pub(super) use amounts::{Bytes, Count, Number, Time};
+pub(super) use lists::{List, Mapping, Values, item, refuse_empty, texts};
+pub(super) use nested::{Afresh, Apart, By, OrFlag, Sections, Within};
+pub(super) use patterns::{KnownName, globs, some_globs};
+pub(super) use texts::{File, OrEmpty, Parsed, Secret, ServerText, Sound, Spelt, any_text, path};
+
+/// The way in which a value of type `T` is written.
+pub(super) trait Spelling<T> {
+    /// Reads a value, or takes down what is wrong with it. `old` is what the key says already.
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&T>) -> Option<T>;
+
+    /// The schema of what can be written.
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
+
+    /// A value as somebody would write it; `null` for one that says nothing.
+    fn written(&self, _value: &T) -> Value {
+        Value::Null
+    }
+
+    /// The least and the greatest value, where there are such.
+    fn bounds(&self) -> Option<(String, String)> {
+        None
+    }
+}
+
+/// A value that there need not be.
+pub(super) struct Maybe<S>(pub(super) S);
+
+impl<T, S: Spelling<T>> Spelling<Option<T>> for Maybe<S> {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&Option<T>>) -> Option<Option<T>> {
+        self.0.read(reader, entry, old.and_then(Option::as_ref)).map(Some)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        self.0.schema(generator)
+    }
+
+    fn written(&self, value: &Option<T>) -> Value {
+        value.as_ref().map_or(Value::Null, |value| self.0.written(value))
+    }
+
+    fn bounds(&self) -> Option<(String, String)> {
+        self.0.bounds()
+    }
+}
+
+/// The schema of one value, or of a list of them.
+pub(super) fn one_or_many(one: &Schema) -> Schema {
+    json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+}
+
+/// `true` or `false`.
+pub(super) struct Flag;
+
+impl Spelling<bool> for Flag {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&bool>) -> Option<bool> {
+        reader.flag(&entry.value)
+    }
+
+    fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "boolean" }, { "type": "string", "pattern": "\\$\\{" }] })
+    }
+
+    fn written(&self, value: &bool) -> Value {
+        json!(value)
+    }
+}
+
+/// One of a few words.
+pub(super) struct Word;
+
+impl<T: Words> Spelling<T> for Word {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&T>) -> Option<T> {
+        reader.word(&entry.value, T::ALL)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<T>()
+    }
+
+    fn written(&self, value: &T) -> Value {
+        json!(value.word())
+    }
+}
+
+/// Some of a few words, one or a list of them.
+pub(super) struct SomeWords;
+
+impl<T: Words> Spelling<Vec<T>> for SomeWords {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<T>>) -> Option<Vec<T>> {
+        let mut words = Vec::new();
+        for item in reader.items(&entry.value, "a list of words", true)? {
+            let Some(word) = reader.word(item, T::ALL) else { continue };
+            if words.contains(&word) {
+                reader.fault(&item.at, "this stands twice", "keep one of the two");
+            } else {
+                words.push(word);
+            }
+        }
+        Some(words)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        one_or_many(&generator.subschema_for::<T>())
+    }
+
+    fn written(&self, words: &Vec<T>) -> Value {
+        match &words[..] {
+            [] => Value::Null,
+            [one] => json!(one.word()),
+            all => all.iter().map(|word| word.word()).collect(),
+        }
+    }
+}

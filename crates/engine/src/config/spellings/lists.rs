@@ -1,0 +1,135 @@
+//! Lists and mappings of values of one spelling.
+
+use std::hash::Hash;
+use std::rc::Rc;
+
+use indexmap::{IndexMap, IndexSet};
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+
+use super::texts::Parsed;
+use super::{Spelling, one_or_many};
+use crate::config::check::Flaw;
+use crate::config::parse::{Entry, Kind, Node};
+use crate::config::read::Reader;
+use crate::config::text::Text;
+
+/// An item of a list as an entry of its own.
+pub(in crate::config) fn item(index: usize, node: &Rc<Node>) -> Entry {
+    let key_at = node.at.start..node.at.start;
+    Entry { key: format!("[{index}]"), key_at, value: Rc::clone(node), repeated: false }
+}
+
+/// Refuses an empty list or mapping: where something is meant, something must be named.
+pub(in crate::config) fn refuse_empty(reader: &mut Reader<'_>, node: &Node) {
+    if matches!(&node.kind, Kind::List(items) if items.is_empty())
+        || matches!(&node.kind, Kind::Map(entries) if entries.is_empty())
+    {
+        reader.fault(&node.at, "nothing is named here", "name something, or remove the key");
+    }
+}
+
+/// Values of one spelling: one, or a list of them.
+pub(in crate::config) struct Values<S> {
+    /// The list in the words of a message.
+    pub(in crate::config) what: &'static str,
+    pub(in crate::config) item: S,
+    /// Refuses an empty list.
+    pub(in crate::config) some: bool,
+}
+
+impl<T, S: Spelling<T>> Spelling<Vec<T>> for Values<S> {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<T>>) -> Option<Vec<T>> {
+        if self.some {
+            refuse_empty(reader, &entry.value);
+        }
+        read_items(reader, entry, self.what, true, &self.item)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        one_or_many(&self.item.schema(generator))
+    }
+
+    fn written(&self, values: &Vec<T>) -> Value {
+        if values.is_empty() {
+            return Value::Null;
+        }
+        values.iter().map(|value| self.item.written(value)).collect()
+    }
+}
+
+/// Texts that hide nothing, one or a list of them.
+pub(in crate::config) fn texts(parse: fn(&Text) -> Result<String, Flaw>) -> Values<Parsed> {
+    Values { what: "a list", item: Parsed("a text", parse), some: false }
+}
+
+/// A list of values of one spelling. The schema knows no single value, even where the reader takes one.
+pub(in crate::config) struct List<S> {
+    /// The list in the words of a message.
+    pub(in crate::config) what: &'static str,
+    pub(in crate::config) item: S,
+    pub(in crate::config) or_one: bool,
+}
+
+impl<T, S: Spelling<T>> Spelling<Vec<T>> for List<S> {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<T>>) -> Option<Vec<T>> {
+        read_items(reader, entry, self.what, self.or_one, &self.item)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "array", "items": self.item.schema(generator) })
+    }
+}
+
+/// All items are looked at, so that all faults are named.
+fn read_items<T>(
+    reader: &mut Reader<'_>,
+    entry: &Entry,
+    what: &str,
+    or_one: bool,
+    spelling: &impl Spelling<T>,
+) -> Option<Vec<T>> {
+    let mut values = Vec::new();
+    for (index, node) in reader.items(&entry.value, what, or_one)?.into_iter().enumerate() {
+        let item = item(index, node);
+        let mut read = |reader: &mut Reader<'_>| values.extend(spelling.read(reader, &item, None));
+        if matches!(entry.value.kind, Kind::List(_)) { reader.within(&item.key, read) } else { read(reader) }
+    }
+    Some(values)
+}
+
+/// Values of one spelling by name, on top of those that there are.
+pub(in crate::config) struct Mapping<K, S> {
+    /// The mapping in the words of a message.
+    pub(in crate::config) what: &'static str,
+    pub(in crate::config) key: fn(&str) -> Result<K, Flaw>,
+    pub(in crate::config) value: S,
+}
+
+impl<K: Clone + Eq + Hash, V: Clone, S: Spelling<V>> Spelling<IndexMap<K, V>> for Mapping<K, S> {
+    fn read(
+        &self,
+        reader: &mut Reader<'_>,
+        entry: &Entry,
+        old: Option<&IndexMap<K, V>>,
+    ) -> Option<IndexMap<K, V>> {
+        let mut all = old.cloned().unwrap_or_default();
+        let mut seen = IndexSet::new();
+        for entry in reader.fields(&entry.value, self.what)?.rest() {
+            reader.within(&entry.key, |reader| {
+                let key = reader.sound(&entry.key_at, (self.key)(&entry.key));
+                if key.as_ref().is_some_and(|key| !seen.insert(key.clone())) {
+                    let message = format!("`{}` stands twice; case does not count", entry.key);
+                    reader.fault(&entry.key_at, message, "keep one of the two");
+                }
+                let value = self.value.read(reader, entry, None)?;
+                all.insert(key?, value)
+            });
+        }
+        Some(all)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": self.value.schema(generator) })
+    }
+}

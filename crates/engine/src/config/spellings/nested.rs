@@ -1,0 +1,122 @@
+//! Sections inside sections.
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+use super::{Flag, Spelling, one_or_many};
+use crate::config::parse::{Entry, Kind};
+use crate::config::read::Reader;
+use crate::config::section::{self, Section};
+use crate::config::spellings::lists::item;
+
+/// A section. What it does not say stays as it is.
+pub(in crate::config) struct Within;
+
+impl<S: Section> Spelling<S> for Within {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&S>) -> Option<S> {
+        section::read(reader, entry, old.cloned().unwrap_or_default())
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<S>()
+    }
+}
+
+/// A section that takes the place of the one before it.
+pub(in crate::config) struct Afresh;
+
+impl<S: Section> Spelling<S> for Afresh {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&S>) -> Option<S> {
+        section::read(reader, entry, S::default())
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<S>()
+    }
+}
+
+/// `true`, `false`, or a section.
+pub(in crate::config) struct OrFlag;
+
+impl<S: Section> Spelling<Option<S>> for OrFlag {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&Option<S>>) -> Option<Option<S>> {
+        let old = old.cloned().flatten().unwrap_or_default();
+        if let Kind::Scalar { .. } = &entry.value.kind {
+            return Some(reader.flag(&entry.value)?.then_some(old));
+        }
+        section::read(reader, entry, old).map(Some)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [Flag.schema(generator), generator.subschema_for::<S>()] })
+    }
+}
+
+/// A list of sections, in the place of the one before it.
+pub(in crate::config) struct Sections {
+    /// The list in the words of a message.
+    pub(in crate::config) what: &'static str,
+    /// The items in the words of a message.
+    pub(in crate::config) items: &'static str,
+    /// The least and the most items.
+    pub(in crate::config) least: usize,
+    pub(in crate::config) most: usize,
+    /// Advice on the number of items.
+    pub(in crate::config) help: &'static str,
+}
+
+impl<S: Section> Spelling<Vec<S>> for Sections {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<S>>) -> Option<Vec<S>> {
+        let items = match &entry.value.kind {
+            Kind::Map(_) => vec![&entry.value],
+            _ => reader.items(&entry.value, self.what, false)?,
+        };
+        if !(self.least..=self.most).contains(&items.len()) {
+            let message = format!("a list of {} {}", items.len(), self.items);
+            reader.fault(&entry.value.at, message, self.help);
+            return None;
+        }
+        let mut sections = Vec::new();
+        for (index, node) in items.into_iter().enumerate() {
+            let item = item(index, node);
+            sections.extend(reader.within(&item.key, |reader| section::read(reader, &item, S::default())));
+        }
+        Some(sections)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<S>();
+        if self.least > 0 { one_or_many(&one) } else { json_schema!({ "type": "array", "items": one }) }
+    }
+}
+
+/// Reads a value on top of what the key says already.
+type Read<T> = fn(&mut Reader<'_>, &Entry, Option<&T>) -> Option<T>;
+
+/// A value with a reader and a schema of its own.
+pub(in crate::config) struct By<T>(
+    pub(in crate::config) Read<T>,
+    pub(in crate::config) fn(&mut SchemaGenerator) -> Schema,
+);
+
+impl<T> Spelling<T> for By<T> {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&T>) -> Option<T> {
+        (self.0)(reader, entry, old)
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        (self.1)(generator)
+    }
+}
+
+/// A key that is read by whoever reads what stands around it.
+pub(in crate::config) struct Apart(pub(in crate::config) fn(&mut SchemaGenerator) -> Schema);
+
+impl<T: Clone> Spelling<T> for Apart {
+    fn read(&self, _: &mut Reader<'_>, _: &Entry, old: Option<&T>) -> Option<T> {
+        old.cloned()
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        (self.0)(generator)
+    }
+}

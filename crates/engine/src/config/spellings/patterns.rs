@@ -1,0 +1,60 @@
+//! Patterns over names, and names that stand elsewhere in the file.
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
+
+use super::Spelling;
+use super::lists::{List, Values};
+use crate::config::check::Flaw;
+use crate::config::glob::Glob;
+use crate::config::known::Known;
+use crate::config::parse::Entry;
+use crate::config::read::Reader;
+
+/// A pattern. A name without `*` and `?` may have to be one that is known.
+pub(in crate::config) struct Pattern(Option<Known>);
+
+impl Spelling<Glob> for Pattern {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Glob>) -> Option<Glob> {
+        let text = reader.text(&entry.value, "a pattern as a text")?;
+        if let Some(known) = self.0.filter(|_| !text.expose().contains(['*', '?'])) {
+            reader.refuse_unknown(&entry.value, &text, known);
+        }
+        let help = "write a name with `*` for any characters and `?` for one; put the names \
+                    to hide under `deny`";
+        reader.sound(&entry.value.at, Glob::parse(text.expose()).map_err(|reason| Flaw::new(reason, help)))
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Glob>()
+    }
+}
+
+/// A list of patterns.
+pub(in crate::config) fn globs() -> List<Pattern> {
+    List { what: "a list of patterns", item: Pattern(None), or_one: true }
+}
+
+/// Patterns where an empty list would make no sense, and where names may have to be known.
+pub(in crate::config) fn some_globs(known: Option<Known>) -> Values<Pattern> {
+    Values { what: "a list of patterns", item: Pattern(known), some: true }
+}
+
+/// A name that must stand elsewhere.
+pub(in crate::config) struct KnownName(pub(in crate::config) Known);
+
+impl Spelling<String> for KnownName {
+    fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&String>) -> Option<String> {
+        let text = reader.text(&entry.value, &format!("a {}'s name", self.0.word()))?;
+        reader.refuse_unknown(&entry.value, &text, self.0);
+        Some(text.expose().to_owned())
+    }
+
+    fn schema(&self, _: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string" })
+    }
+
+    fn written(&self, name: &String) -> Value {
+        json!(name)
+    }
+}

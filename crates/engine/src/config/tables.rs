@@ -1,0 +1,50 @@
+//! The tables of keys for the documentation. It must not know where they stand.
+
+use super::access::{AccessRule, When, Who};
+use super::audit::Audit;
+use super::auth::{Auth, Jwt, OAuth, SiteCheck};
+use super::consent::OAuthClient;
+use super::endpoints::Endpoint;
+use super::limits::Limits;
+use super::links::{HttpLink, StdioLink};
+use super::management::Management;
+use super::model::Config;
+use super::native::{NativeLink, Requests, Site};
+use super::profiles::{NameRules, Profile, UriRules};
+use super::rates::RateLimit;
+use super::section::{KeyRow, documented};
+use super::server::Server;
+use super::server_tools::ServerTools;
+use super::tls::Tls;
+use super::tool_calls::ToolCalls;
+
+/// The tables of all sections, each under the name that marks its place in the documentation.
+pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
+    vec![
+        ("the top level", documented::<Config>()),
+        ("a program", documented::<StdioLink>()),
+        ("a URL", documented::<HttpLink>()),
+        ("an embedded server", documented::<NativeLink>()),
+        ("any server", [documented::<Server>(), documented::<ServerTools>()].concat()),
+        ("calls of a tool", documented::<ToolCalls>()),
+        ("a site", documented::<Site>()),
+        ("requests", documented::<Requests>()),
+        ("a profile", documented::<Profile>()),
+        ("name rules", documented::<NameRules>()),
+        ("URI rules", documented::<UriRules>()),
+        ("an endpoint", documented::<Endpoint>()),
+        ("auth", documented::<Auth>()),
+        ("auth.site", documented::<SiteCheck>()),
+        ("auth.jwt", documented::<Jwt>()),
+        ("auth.oauth", documented::<OAuth>()),
+        ("tls", documented::<Tls>()),
+        ("a rule", documented::<AccessRule>()),
+        ("callers", documented::<Who>()),
+        ("conditions", documented::<When>()),
+        ("a rate limit", documented::<RateLimit>()),
+        ("limits", documented::<Limits>()),
+        ("audit", documented::<Audit>()),
+        ("management", documented::<Management>()),
+        ("oauth of a server", documented::<OAuthClient>()),
+    ]
+}

@@ -1,0 +1,44 @@
+//! The rules for calls of single tools of a server: their time, and whether they are sent again. It must not know how a call is done.
+
+use std::time::Duration;
+
+use super::parse::Entry;
+use super::read::Reader;
+use super::rows::section;
+use super::server::{ResendRule, Timeout};
+use super::spellings::{Maybe, Word};
+use super::units;
+
+/// The longest time that a call may take in all.
+pub(super) const LONGEST_CALL: Duration = Duration::from_hours(24);
+
+section! {
+    /// The rules for calls of a tool.
+    pub struct ToolCalls: "a mapping with `timeout`, `callTimeout` or `resend`" {
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            refuse_contradiction(reader, entry, (self.timeout, self.call_timeout));
+        }
+    } [
+        /// The time that a call may go without an answer or a sign of progress.
+        "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "the server's";
+        /// The total time that a call may take, whatever progress it reports.
+        "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "the server's";
+        /// The second sending of a call that may have been executed.
+        "resend" resend: Option<ResendRule> = Maybe(Word), absent "the server's";
+    ]
+}
+
+/// Refuses a call that may be silent for longer than it may last.
+pub(super) fn refuse_contradiction(
+    reader: &mut Reader<'_>,
+    entry: &Entry,
+    (idle, whole): (Option<Duration>, Option<Duration>),
+) {
+    let (Some(idle), Some(whole)) = (idle, whole) else { return };
+    let Some(written) = entry.value.entry("timeout").filter(|_| idle > whole) else { return };
+    let (idle, whole) = (units::show_time(idle), units::show_time(whole));
+    let message = format!("a call may be silent for {idle}, but last only {whole}");
+    reader.within("timeout", |reader| {
+        reader.fault(&written.value.at, message, "make timeout at most callTimeout");
+    });
+}

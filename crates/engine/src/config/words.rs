@@ -1,0 +1,48 @@
+//! Values that a configuration calls by words, and lists of words. It must not know a word.
+
+use schemars::JsonSchema;
+
+/// Returns true if a list, with blanks between its words, has this one.
+pub(super) fn is_word_of(word: &str, list: &str) -> bool {
+    list.split(' ').any(|other| other == word)
+}
+
+/// Values that a configuration calls by words.
+pub(super) trait Words: Copy + PartialEq + JsonSchema + 'static {
+    /// The words.
+    const ALL: &'static [(&'static str, Self)];
+
+    /// The word for this value.
+    fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, value)| *value == self).map_or("", |(word, _)| word)
+    }
+}
+
+/// Declares the words that a key can say, each with what it means.
+macro_rules! words {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$variant_meta:meta])+ $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, schemars::JsonSchema)]
+        $vis enum $name {
+            $( $(#[$variant_meta])+ #[schemars(rename = $word)] $variant, )+
+        }
+
+        impl $name {
+            /// The words of a configuration.
+            pub const ALL: &[(&str, Self)] = &[$(($word, Self::$variant)),+];
+
+            /// The word of a configuration.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+
+        impl $crate::config::words::Words for $name {
+            const ALL: &'static [(&'static str, Self)] = Self::ALL;
+        }
+    };
+}
+
+pub(super) use words;

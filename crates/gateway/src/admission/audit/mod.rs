@@ -1,0 +1,63 @@
+//! Writing the record of calls: entries are accepted at once and written a little later, by a thread that may wait for a
+//! disk.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `sink` | the side of calls: accepts entries without ever waiting |
+//! | `writer` | the thread: batches, recovery from file errors, pruning |
+//!
+//! It must not know what a call is or who may call: an [`AuditEntry`] contains everything.
+
+mod sink;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use std::path::Path;
+use std::time::Duration;
+
+use engine::config::Audit;
+use store::audit::Log;
+
+pub(crate) use sink::AuditSink;
+pub(crate) use store::audit::{AuditEntry, CallOutcome};
+
+/// The default size limit of the record, in bytes; enough for some millions of calls.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The settings of the record: what it holds, and for how long.
+#[derive(Debug, Clone)]
+pub(crate) struct AuditOptions {
+    /// True if arguments are recorded.
+    pub(crate) arguments: bool,
+    /// Names whose values are never recorded: parts of a name, or patterns with `*` and `?` for a whole one.
+    pub(crate) redact: Vec<String>,
+    /// The time for which an entry is kept.
+    pub(crate) keep: Duration,
+    /// The size limit of the record, in bytes; the oldest entries are deleted first.
+    pub(crate) most_bytes: u64,
+}
+
+impl AuditOptions {
+    /// The settings from the configuration.
+    pub(crate) fn new(audit: &Audit) -> Self {
+        Self {
+            arguments: audit.arguments,
+            redact: audit.redact.clone(),
+            keep: audit.keep,
+            most_bytes: MOST_BYTES,
+        }
+    }
+}
+
+/// Opens the file of the record, if one is configured. This blocks.
+///
+/// # Errors
+/// Returns the reason why it cannot be used, and what to do.
+pub(crate) fn open(audit: Option<&Audit>, folder: Option<&Path>) -> Result<Option<Log>, String> {
+    let Some(audit) = audit else { return Ok(None) };
+    let folder = folder
+        .ok_or("there is no state folder for the record of calls; set stateFolder in the configuration")?;
+    let opened = Log::open(&folder.join(audit.file.expose()));
+    opened.map(Some).map_err(|e| format!("audit: {e}; {}", e.help()))
+}

@@ -1,0 +1,239 @@
+//! The side of calls: accepts entries without ever waiting.
+//!
+//! A short lock guards a vector. The writer is woken once for all entries of a fraction of a second, so that under load a
+//! call only pays for a push and its part of a batch.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use store::audit::{AuditEntry, Log};
+
+use super::AuditOptions;
+use super::writer::{NextRecord, OpenRecord, Writer};
+
+/// The greatest number of entries that wait for the writer; further ones are counted and lost.
+pub(super) const CAPACITY: usize = 8192;
+/// The number of entries from which on the writer does not wait for more.
+pub(super) const ENOUGH: usize = CAPACITY / 2;
+/// The most bytes of arguments that wait; beyond that, entries are accepted without arguments.
+const MOST_HELD: usize = 16 << 20;
+/// The longest arguments that are examined, in bytes.
+const MAX_ARGUMENTS: usize = 64 << 10;
+/// The longest name that is kept whole, in bytes.
+const MAX_NAME: usize = 512;
+
+/// Accepts entries for the record; cheap to clone. The writer ends when the last clone is dropped.
+#[derive(Clone)]
+pub(crate) struct AuditSink(Arc<Handle>);
+
+struct Handle {
+    shared: Arc<Shared>,
+    /// One of the constants below.
+    accepts: AtomicU8,
+}
+
+/// Entries are not accepted.
+const NOTHING: u8 = 0;
+/// Entries are accepted without arguments.
+const ENTRIES: u8 = 1;
+/// Entries are accepted with arguments.
+const ARGUMENTS: u8 = 2;
+
+/// The state that the sink and its writer share.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub(super) queue: Mutex<Queue>,
+    /// Signalled if there is work.
+    pub(super) work: Condvar,
+    /// Signalled when the writer has ended.
+    pub(super) end: Condvar,
+}
+
+/// The state of a writer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum WriterPhase {
+    /// There is none yet.
+    #[default]
+    Unstarted,
+    /// It writes, or waits for entries.
+    Running,
+    /// Everything that could be written is.
+    Ended,
+}
+
+/// The entries that wait to be written.
+#[derive(Default)]
+pub(super) struct Queue {
+    pub(super) entries: Vec<AuditEntry>,
+    /// The bytes of their arguments.
+    pub(super) held: usize,
+    /// The number of entries that were lost since the writer last looked.
+    pub(super) dropped: u64,
+    /// The record that the writer goes on with.
+    pub(super) next: Option<NextRecord>,
+    /// True while the writer waits for the first entry.
+    pub(super) idle: bool,
+    /// True once no more entries are accepted.
+    pub(super) closing: bool,
+    /// The state of the writer.
+    pub(super) writer: WriterPhase,
+}
+
+impl AuditSink {
+    /// A sink that records nothing.
+    pub(crate) fn off() -> Self {
+        Self::of(Arc::default(), NOTHING)
+    }
+
+    /// Starts the writer of an open file.
+    ///
+    /// # Errors
+    /// Fails if the system cannot start a thread.
+    pub(crate) fn start(log: Log, options: &AuditOptions) -> std::io::Result<Self> {
+        let sink = Self::off();
+        sink.switch(Some((log, options)))?;
+        Ok(sink)
+    }
+
+    fn of(shared: Arc<Shared>, accepts: u8) -> Self {
+        Self(Arc::new(Handle { shared, accepts: AtomicU8::new(accepts) }))
+    }
+
+    /// A sink whose writer is the caller's.
+    #[cfg(test)]
+    pub(super) fn unwritten(shared: Arc<Shared>) -> Self {
+        shared.queue.lock().writer = WriterPhase::Running;
+        Self::of(shared, ENTRIES)
+    }
+
+    /// Goes on with this record, or with none. The writer first writes what was accepted before, and closes the old file;
+    /// nobody waits for that.
+    ///
+    /// # Errors
+    /// Fails if the system cannot start a thread; then everything stays as it was.
+    pub(crate) fn switch(&self, to: Option<(Log, &AuditOptions)>) -> std::io::Result<()> {
+        let accepts = match &to {
+            None => NOTHING,
+            Some((_, options)) if options.arguments => ARGUMENTS,
+            Some(_) => ENTRIES,
+        };
+        let record = to.map(|(log, options)| Box::new(OpenRecord::new(log, options)));
+        let mut queue = self.0.shared.queue.lock();
+        if queue.writer != WriterPhase::Unstarted {
+            let after = queue.next.take().map_or(queue.entries.len(), |next| next.after);
+            queue.next = Some(NextRecord { after, record });
+            self.0.shared.work.notify_one();
+        } else if let Some(record) = record {
+            let writer = Writer::new(record, self.0.shared.clone());
+            std::thread::Builder::new().name("audit".to_owned()).spawn(move || writer.run())?;
+            queue.writer = WriterPhase::Running;
+        }
+        // Under the lock: what is accepted from here on is for the new record.
+        self.0.accepts.store(accepts, Relaxed);
+        Ok(())
+    }
+
+    /// Returns true if calls are recorded; otherwise no entry is needed.
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.accepts.load(Relaxed) != NOTHING
+    }
+
+    /// Returns true if arguments are recorded; otherwise they are not needed.
+    pub(crate) fn takes_arguments(&self) -> bool {
+        self.0.accepts.load(Relaxed) == ARGUMENTS
+    }
+
+    /// A call's arguments (JSON text as received) for its entry: `None` if they are not recorded, a placeholder for very
+    /// long ones.
+    pub(crate) fn arguments(&self, text: &[u8]) -> Option<String> {
+        if !self.takes_arguments() {
+            return None;
+        }
+        let is_long = text.len() > MAX_ARGUMENTS;
+        Some(if is_long { remark(text.len()) } else { String::from_utf8_lossy(text).into_owned() })
+    }
+
+    /// Accepts an entry. It only waits for other calls that do the same; if the writer is far behind, the entry is
+    /// counted and lost. The entry of a call that was running when the record was turned off is not needed any more.
+    pub(crate) fn record(&self, mut entry: AuditEntry) {
+        trim(&mut entry);
+        let shared = &self.0.shared;
+        let mut queue = shared.queue.lock();
+        if !self.is_on() {
+            return;
+        }
+        entry.arguments = entry.arguments.filter(|_| self.takes_arguments());
+        if queue.closing || queue.entries.len() >= CAPACITY {
+            queue.dropped += 1;
+            return;
+        }
+        let held = queue.held + entry.arguments.as_ref().map_or(0, String::len);
+        if held > MOST_HELD {
+            entry.arguments = entry.arguments.map(|text| remark(text.len()));
+        } else {
+            queue.held = held;
+        }
+        queue.entries.push(entry);
+        let wake = queue.idle || queue.entries.len() == ENOUGH;
+        queue.idle = false;
+        drop(queue);
+        if wake {
+            shared.work.notify_one();
+        }
+    }
+
+    /// Accepts no more entries and waits until all are written; blocks, but not beyond `deadline`. Returns true if all
+    /// were written.
+    pub(crate) fn close(&self, deadline: Duration) -> bool {
+        let shared = &self.0.shared;
+        let until = Instant::now() + deadline;
+        let mut queue = shared.queue.lock();
+        queue.closing = true;
+        shared.work.notify_one();
+        while queue.writer == WriterPhase::Running {
+            if shared.end.wait_until(&mut queue, until).timed_out() {
+                tracing::warn!("the last calls could not be recorded in time");
+                return false;
+            }
+        }
+        queue.dropped == 0
+    }
+}
+
+impl std::fmt::Debug for AuditSink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("AuditSink").field(&self.is_on()).finish()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.queue.lock().closing = true;
+        self.shared.work.notify_one();
+    }
+}
+
+/// The placeholder for arguments that are not kept; it is valid JSON, too.
+fn remark(bytes: usize) -> String {
+    format!("\"[{bytes} bytes]\"")
+}
+
+/// Truncates overlong names, because they come from clients.
+fn trim(entry: &mut AuditEntry) {
+    let cut = |text: &str| text[..text.floor_char_boundary(MAX_NAME)].to_owned() + "…";
+    for name in
+        [Some(&mut entry.principal), Some(&mut entry.profile), entry.upstream.as_mut(), entry.tool.as_mut()]
+    {
+        if let Some(name) = name.filter(|name| name.len() > MAX_NAME) {
+            *name = cut(name).into();
+        }
+    }
+    if entry.method.len() > MAX_NAME {
+        entry.method = cut(&entry.method).into();
+    }
+    if let Some(text) = entry.arguments.as_mut().filter(|text| text.len() > MAX_ARGUMENTS) {
+        *text = remark(text.len());
+    }
+}

@@ -1,0 +1,380 @@
+//! Authentication: from a request's header to a [`Principal`], by any of the configured methods. It must not know what a
+//! principal may do.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use engine::access::{Principal, Scheme};
+use engine::config::{Auth, address_block};
+use engine::credential::Token;
+use engine::credential::authorization::{self, ShownCredential};
+use engine::fault::Condition;
+use http::HeaderMap;
+use tracing::field::display;
+
+use super::challenge::Challenges;
+use super::counted::CallCounts;
+use super::denied::{Denied, NotAdmitted, Refused};
+use super::digest::{Digest, Digests};
+use super::guesses::Guesses;
+use super::jwt::Issuer;
+use super::keys::{KeyBook, Keys};
+use super::near::{self, Near};
+use super::protected::{Protected, protected};
+use super::recent::Recent;
+use super::resource::Resource;
+use super::site::Site;
+use super::users::Users;
+use super::{Moment, NotSound};
+use upstream::web::Web;
+
+/// The number of credentials whose principals are remembered.
+const MOST_KNOWN: usize = 8192;
+/// The number of names with wrong passwords that are remembered.
+const MOST_WRONG: usize = 4096;
+/// The time for which a token is trusted without another check; a withdrawn token can be used for this long.
+const TOKEN_HOLDS: Duration = Duration::from_secs(30);
+/// The same for API keys, which can be revoked at any time.
+const KEY_HOLDS: Duration = Duration::from_secs(5);
+/// The same for configured users, who do not change.
+pub(super) const USER_HOLDS: Duration = Duration::from_mins(5);
+/// The time for which the same wrong password is refused without a check.
+pub(super) const WRONG_HOLDS: Duration = Duration::from_secs(3);
+
+/// The number of bits of an IPv6 address that identify a client.
+const IPV6_BITS: u8 = 64;
+
+/// The result of a look-up that asks no other server.
+enum Recalled<'h> {
+    /// The credential's principal.
+    Holder(Arc<Principal>),
+    /// The credential is unknown: its bytes and its digest.
+    Unknown(&'h [u8], Digest),
+}
+
+/// Authenticates callers. Clones share their results; each asks other servers over its own connections.
+#[derive(Clone)]
+pub(crate) struct Authenticator {
+    ways: Arc<Ways>,
+    web: Arc<dyn Web>,
+}
+
+/// All methods of authentication, and recent results.
+pub(super) struct Ways {
+    bearer: Option<Digest>,
+    keys: Option<Keys>,
+    pub(super) users: Users,
+    pub(super) site: Option<Site>,
+    issuers: Vec<Issuer>,
+    resource: Option<Resource>,
+    /// The scopes that every token needs.
+    required: Vec<Box<str>>,
+    challenges: Challenges,
+    digests: Digests,
+    near: Near,
+    pub(super) known: Recent<Arc<Principal>>,
+    pub(super) wrong: Recent<Refused>,
+    pub(super) counted: CallCounts,
+    /// The counts of wrong passwords; `None` if they are not limited.
+    guesses: Option<Guesses>,
+    anyone: Arc<Principal>,
+    holder: Arc<Principal>,
+    /// True if any caller has to authenticate.
+    asks: bool,
+    start: Instant,
+}
+
+impl Authenticator {
+    /// Sets up the methods that `config` names. `book` looks up API keys, `web` reaches sites and issuers.
+    ///
+    /// # Errors
+    /// Returns which setting is invalid, and why.
+    pub(crate) fn new(
+        config: &Auth,
+        book: Option<Arc<dyn KeyBook>>,
+        web: Arc<dyn Web>,
+    ) -> Result<Self, NotSound> {
+        Ok(Self { ways: Arc::new(Ways::new(config, book)?), web })
+    }
+
+    /// The same with the connections of another thread.
+    pub(crate) fn over(&self, web: Arc<dyn Web>) -> Self {
+        Self { ways: Arc::clone(&self.ways), web }
+    }
+
+    /// Returns true if any caller has to authenticate.
+    pub(crate) fn asks(&self) -> bool {
+        self.ways.asks
+    }
+
+    /// Identifies the sender of a request with these headers from `client`; a pipe has no client address. Returns at once
+    /// for a credential that was checked a short time ago.
+    pub(crate) async fn identify(
+        &self,
+        headers: &HeaderMap,
+        client: Option<IpAddr>,
+    ) -> Result<Arc<Principal>, NotAdmitted> {
+        if !self.ways.asks {
+            return Ok(Arc::clone(&self.ways.anyone));
+        }
+        let (ways, client) = (&*self.ways, client.map(|address| address_block(address, IPV6_BITS)));
+        let (now, counts) = (ways.start.elapsed(), ways.guesses.as_ref().zip(client));
+        let identified = match ways.recall(headers, now) {
+            Ok(Recalled::Holder(principal)) => {
+                if let Some((guesses, address)) = counts {
+                    let value = authorization::value(headers).ok().flatten();
+                    guesses.admit(principal.scheme, (value, address), now).map_err(NotAdmitted::TooSoon)?;
+                }
+                return Ok(principal);
+            }
+            Ok(Recalled::Unknown(value, digest)) => {
+                // What was refused a moment ago is no new attempt.
+                let attempt = match counts.filter(|_| ways.wrong.get(&digest, now).is_none()) {
+                    Some((guesses, address)) => {
+                        let is_familiar = ways.known.last(&digest).is_some();
+                        let begun = guesses.begin((value, address), (digest, is_familiar), now);
+                        begun.map_err(NotAdmitted::TooSoon)?
+                    }
+                    None => None,
+                };
+                // What else the clock says is only asked where it matters.
+                let found = self.find(value, (digest, client), ways.now()).await;
+                let failed = matches!(&found, Err(denied) if denied.condition == Condition::BadCredentials);
+                if let Some(attempt) = attempt.filter(|_| !failed) {
+                    attempt.take_back();
+                }
+                found
+            }
+            Err(denied) => Err(denied),
+        };
+        if let Err(denied) = &identified {
+            let client = client.map(display);
+            tracing::info!(client, condition = ?denied.condition, why = denied.message, "rejected a request");
+        }
+        identified.map_err(NotAdmitted::Denied)
+    }
+
+    /// The same at a given time.
+    #[cfg(test)]
+    pub(super) async fn identify_at(
+        &self,
+        headers: &HeaderMap,
+        now: Moment,
+    ) -> Result<Arc<Principal>, Denied> {
+        match self.ways.recall(headers, now.since_start)? {
+            Recalled::Holder(principal) => Ok(principal),
+            Recalled::Unknown(value, digest) => self.find(value, (digest, None), now).await,
+        }
+    }
+
+    async fn find(
+        &self,
+        value: &[u8],
+        from: (Digest, Option<IpAddr>),
+        now: Moment,
+    ) -> Result<Arc<Principal>, Denied> {
+        // Boxed, because a connection keeps room for this future, which is seldom needed.
+        let found = Box::pin(self.ways.find(value, from, &*self.web, now)).await;
+        found.map_err(|refused| self.ways.denied(refused))
+    }
+
+    /// Returns true if credentials can end while their sessions and streams are open.
+    pub(crate) fn takes_what_ends(&self) -> bool {
+        self.ways.keys.is_some() || !self.ways.issuers.is_empty() || self.ways.site.is_some()
+    }
+
+    /// Looks up which keys were revoked since the last time.
+    pub(crate) async fn look_again(&self) {
+        if let Some(keys) = &self.ways.keys
+            && keys.look_again().await
+        {
+            self.ways.known.clear();
+            self.ways.near.forget();
+        }
+    }
+
+    /// Returns true if the key of this principal was revoked, as of the last look.
+    pub(crate) fn is_revoked(&self, principal: &Principal) -> bool {
+        self.ways.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
+    }
+
+    /// Forgets failed attempts that no longer count.
+    pub(crate) fn sweep(&self) {
+        if let Some(guesses) = &self.ways.guesses {
+            guesses.sweep(self.ways.start.elapsed());
+        }
+    }
+
+    /// Returns true if these headers show an API key or a signed token that was valid when it was last checked. Such
+    /// credentials cannot be guessed.
+    pub(crate) fn is_familiar(&self, headers: &HeaderMap) -> bool {
+        let Ok(Some(value)) = authorization::value(headers) else { return false };
+        let (last, now) = (self.ways.known.last(&self.ways.digests.of(value)), self.ways.now().unix_ms);
+        let lasts = |whose: &Principal| whose.until_ms.is_none_or(|end| now < end);
+        last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
+    }
+
+    /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is their path.
+    pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
+        self.ways.resource.as_ref()?.metadata(path)
+    }
+}
+
+impl std::fmt::Debug for Authenticator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Authenticator").field("asks", &self.ways.asks).finish_non_exhaustive()
+    }
+}
+
+impl Ways {
+    fn new(config: &Auth, book: Option<Arc<dyn KeyBook>>) -> Result<Self, NotSound> {
+        let (digests, near) = (Digests::new()?, Near::new()?);
+        let resource_url = config.oauth.as_ref().map(|own| own.resource.expose());
+        let issuers = config.jwt.iter().map(|issuer| Issuer::new(issuer, resource_url));
+        let issuers: Vec<Issuer> = issuers.collect::<Result<_, _>>()?;
+        let bearer = config.bearer.as_ref().map(|bearer| {
+            let token = bearer.token.expose();
+            let sound = authorization::is_token(token).then(|| digests.of(token.as_bytes()));
+            sound.ok_or_else(|| NotSound("the bearer token must be visible ASCII without spaces".to_owned()))
+        });
+        let bearer = bearer.transpose()?;
+        let keys = match (config.keys, book) {
+            (true, None) => {
+                return Err(NotSound("API keys are enabled, but there is no key store".to_owned()));
+            }
+            (taken, book) => book.filter(|_| taken).map(Keys::new),
+        };
+        let users = Users::new(&config.users)?;
+        let site = config.site.as_ref().map(Site::new).transpose()?;
+        let Protected { resource, required, challenges } = protected(config, &issuers)?;
+        let challenges = Challenges {
+            bearer: bearer.is_some() || keys.is_some() || !issuers.is_empty(),
+            basic: !users.is_empty() || site.is_some(),
+            ..challenges
+        };
+        Ok(Self {
+            asks: challenges.bearer || challenges.basic,
+            bearer,
+            keys,
+            users,
+            site,
+            issuers,
+            resource,
+            required,
+            challenges,
+            digests,
+            near,
+            known: Recent::new(MOST_KNOWN),
+            wrong: Recent::new(MOST_WRONG),
+            counted: CallCounts::default(),
+            guesses: config.failures.map(Guesses::new).transpose()?,
+            anyone: Arc::new(Principal::anyone()),
+            holder: Arc::new(Principal::new("bearer", Scheme::Bearer)),
+            start: Instant::now(),
+        })
+    }
+
+    fn now(&self) -> Moment {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Moment {
+            since_start: self.start.elapsed(),
+            unix_ms: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Looks the credential up among recent results.
+    fn recall<'h>(&self, headers: &'h HeaderMap, since_start: Duration) -> Result<Recalled<'h>, Denied> {
+        let value = match authorization::value(headers) {
+            Ok(Some(value)) => value,
+            Ok(None) => return Err(Denied::missing(&self.challenges)),
+            Err(why) => return Err(self.denied(Refused::Bad(why))),
+        };
+        let tag = self.near.tag(value);
+        if let Some(principal) = near::get(tag, since_start) {
+            return Ok(Recalled::Holder(principal));
+        }
+        let digest = self.digests.of(value);
+        Ok(match self.known.get_with_end(&digest, since_start) {
+            Some((principal, until)) => {
+                near::put(tag, Arc::clone(&principal), until);
+                Recalled::Holder(principal)
+            }
+            None => Recalled::Unknown(value, digest),
+        })
+    }
+
+    /// Looks the credential up at its source, and remembers the result.
+    async fn find(
+        &self,
+        value: &[u8],
+        (digest, client): (Digest, Option<IpAddr>),
+        web: &dyn Web,
+        now: Moment,
+    ) -> Result<Arc<Principal>, Refused> {
+        match authorization::read(value).map_err(Refused::Bad)? {
+            ShownCredential::Bearer(token) => {
+                let (principal, holds) = self.bearer(token, web, now).await?;
+                // Who is found to be the same as before stays the same one, which sessions see at a glance.
+                let last = self.known.last(&digest).filter(|last| *last == principal);
+                let principal = last.unwrap_or_else(|| self.counted.with(&principal));
+                self.known.put(digest, Arc::clone(&principal), now.since_start + holds);
+                Ok(principal)
+            }
+            ShownCredential::Basic(basic) => self.basic(basic, (digest, client), web, now).await,
+        }
+    }
+
+    async fn bearer(
+        &self,
+        token: &str,
+        web: &dyn Web,
+        now: Moment,
+    ) -> Result<(Arc<Principal>, Duration), Refused> {
+        let digest = self.digests.of(token.as_bytes());
+        if self.bearer.as_ref().is_some_and(|expected| expected.same(&digest)) {
+            return Ok((Arc::clone(&self.holder), USER_HOLDS));
+        }
+        if let Some(keys) = self.keys.as_ref().filter(|_| store::keys::KeyText::is_meant(token)) {
+            let principal = keys.check(token, now).await?;
+            let left = principal.until_ms.map(|end| Duration::from_millis(end.saturating_sub(now.unix_ms)));
+            return Ok((principal, left.map_or(KEY_HOLDS, |left| left.min(KEY_HOLDS))));
+        }
+        if !self.issuers.is_empty() && Token::looks_like(token) {
+            return self.token(token, web, now).await;
+        }
+        Err(Refused::Bad("unknown token"))
+    }
+
+    async fn token(
+        &self,
+        text: &str,
+        web: &dyn Web,
+        now: Moment,
+    ) -> Result<(Arc<Principal>, Duration), Refused> {
+        let token = Token::read(text).map_err(Refused::Bad)?;
+        let issuer = token.issuer().and_then(|url| self.issuers.iter().find(|issuer| issuer.url() == url));
+        let issuer = issuer.ok_or(Refused::Bad("tokens of its issuer are not accepted here"))?;
+        let accepted = issuer.check(&token, web, now).await?;
+        if self.required.iter().any(|scope| !accepted.scopes.contains(scope)) {
+            return Err(Refused::TooLittle);
+        }
+        let left = Duration::from_secs(accepted.ends).saturating_sub(Duration::from_millis(now.unix_ms));
+        // The id of each `sub` begins with `jwt:`, so none can name a client.
+        let scheme = if accepted.is_client { "jwt-client" } else { "jwt" };
+        let id = format!("{scheme}:{}#{}", issuer.url(), accepted.subject);
+        let principal = Principal {
+            user: Some(accepted.subject.into()),
+            scopes: accepted.scopes.into(),
+            claims: Some(Arc::new(serde_json::Value::Object(token.claims))),
+            until_ms: Some(accepted.ends.saturating_mul(1000)),
+            ..Principal::new(&id, Scheme::Token)
+        };
+        Ok((Arc::new(principal), left.min(TOKEN_HOLDS)))
+    }
+
+    fn denied(&self, refused: Refused) -> Denied {
+        Denied::of(refused, &self.challenges, &self.required)
+    }
+}

@@ -1,0 +1,83 @@
+//! Refusals: the result for a credential, and its form for clients. It must not know credentials.
+
+use std::time::Duration;
+
+use engine::fault::Condition;
+use engine::rate::Verdict;
+use http::StatusCode;
+
+use super::challenge::{Challenges, Wrong};
+
+/// The reason why a request is not admitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Denied {
+    /// The kind of refusal: [`Condition::NoCredentials`], [`Condition::BadCredentials`], [`Condition::Forbidden`], or
+    /// [`Condition::AuthUnavailable`] if the server that knows the credential cannot be reached.
+    pub(crate) condition: Condition,
+    /// The message for people; contains nothing of the credential.
+    pub(crate) message: String,
+    /// The value of `WWW-Authenticate` (RFC 9110, 11.6.1).
+    pub(crate) challenge: Option<String>,
+    /// The time after which a retry may succeed.
+    pub(crate) retry_after: Option<Duration>,
+}
+
+impl Denied {
+    /// The refusal of a request without a credential.
+    pub(super) fn missing(challenges: &Challenges) -> Self {
+        Self {
+            condition: Condition::NoCredentials,
+            message: "authentication is required: send the header Authorization".to_owned(),
+            challenge: challenges.value(Wrong::Missing),
+            retry_after: None,
+        }
+    }
+
+    /// The refusal of a credential that was not accepted; `required` are the scopes that every token needs.
+    pub(super) fn of(refused: Refused, challenges: &Challenges, required: &[Box<str>]) -> Self {
+        let (condition, message, challenge, retry_after) = match refused {
+            Refused::Bad(why) => {
+                (Condition::BadCredentials, why.to_owned(), challenges.value(Wrong::Invalid(why)), None)
+            }
+            Refused::Forbidden(why) => (Condition::Forbidden, why, None, None),
+            Refused::TooLittle => (
+                Condition::Forbidden,
+                format!("the token does not have all required scopes: {}", required.join(" ")),
+                challenges.value(Wrong::Scope(required)),
+                None,
+            ),
+            Refused::Unavailable(why, retry) => (Condition::AuthUnavailable, why, None, Some(retry)),
+        };
+        Self { condition, message, challenge, retry_after }
+    }
+
+    /// The HTTP status, unless the endpoint's dialect has its own.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self.condition {
+            Condition::NoCredentials | Condition::BadCredentials => StatusCode::UNAUTHORIZED,
+            Condition::Forbidden => StatusCode::FORBIDDEN,
+            _ => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+/// The reason why a request is not admitted: its credential was refused, or not checked at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotAdmitted {
+    Denied(Denied),
+    /// Too many attempts from this address have failed.
+    TooSoon(Verdict),
+}
+
+/// The reason why one way of authentication does not accept a credential.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It is invalid, expired, or not for this gateway.
+    Bad(&'static str),
+    /// It is valid, but its principal is not admitted.
+    Forbidden(String),
+    /// It is valid, but lacks scopes that every caller needs.
+    TooLittle,
+    /// The server that knows it cannot be reached, or too many checks are waiting.
+    Unavailable(String, Duration),
+}

@@ -1,0 +1,97 @@
+//! Credentials as digests under a key of this process: what is remembered reveals nothing to a reader of memory or a core
+//! file, and no outsider can produce a collision. It must not know what a credential means.
+
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+use aws_lc_rs::hmac;
+use subtle::ConstantTimeEq;
+
+/// The operating system's random number generator failed.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the operating system's random number generator failed")]
+pub(crate) struct NoRandomness;
+
+/// Makes digests: HMAC-SHA-256 (RFC 2104) under a random key that lives as long as the process.
+pub(super) struct Digests(hmac::Key);
+
+/// The digest of one credential.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Digest([u8; 32]);
+
+impl Digests {
+    /// A new random key.
+    pub(super) fn new() -> Result<Self, NoRandomness> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|_| NoRandomness)?;
+        Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, &key)))
+    }
+
+    /// The digest of `secret`.
+    pub(super) fn of(&self, secret: &[u8]) -> Digest {
+        let tag = hmac::sign(&self.0, secret);
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(tag.as_ref());
+        Digest(bytes)
+    }
+}
+
+impl std::fmt::Debug for Digests {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Digests")
+    }
+}
+
+impl Digest {
+    /// A number by which maps can be split; it uses other bits than the maps' hashes.
+    pub(super) fn part(&self) -> usize {
+        usize::from(self.0[31])
+    }
+
+    /// Changes one byte.
+    #[cfg(test)]
+    pub(super) fn flip(&mut self, place: usize) {
+        self.0[place] ^= 1;
+    }
+
+    /// Returns true if both belong to the same secret, in a time that does not depend on where they differ.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl std::fmt::Debug for Digest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Digest")
+    }
+}
+
+impl Hash for Digest {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let mut first = [0; 8];
+        first.copy_from_slice(&self.0[..8]);
+        state.write_u64(u64::from_le_bytes(first));
+    }
+}
+
+/// A hasher for maps by [`Digest`], whose bits are random already.
+#[derive(Default)]
+pub(super) struct AsIs(u64);
+
+/// Builds [`AsIs`].
+pub(super) type ByDigest = BuildHasherDefault<AsIs>;
+
+impl Hasher for AsIs {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

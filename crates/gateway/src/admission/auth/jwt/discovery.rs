@@ -1,0 +1,58 @@
+//! The address of an issuer's keys, if the configuration does not give it: from the metadata of the authorization server
+//! (RFC 8414, 3) or of `OpenID` Connect (Discovery 1.0, 4). It must not know keys or tokens.
+
+use std::time::Duration;
+
+use http::{StatusCode, Uri};
+use serde::Deserialize;
+
+use upstream::web::{Get, Web, is_local, is_safe, issuer_places};
+
+/// The longest accepted metadata, in bytes.
+const LONGEST: usize = 256 * 1024;
+
+#[derive(Deserialize)]
+struct Metadata {
+    issuer: String,
+    jwks_uri: String,
+}
+
+/// Fetches the metadata of `issuer` and returns the address of its keys, or the reason why there is none.
+pub(super) async fn keys_of(issuer: &str, web: &dyn Web, within: Duration) -> Result<Uri, String> {
+    let url: Uri = issuer.parse().map_err(|_| "the issuer is not a URL".to_owned())?;
+    let mut why = String::new();
+    for place in issuer_places(&url) {
+        match keys_at(&place, issuer, &url, web, within).await {
+            Ok(keys) => return Ok(keys),
+            Err(reason) => why = format!("{place}: {reason}"),
+        }
+    }
+    Err(why)
+}
+
+async fn keys_at(
+    place: &str,
+    issuer: &str,
+    url: &Uri,
+    web: &dyn Web,
+    within: Duration,
+) -> Result<Uri, String> {
+    let place: Uri = place.parse().map_err(|_| "no URL".to_owned())?;
+    let get = Get { url: &place, authorization: None, cap: LONGEST, within };
+    let answer = web.get(get).await.map_err(|error| error.to_string())?;
+    if answer.status != StatusCode::OK {
+        return Err(format!("HTTP {}", answer.status.as_u16()));
+    }
+    let metadata: Metadata = serde_json::from_slice(&answer.body)
+        .map_err(|_| "the metadata lack `issuer` or `jwks_uri`".to_owned())?;
+    // Else one issuer could speak for another (RFC 8414, 3.3).
+    if metadata.issuer != issuer {
+        return Err("it is the metadata of another issuer".to_owned());
+    }
+    let keys: Uri = metadata.jwks_uri.parse().map_err(|_| "its `jwks_uri` is not a URL".to_owned())?;
+    // An issuer elsewhere does not make us ask this machine.
+    if !is_safe(&keys) || (is_local(&keys) && !is_local(url)) {
+        return Err("its `jwks_uri` is not https".to_owned());
+    }
+    Ok(keys)
+}

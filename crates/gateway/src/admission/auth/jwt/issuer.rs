@@ -1,0 +1,261 @@
+//! One issuer of tokens: its configuration, and its keys, which are fetched when they are needed and cached. An unknown
+//! key causes another fetch, and so does a wrong signature, because a new key may have the same name; but fetches are
+//! limited, whatever clients send.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use aws_lc_rs::signature::ParsedPublicKey;
+use engine::config::{Algorithm, Jwt};
+use engine::credential::Token;
+use engine::credential::claims::{self, Accepted, Expected};
+use http::{StatusCode, Uri};
+use tokio::sync::Mutex;
+
+use super::super::denied::Refused;
+use super::super::resource::spellings;
+use super::super::{Moment, NotSound};
+use super::discovery;
+use super::keys::{KeyMatch, KeySet};
+use upstream::web::{Get, Web, is_safe};
+
+/// The age at which keys are fetched again.
+const FRESH: Duration = Duration::from_mins(10);
+/// The age until which keys are used if they cannot be fetched again.
+const STALE: Duration = Duration::from_hours(1);
+/// The average time between fetches beyond the first few.
+const BETWEEN: Duration = Duration::from_secs(10);
+/// The number of fetches that may follow each other at once: the first one, and a rotation of keys just then.
+const AT_ONCE: u32 = 3;
+/// The same for wrong signatures, which anybody can send: one fetch is left for the name of a new key.
+const AT_ONCE_FOR_ANYBODY: u32 = AT_ONCE - 1;
+/// The time for one fetch, with its discovery.
+const WITHIN: Duration = Duration::from_secs(5);
+/// The longest accepted set of keys, in bytes.
+const LONGEST: usize = 256 * 1024;
+
+/// One configured issuer.
+#[derive(Debug)]
+pub(in crate::admission::auth) struct Issuer {
+    url: Box<str>,
+    jwks: Option<Uri>,
+    audiences: Box<[Box<str>]>,
+    algorithms: Box<[Algorithm]>,
+    /// The tolerated clock skew, in seconds.
+    skew: u64,
+    kept: ArcSwapOption<CachedKeys>,
+    /// Held during a fetch, so that one fetch serves all waiting requests.
+    fetching: Mutex<Fetching>,
+}
+
+/// Keys, and the time when they were fetched.
+#[derive(Debug)]
+struct CachedKeys {
+    keys: KeySet,
+    at: Duration,
+}
+
+/// The key that a token needs.
+#[derive(Clone, Copy)]
+struct KeyQuery<'a> {
+    kid: Option<&'a str>,
+    algorithm: Algorithm,
+    /// Only accepts keys that were fetched after this time.
+    after: Option<Duration>,
+}
+
+#[derive(Debug, Default)]
+struct Fetching {
+    /// The address of the keys, once it was discovered.
+    place: Option<Uri>,
+    /// The time when the fetches so far no longer count (GCRA).
+    paid: Duration,
+    /// The reason why the last fetch failed.
+    failed: Option<String>,
+}
+
+impl Issuer {
+    /// Creates the issuer that `config` describes. `resource` is the default audience of its tokens.
+    pub(in crate::admission::auth) fn new(config: &Jwt, resource: Option<&str>) -> Result<Self, NotSound> {
+        let bad = |why: &str| NotSound(format!("the issuer {}: {why}", config.issuer));
+        let name = config.issuer.expose();
+        let url: Uri = name.parse().map_err(|_| bad("it is no URL"))?;
+        let safe = "must be an https URL (http only on this machine)";
+        if !is_safe(&url) || url.query().is_some() {
+            return Err(bad(&format!("it {safe} without query")));
+        }
+        let jwks = config.jwks.as_ref().map(|place| place.expose().parse::<Uri>()).transpose();
+        let jwks = jwks.map_err(|_| bad("the address of its keys is not a URL"))?;
+        if jwks.as_ref().is_some_and(|keys| !is_safe(keys)) {
+            return Err(bad(&format!("the address of its keys {safe}")));
+        }
+        let mut audiences: Vec<Box<str>> =
+            config.audience.iter().map(|audience| audience.expose().into()).collect();
+        if audiences.is_empty() {
+            let resource = resource
+                .ok_or_else(|| bad("neither its audience nor this gateway's resource is configured"))?;
+            audiences.extend(spellings(resource));
+        }
+        if config.algorithms.is_empty() {
+            return Err(bad("no algorithm is allowed"));
+        }
+        Ok(Self {
+            url: name.into(),
+            jwks,
+            audiences: audiences.into(),
+            algorithms: config.algorithms.clone().into(),
+            skew: config.clock_skew.as_secs(),
+            kept: ArcSwapOption::empty(),
+            fetching: Mutex::default(),
+        })
+    }
+
+    /// The issuer's name in its tokens.
+    pub(in crate::admission::auth) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Checks a token that names this issuer: algorithm, key, signature, claims.
+    pub(in crate::admission::auth) async fn check(
+        &self,
+        token: &Token<'_>,
+        web: &dyn Web,
+        now: Moment,
+    ) -> Result<Accepted, Refused> {
+        if !self.algorithms.contains(&token.algorithm) {
+            return Err(Refused::Bad("its algorithm is not allowed for its issuer"));
+        }
+        // What is wrong without a key costs no fetch; what is said of it is believed below.
+        let expected = Expected { audiences: &self.audiences, skew: self.skew, now: now.unix() };
+        let accepted = claims::check(&token.claims, &expected).map_err(Refused::Bad)?;
+        let now = now.since_start;
+        let wanted = KeyQuery { kid: token.kid.as_deref(), algorithm: token.algorithm, after: None };
+        let kept = self.keys(wanted, web, now).await?;
+        if verifies(kept.key(wanted)?, token) {
+            return Ok(accepted);
+        }
+        // One of the same name may have taken its place since.
+        if kept.at < now {
+            let newer = self.keys(KeyQuery { after: Some(kept.at), ..wanted }, web, now).await?;
+            if newer.at > kept.at && verifies(newer.key(wanted)?, token) {
+                return Ok(accepted);
+            }
+        }
+        Err(Refused::Bad("its signature is wrong"))
+    }
+
+    /// Fresh keys that include the wanted one; older or other keys if these cannot be fetched.
+    async fn keys(
+        &self,
+        wanted: KeyQuery<'_>,
+        web: &dyn Web,
+        now: Duration,
+    ) -> Result<Arc<CachedKeys>, Refused> {
+        let has = |kept: &CachedKeys| wanted.may_be_in(kept);
+        let serves = |kept: &CachedKeys| now < kept.at + FRESH && has(kept);
+        let known = self.kept.load_full().filter(|kept| now < kept.at + STALE);
+        if let Some(kept) = known.as_ref().filter(|kept| serves(kept)) {
+            return Ok(Arc::clone(kept));
+        }
+        let known = known.filter(|kept| has(kept));
+        let mut fetching = match (self.fetching.try_lock(), known) {
+            (Ok(fetching), _) => fetching,
+            // Somebody is fetching newer ones, for which nobody has to wait who gets along with these.
+            (Err(_), Some(kept)) => return Ok(kept),
+            (Err(_), None) => {
+                let turn = tokio::time::timeout(2 * WITHIN, self.fetching.lock()).await;
+                turn.map_err(|_| self.unavailable(BETWEEN, "too many requests are waiting for them"))?
+            }
+        };
+        // Somebody else may have fetched them in the meantime.
+        if let Some(kept) = self.kept.load_full().filter(|kept| serves(kept)) {
+            return Ok(kept);
+        }
+        if fetching.may(now, if wanted.after.is_some() { AT_ONCE_FOR_ANYBODY } else { AT_ONCE }) {
+            match self.fetch(&mut fetching, web).await {
+                Ok(keys) => {
+                    fetching.failed = None;
+                    self.kept.store(Some(Arc::new(CachedKeys { keys, at: now })));
+                }
+                Err(why) => {
+                    tracing::warn!(
+                        issuer = &*self.url,
+                        why,
+                        "cannot fetch the read the keys of a token issuer"
+                    );
+                    fetching.failed = Some(why);
+                }
+            }
+        }
+        let why = fetching.failed.as_deref().unwrap_or("they are too old");
+        let kept = self.kept.load_full().filter(|kept| now < kept.at + STALE);
+        kept.ok_or_else(|| self.unavailable(BETWEEN, why))
+    }
+
+    async fn fetch(&self, fetching: &mut Fetching, web: &dyn Web) -> Result<KeySet, String> {
+        let fetched = tokio::time::timeout(WITHIN, async {
+            let place = match self.jwks.clone().or_else(|| fetching.place.take()) {
+                Some(place) => place,
+                None => discovery::keys_of(&self.url, web, WITHIN).await?,
+            };
+            let keys = self.fetch_from(&place, web).await?;
+            // A place that serves no keys is forgotten, and discovered again.
+            fetching.place = Some(place);
+            Ok(keys)
+        });
+        fetched.await.unwrap_or_else(|_| Err("it did not answer in time".to_owned()))
+    }
+
+    async fn fetch_from(&self, place: &Uri, web: &dyn Web) -> Result<KeySet, String> {
+        let get = Get { url: place, authorization: None, cap: LONGEST, within: WITHIN };
+        let answer = web.get(get).await.map_err(|error| error.to_string())?;
+        if answer.status != StatusCode::OK {
+            return Err(format!("{place}: HTTP {}", answer.status.as_u16()));
+        }
+        let keys = KeySet::read(&answer.body, &self.algorithms);
+        let keys = keys.ok_or_else(|| format!("{place}: not a key set (RFC 7517)"))?;
+        tracing::debug!(issuer = &*self.url, ?keys, "read the keys of a token issuer");
+        if keys.is_empty() {
+            return Err(format!("{place}: none of its keys is for a configured algorithm"));
+        }
+        Ok(keys)
+    }
+
+    fn unavailable(&self, retry: Duration, why: &str) -> Refused {
+        Refused::Unavailable(format!("cannot get the keys of {}: {why}", self.url), retry)
+    }
+}
+
+impl CachedKeys {
+    /// The wanted key, whatever the age of the set.
+    fn key(&self, wanted: KeyQuery<'_>) -> Result<&ParsedPublicKey, Refused> {
+        match self.keys.find(wanted.kid, wanted.algorithm) {
+            KeyMatch::Key(key) => Ok(key),
+            KeyMatch::Unfit(why) => Err(Refused::Bad(why)),
+            KeyMatch::Unknown => Err(Refused::Bad("its issuer has no such key")),
+        }
+    }
+}
+
+impl KeyQuery<'_> {
+    fn may_be_in(&self, kept: &CachedKeys) -> bool {
+        self.after.is_none_or(|after| kept.at > after)
+            && !matches!(kept.keys.find(self.kid, self.algorithm), KeyMatch::Unknown)
+    }
+}
+
+impl Fetching {
+    /// Returns true if another fetch may begin, and counts it.
+    fn may(&mut self, now: Duration, at_once: u32) -> bool {
+        let may = self.paid <= now + BETWEEN * (at_once - 1);
+        if may {
+            self.paid = self.paid.max(now) + BETWEEN;
+        }
+        may
+    }
+}
+
+fn verifies(key: &ParsedPublicKey, token: &Token<'_>) -> bool {
+    key.verify_sig(token.signed, &token.signature).is_ok()
+}

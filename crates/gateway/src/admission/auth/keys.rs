@@ -1,0 +1,199 @@
+//! API keys: look-up, and the principal of a key. It must not know headers or files.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use engine::access::{Principal, Scheme};
+use parking_lot::Mutex;
+use store::keys::{ApiKey, KeyState, KeyText, LastUses};
+
+use super::Moment;
+use super::denied::Refused;
+use super::turns::Turns;
+
+/// The number of concurrent look-ups, and of those that may wait.
+const AT_ONCE: usize = 2;
+const IN_LINE: usize = 256;
+/// The time after which to retry if the file is busy.
+const RETRY: Duration = Duration::from_secs(5);
+/// The shortest interval between two writes of last uses.
+const WRITE_USES: Duration = Duration::from_secs(30);
+
+/// A store of API keys. Called where blocking is allowed.
+pub(crate) trait KeyBook: Send + Sync {
+    /// Looks up the key with this text, whatever its state, and notes its use at `now_ms` (milliseconds since 1970).
+    ///
+    /// # Errors
+    /// Returns the problem with the store, for its owner.
+    fn look_up(&self, text: &KeyText, now_ms: u64) -> Result<Option<ApiKey>, String>;
+
+    /// The prefixes of all revoked keys, if any key has changed since the last call.
+    ///
+    /// # Errors
+    /// The same as for `look_up`.
+    fn revoked(&self) -> Result<Option<Vec<String>>, String>;
+}
+
+/// The keys of the store. The last uses are written once more when this is dropped.
+pub(crate) struct StoredKeys(Arc<Stored>);
+
+struct Stored {
+    keys: Mutex<store::keys::Keys>,
+    uses: LastUses,
+    written: Mutex<Instant>,
+    /// The file's change counter at the last look-up of revoked keys.
+    seen: Mutex<Option<i64>>,
+}
+
+impl StoredKeys {
+    /// The keys in an open file.
+    pub(crate) fn new(keys: store::keys::Keys) -> Self {
+        Self(Arc::new(Stored {
+            keys: Mutex::new(keys),
+            uses: LastUses::default(),
+            written: Mutex::new(Instant::now()),
+            seen: Mutex::default(),
+        }))
+    }
+}
+
+impl Stored {
+    fn write_uses(&self) {
+        if let Err(error) = self.keys.lock().touch(&self.uses.take()) {
+            tracing::warn!(%error, "cannot record the last use of API keys");
+        }
+    }
+}
+
+impl KeyBook for StoredKeys {
+    fn look_up(&self, text: &KeyText, now_ms: u64) -> Result<Option<ApiKey>, String> {
+        let Self(stored) = self;
+        let found = stored.keys.lock().find(&text.digest()).map_err(|error| error.to_string())?;
+        if let Some(key) = found.as_ref().filter(|key| key.state(now_ms) == KeyState::Active) {
+            stored.uses.note(key.id, now_ms);
+            let due = {
+                let mut written = stored.written.lock();
+                let due = written.elapsed() >= WRITE_USES;
+                if due {
+                    *written = Instant::now();
+                }
+                due
+            };
+            if due {
+                stored.write_uses();
+            }
+        }
+        Ok(found)
+    }
+
+    fn revoked(&self) -> Result<Option<Vec<String>>, String> {
+        let stored = &*self.0;
+        let keys = stored.keys.lock();
+        let changes = keys.changes().map_err(|error| error.to_string())?;
+        if *stored.seen.lock() == Some(changes) {
+            return Ok(None);
+        }
+        let all = keys.list().map_err(|error| error.to_string())?;
+        *stored.seen.lock() = Some(changes);
+        Ok(Some(all.into_iter().filter(|key| key.revoked_ms.is_some()).map(|key| key.prefix).collect()))
+    }
+}
+
+impl Drop for StoredKeys {
+    fn drop(&mut self) {
+        // Whoever lets go of it may be one who must not wait for a disk. Where nothing runs any more, it is dropped here.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let stored = self.0.clone();
+            runtime.spawn_blocking(move || drop(stored));
+        }
+    }
+}
+
+impl Drop for Stored {
+    fn drop(&mut self) {
+        self.write_uses();
+    }
+}
+
+/// API keys as a method of authentication.
+pub(super) struct Keys {
+    book: Arc<dyn KeyBook>,
+    turns: Turns,
+    /// The principals whose keys were revoked.
+    revoked: ArcSwap<HashSet<Box<str>>>,
+}
+
+impl Keys {
+    pub(super) fn new(book: Arc<dyn KeyBook>) -> Self {
+        Self { book, turns: Turns::new(AT_ONCE, IN_LINE), revoked: ArcSwap::default() }
+    }
+
+    /// Looks up revoked keys; returns true if they have changed.
+    pub(super) async fn look_again(&self) -> bool {
+        let book = Arc::clone(&self.book);
+        let Ok(turn) = self.turns.take(None).await else { return false };
+        match self.turns.run(turn, move || book.revoked()).await {
+            Ok(Ok(Some(prefixes))) => {
+                let ids: HashSet<Box<str>> = prefixes.iter().map(|prefix| name(prefix).into()).collect();
+                let others = **self.revoked.load() != ids;
+                if others {
+                    self.revoked.store(Arc::new(ids));
+                }
+                others
+            }
+            Ok(Ok(None)) | Err(_) => false,
+            Ok(Err(error)) => {
+                tracing::error!(error, "cannot look up which API keys were revoked");
+                false
+            }
+        }
+    }
+
+    /// Returns true if the key of this principal was revoked, as of the last look-up.
+    pub(super) fn is_revoked(&self, principal: &Principal) -> bool {
+        let revoked = self.revoked.load();
+        !revoked.is_empty() && principal.scheme == Scheme::Key && revoked.contains(&*principal.id)
+    }
+
+    /// The principal of this key.
+    pub(super) async fn check(&self, text: &str, now: Moment) -> Result<Arc<Principal>, Refused> {
+        let text = KeyText::parse(text)
+            .map_err(|_| Refused::Bad("not a valid API key: it is mistyped or truncated"))?;
+        let (book, now_ms) = (Arc::clone(&self.book), now.unix_ms);
+        let turn = self.turns.take(None).await?;
+        let found = self.turns.run(turn, move || book.look_up(&text, now_ms)).await?;
+        let found = found.map_err(|error| {
+            tracing::error!(error, "cannot look API keys up");
+            Refused::Unavailable("API keys cannot be looked up at the moment".to_owned(), RETRY)
+        })?;
+        let key = found.ok_or(Refused::Bad("unknown API key"))?;
+        match key.state(now.unix_ms) {
+            KeyState::Revoked => Err(Refused::Bad("this API key was revoked")),
+            KeyState::Expired => Err(Refused::Bad("this API key has expired")),
+            KeyState::Active => Ok(principal(&key)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keys")
+    }
+}
+
+fn principal(key: &ApiKey) -> Arc<Principal> {
+    let profiles = key.profiles.as_ref();
+    Arc::new(Principal {
+        user: Some(key.name.as_str().into()),
+        profiles: profiles.map(|names| names.iter().map(|name| name.as_str().into()).collect()),
+        until_ms: key.expires_ms,
+        ..Principal::new(&name(&key.prefix), Scheme::Key)
+    })
+}
+
+/// The name of the principal of the key with this prefix.
+fn name(prefix: &str) -> String {
+    format!("key:{prefix}")
+}

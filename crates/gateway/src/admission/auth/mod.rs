@@ -1,0 +1,62 @@
+//! Authentication of clients. A request's `Authorization` header becomes a [`Principal`](engine::access::Principal), or a
+//! refusal that tells the client how to authenticate. `engine::access` decides what a principal may do, the configuration
+//! decides which other servers receive a credential, and `engine::credential` parses credentials.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `authenticator` | the methods of authentication, one after the other; results are cached for a short time |
+//! | `digest`, `recent` | credentials as digests under a key of this process, and cached results |
+//! | `near` | the same for the latest requests of this thread |
+//! | `counted` | the running calls of a principal, over all of its credentials |
+//! | `keys` | API keys |
+//! | `passwords` | names with passwords: the method that checks one, and cached results |
+//! | `users` | names with Argon2 hashes |
+//! | `site` | users of a WordPress site |
+//! | `jwt/` | tokens from issuers |
+//! | `protected`, `resource`, `challenge` | OAuth 2.1: this gateway as a protected resource (RFC 9728), and challenges
+//! for clients |
+//! | `denied` | refusals |
+//! | `guesses` | wrong passwords, counted by client address |
+//! | `moment` | the time of a request |
+//! | `turns` | expensive checks, a few at a time, with a share for each client address |
+//! | `web` | the port to other servers |
+//!
+//! No credential is in any error, log line or `Debug` output: types that may hold one show nothing of it.
+
+mod authenticator;
+mod challenge;
+mod counted;
+mod denied;
+mod digest;
+mod guesses;
+mod jwt;
+mod keys;
+mod moment;
+mod near;
+mod passwords;
+mod protected;
+mod recent;
+mod resource;
+mod site;
+mod turns;
+mod users;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use authenticator::Authenticator;
+pub(crate) use denied::{Denied, NotAdmitted};
+pub(crate) use keys::{KeyBook, StoredKeys};
+
+use moment::Moment;
+
+/// An invalid setting, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NotSound(pub(crate) String);
+
+impl From<digest::NoRandomness> for NotSound {
+    fn from(error: digest::NoRandomness) -> Self {
+        Self(error.to_string())
+    }
+}

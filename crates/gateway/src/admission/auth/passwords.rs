@@ -1,0 +1,63 @@
+//! Names with passwords: the method that checks one, turns for expensive checks, and cached results. It must not know how
+//! one is checked.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use engine::access::Principal;
+use engine::credential::authorization::Basic;
+
+use super::Moment;
+use super::authenticator::{USER_HOLDS, WRONG_HOLDS, Ways};
+use super::denied::Refused;
+use super::digest::Digest;
+use upstream::web::Web;
+
+impl Ways {
+    /// The principal with this name and password.
+    pub(super) async fn basic(
+        &self,
+        basic: Basic,
+        (digest, client): (Digest, Option<IpAddr>),
+        web: &dyn Web,
+        now: Moment,
+    ) -> Result<Arc<Principal>, Refused> {
+        let at = now.since_start;
+        if let Some(refused) = self.wrong.get(&digest, at) {
+            return Err(refused);
+        }
+        let site = self.site.as_ref().filter(|_| !self.users.has(&basic.user));
+        let turns = match site {
+            Some(site) => &site.turns,
+            None if self.users.is_empty() => {
+                return Err(Refused::Bad("names with passwords are not accepted here"));
+            }
+            None => &self.users.turns,
+        };
+        let turn = turns.take(client).await?;
+        // Who stood in line with the same password before may have been let in, or not.
+        if let Some(principal) = self.known.get(&digest, at) {
+            return Ok(principal);
+        }
+        if let Some(refused) = self.wrong.get(&digest, at) {
+            return Err(refused);
+        }
+        let (checked, holds) = match site {
+            Some(site) => (site.check(&basic, web, (turn, now)).await, site.cache),
+            None => (self.users.check(basic, turn).await, USER_HOLDS),
+        };
+        match checked {
+            Ok(principal) => {
+                let principal = self.counted.with(&principal);
+                self.known.put(digest, Arc::clone(&principal), at + holds);
+                Ok(principal)
+            }
+            Err(refused) => {
+                if matches!(refused, Refused::Bad(_) | Refused::Forbidden(_)) {
+                    self.wrong.put(digest, refused.clone(), at + WRONG_HOLDS);
+                }
+                Err(refused)
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A WordPress site that knows its users: it checks names and passwords, and its answer decides. It must not know headers
+//! of clients.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use engine::access::{Principal, Scheme};
+use engine::config::SiteCheck;
+use engine::credential::Basic;
+use http::{HeaderValue, StatusCode, Uri};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Moment;
+use super::NotSound;
+use super::denied::Refused;
+use super::turns::{Turn, Turns};
+use upstream::web::{Answer, Get, Web, is_safe};
+
+/// The number of concurrent checks, and of those that may wait.
+const AT_ONCE: usize = 8;
+const IN_LINE: usize = 512;
+/// The time for an answer.
+const WITHIN: Duration = Duration::from_secs(10);
+/// The longest accepted answer, in bytes: a user with many capabilities has some 10 000.
+const LONGEST: usize = 256 * 1024;
+/// The time after which to retry, if the site does not give one.
+const RETRY: Duration = Duration::from_secs(10);
+/// The time that something may stay open for a user who sends no further request: the site is not asked about users who
+/// only listen.
+const LASTS: Duration = Duration::from_mins(15);
+/// The longest accepted name of a user.
+const LONGEST_NAME: usize = 256;
+
+/// A site, and the requirements on its users.
+pub(super) struct Site {
+    name: Box<str>,
+    who_am_i: Uri,
+    capability: Box<str>,
+    /// The time for which an answer is cached.
+    pub(super) cache: Duration,
+    pub(super) turns: Turns,
+}
+
+/// A user as `GET /wp/v2/users/me?context=edit` shows it (WordPress REST API, users).
+#[derive(Deserialize)]
+struct User {
+    id: u64,
+    #[serde(default)]
+    username: String,
+    #[serde(default)]
+    slug: String,
+    #[serde(default)]
+    roles: Value,
+    /// An object, or an empty list if there are none: PHP.
+    #[serde(default)]
+    capabilities: Value,
+}
+
+impl Site {
+    pub(super) fn new(config: &SiteCheck) -> Result<Self, NotSound> {
+        let bad = || NotSound(format!("the site {}: its address must be an http or https URL", config.url));
+        let base = config.url.expose().trim_end_matches('/');
+        let who_am_i: Uri =
+            format!("{base}/wp-json/wp/v2/users/me?context=edit").parse().map_err(|_| bad())?;
+        let scheme = who_am_i.scheme_str().filter(|scheme| ["http", "https"].contains(scheme));
+        if scheme.is_none() || base.contains(['?', '#', '@']) {
+            return Err(bad());
+        }
+        if !is_safe(&who_am_i) {
+            tracing::warn!(site = base, "passwords go to this site without encryption: use https");
+        }
+        Ok(Self {
+            name: base.into(),
+            who_am_i,
+            capability: config.capability.as_str().into(),
+            cache: config.cache,
+            turns: Turns::new(AT_ONCE, IN_LINE),
+        })
+    }
+
+    /// The principal that these credentials have at the site, if it may enter.
+    pub(super) async fn check(
+        &self,
+        basic: &Basic,
+        web: &dyn Web,
+        (turn, now): (Turn, Moment),
+    ) -> Result<Arc<Principal>, Refused> {
+        let authorization = Some(basic_header(basic)?);
+        let get = Get { url: &self.who_am_i, authorization, cap: LONGEST, within: WITHIN };
+        let answer = web.get(get).await;
+        drop(turn);
+        match answer {
+            Ok(answer) => self.judged(&answer, now),
+            Err(error) => {
+                tracing::warn!(site = &*self.name, %error, "cannot verify a user at the site");
+                Err(self.unavailable("it did not answer", RETRY))
+            }
+        }
+    }
+
+    fn judged(&self, answer: &Answer, now: Moment) -> Result<Arc<Principal>, Refused> {
+        let code = answer.status.as_u16();
+        match answer.status {
+            StatusCode::OK => {
+                let user: User = serde_json::from_slice(&answer.body)
+                    .map_err(|_| self.unavailable("its answer does not come from WordPress", RETRY))?;
+                self.principal(&user, now)
+            }
+            StatusCode::UNAUTHORIZED => Err(Refused::Bad(
+                "the site rejected this name and password (an application password is required)",
+            )),
+            StatusCode::FORBIDDEN => Err(Refused::Forbidden(format!("{} rejected this user", self.name))),
+            status if status.is_redirection() => {
+                Err(self.unavailable("it redirects elsewhere: check its address", RETRY))
+            }
+            StatusCode::NOT_FOUND => {
+                Err(self.unavailable("it has no REST API below /wp-json: check its address", RETRY))
+            }
+            _ => {
+                tracing::warn!(site = &*self.name, status = code, "cannot verify a user at the site");
+                let retry = answer.retry_after.unwrap_or(RETRY);
+                Err(self.unavailable(&format!("it answered with status {code}"), retry))
+            }
+        }
+    }
+
+    fn principal(&self, user: &User, now: Moment) -> Result<Arc<Principal>, Refused> {
+        if user.capabilities.get(&*self.capability) != Some(&Value::Bool(true)) {
+            return Err(Refused::Forbidden(format!(
+                "this user of {} lacks the capability {}",
+                self.name, self.capability
+            )));
+        }
+        let name = if user.username.is_empty() { &user.slug } else { &user.username };
+        if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
+            return Err(self.unavailable("its answer names no user", RETRY));
+        }
+        let lasts = u64::try_from(LASTS.max(self.cache * 2).as_millis()).unwrap_or(u64::MAX);
+        Ok(Arc::new(Principal {
+            until_ms: Some(now.unix_ms.saturating_add(lasts)),
+            user: Some(name.as_str().into()),
+            claims: Some(Arc::new(json!({ "id": user.id, "roles": user.roles }))),
+            ..Principal::new(&format!("site:{}#{name}", self.name), Scheme::Site)
+        }))
+    }
+
+    fn unavailable(&self, why: &str, retry: Duration) -> Refused {
+        Refused::Unavailable(format!("cannot verify this user at {}: {why}", self.name), retry)
+    }
+}
+
+impl std::fmt::Debug for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Site").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The value of `Authorization` for a name and password (RFC 7617, 2).
+fn basic_header(basic: &Basic) -> Result<HeaderValue, Refused> {
+    let pair = SecretString::from(format!("{}:{}", basic.user, basic.password.expose_secret()));
+    let value = SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret())));
+    let mut header = HeaderValue::from_str(value.expose_secret())
+        .map_err(|_| Refused::Bad("this name or password cannot be sent to the site"))?;
+    header.set_sensitive(true);
+    Ok(header)
+}

@@ -1,0 +1,149 @@
+//! Comparisons take as long wherever two secrets differ. Each measurement is also made of a comparison that does stop at
+//! the first difference, which it must find out: so it could see one.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use engine::credential::Basic;
+
+use super::super::digest::{Digest, Digests};
+use super::super::users::Users;
+use super::rig::config;
+use super::users::hash;
+
+/// Measurements of each side, taken in turns.
+const ROUNDS: usize = 200;
+/// Comparisons of one measurement.
+const BATCH: usize = 100;
+/// The factor by which one side may be slower. A comparison that stops early is far above it.
+const ALIKE: f64 = 1.25;
+
+/// The factor by which the slower of two is slower, by the quietest quarter of all measurements: disturbances only add
+/// time.
+fn ratio(rounds: usize, mut early: impl FnMut(), mut late: impl FnMut()) -> f64 {
+    let timed = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        start.elapsed()
+    };
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        if round % 2 == 0 {
+            first.push(timed(&mut early));
+            second.push(timed(&mut late));
+        } else {
+            second.push(timed(&mut late));
+            first.push(timed(&mut early));
+        }
+    }
+    let quiet = |times: &mut Vec<Duration>| {
+        times.sort_unstable();
+        let quarter = &times[..times.len() / 4];
+        quarter.iter().sum::<Duration>().as_secs_f64()
+    };
+    let (first, second) = (quiet(&mut first), quiet(&mut second));
+    first.max(second) / first.min(second)
+}
+
+/// The least of a few measurements, since a busy machine may disturb a whole one, or the first that shows no difference;
+/// a difference that is there is there each time.
+fn least(measure: impl Fn() -> f64) -> f64 {
+    let mut least = f64::INFINITY;
+    for _ in 0..8 {
+        least = measure().min(least);
+        if least < ALIKE {
+            break;
+        }
+    }
+    least
+}
+
+/// Checks whether two take as long, by a measurement that does see the difference of a third, which stops early; on a
+/// busy machine not each does. A few are made.
+fn alike(measure: impl Fn() -> (f64, f64)) -> Result<(), String> {
+    let mut all = Vec::new();
+    for _ in 0..12 {
+        let (alike, differs) = measure();
+        if differs > 2.0 * ALIKE && alike < ALIKE {
+            return Ok(());
+        }
+        all.push(format!("{alike:.2} times as long, and what stops early {differs:.2} times as short"));
+    }
+    Err(all.join("; "))
+}
+
+fn batch(mut compare: impl FnMut() -> bool) {
+    for _ in 0..BATCH {
+        black_box(compare());
+    }
+}
+
+#[test]
+fn a_difference_in_the_first_byte_takes_as_long_as_one_in_the_last() {
+    let digests = Digests::new().unwrap();
+    let secret = digests.of(b"secret");
+    let (mut early, mut late) = (secret, secret);
+    early.flip(0);
+    late.flip(31);
+    let compares = |other: Digest| {
+        let (secret, other) = (black_box(secret), black_box(other));
+        move || batch(|| black_box(&secret).same(black_box(&other)))
+    };
+    let alike = least(|| ratio(ROUNDS, compares(early), compares(late)));
+    assert!(alike < ALIKE, "one takes {alike:.2} times as long");
+    let same = least(|| ratio(ROUNDS, compares(secret), compares(early)));
+    assert!(same < ALIKE, "the right one takes {same:.2} times as long or as short");
+}
+
+#[test]
+fn a_token_that_is_nearly_right_takes_as_long_as_one_that_is_not() {
+    let digests = Digests::new().unwrap();
+    let right = "a-token-of-a-usual-length-0123456789abcdef-0123456789abcdef".repeat(8);
+    let (mut early, mut late) = (right.clone(), right.clone());
+    early.replace_range(..1, "b");
+    late.replace_range(right.len() - 1.., "0");
+    let expected = digests.of(right.as_bytes());
+    let compares = |token: &str| {
+        let token = token.to_owned();
+        let (digests, expected) = (&digests, &expected);
+        move || batch(|| expected.same(&digests.of(black_box(token.as_bytes()))))
+    };
+    let stops = |token: &str| {
+        let (token, right) = (token.to_owned(), right.clone());
+        move || batch(|| black_box(token.bytes()).zip(black_box(right.bytes())).all(|(a, b)| a == b))
+    };
+    let measured = alike(|| {
+        let alike = ratio(ROUNDS, compares(&early), compares(&late));
+        (alike, ratio(ROUNDS, stops(&early), stops(&late)))
+    });
+    assert_eq!(measured, Ok(()));
+}
+
+#[test]
+fn a_name_that_nobody_has_takes_as_long_as_a_wrong_password() {
+    let config = config(&format!("{{ users: {{ ann: '{}' }} }}", hash("right")));
+    let users = Users::new(&config.users).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let tries = |user: &'static str| {
+        let (users, runtime) = (&users, &runtime);
+        move || {
+            runtime.block_on(async {
+                let basic = Basic { user: user.to_owned(), password: "wrong".into() };
+                let turn = users.turns.take(None).await.unwrap();
+                assert!(users.check(basic, turn).await.is_err());
+            });
+        }
+    };
+    // With nobody to compare with, there is nothing to check, which is seen.
+    let empty = Users::new(&engine::config::Auth::default().users).unwrap();
+    let checks_nothing = || {
+        runtime.block_on(async {
+            let basic = Basic { user: "bob".to_owned(), password: "wrong".into() };
+            let turn = empty.turns.take(None).await.unwrap();
+            assert!(empty.check(basic, turn).await.is_err());
+        });
+    };
+    let measured =
+        alike(|| (ratio(100, tries("ann"), tries("bob")), ratio(100, tries("ann"), checks_nothing)));
+    assert_eq!(measured, Ok(()));
+}

@@ -1,0 +1,132 @@
+//! Configured users: names with Argon2 hashes of their passwords (RFC 9106; the PHC string format). A check is slow on
+//! purpose, so it runs on other threads, a few at a time. It must not know headers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::{Algorithm, Argon2, Params, PasswordVerifier};
+use engine::access::{Principal, Scheme};
+use engine::config::Text;
+use engine::credential::Basic;
+use secrecy::ExposeSecret;
+
+use super::NotSound;
+use super::denied::Refused;
+use super::turns::{Turn, Turns};
+
+/// The greatest number of passwords that wait to be checked.
+const IN_LINE: usize = 256;
+/// The most memory that a hash may require, in KiB.
+const MOST_MEMORY: u32 = 1024 * 1024;
+
+/// The greatest number of different costs of hashes: each attempt is checked with every one of them.
+const MOST_COSTS: usize = 4;
+
+/// The users.
+pub(super) struct Users {
+    hashes: HashMap<Box<str>, PasswordHash>,
+    /// A hash of each cost that users have. An attempt with an unknown name is checked with these, so that it takes as
+    /// long as one with a known name.
+    stand_ins: Vec<PasswordHash>,
+    pub(super) turns: Turns,
+}
+
+impl Users {
+    /// The users with their hashes; fails for an invalid hash.
+    pub(super) fn new<'a>(users: impl IntoIterator<Item = (&'a String, &'a Text)>) -> Result<Self, NotSound> {
+        let (mut hashes, mut stand_ins) = (HashMap::new(), Vec::new());
+        for (name, hash) in users {
+            let bad = |why| NotSound(format!("the user {name}: {why}"));
+            if name.is_empty() || name.contains(':') || name.chars().any(char::is_control) {
+                return Err(bad("a name must not contain colons or control characters (RFC 7617)"));
+            }
+            let hash = read(hash.expose()).map_err(bad)?;
+            if !stand_ins.iter().any(|known| cost_alike(known, &hash)) {
+                if stand_ins.len() >= MOST_COSTS {
+                    return Err(bad(
+                        "users' hashes may have at most four different costs (m, t, p): use the costs of \
+                         another user's hash",
+                    ));
+                }
+                stand_ins.push(hash.clone());
+            }
+            hashes.insert(name.as_str().into(), hash);
+        }
+        // Each takes memory and a processor, which calls need, too.
+        let at_once = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)).min(4);
+        Ok(Self { hashes, stand_ins, turns: Turns::new(at_once, IN_LINE) })
+    }
+
+    /// Returns true if there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// Returns true if a user has this name, so that no other method is tried.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.hashes.contains_key(name)
+    }
+
+    /// The principal with this name and password.
+    pub(super) async fn check(&self, basic: Basic, turn: Turn) -> Result<Arc<Principal>, Refused> {
+        let wrong = Refused::Bad("wrong name or password");
+        let checks = self.checks(&basic.user);
+        let password = basic.password;
+        let checked = self.turns.run(turn, move || {
+            let mut right = false;
+            for (hash, own) in &checks {
+                let same =
+                    Argon2::default().verify_password(password.expose_secret().as_bytes(), hash).is_ok();
+                right |= same && *own;
+            }
+            right
+        });
+        if !checked.await? {
+            return Err(wrong);
+        }
+        let id = format!("user:{}", basic.user);
+        Ok(Arc::new(Principal { user: Some(basic.user.into()), ..Principal::new(&id, Scheme::Basic) }))
+    }
+
+    /// The hashes that a password of this name is checked with, and true for the name's own: for every name the same
+    /// number, of the same costs in the same order.
+    pub(super) fn checks(&self, name: &str) -> Vec<(PasswordHash, bool)> {
+        let own = self.hashes.get(name);
+        let of = |stand_in: &PasswordHash| match own.filter(|own| cost_alike(own, stand_in)) {
+            Some(own) => (own.clone(), true),
+            None => (stand_in.clone(), false),
+        };
+        self.stand_ins.iter().map(of).collect()
+    }
+}
+
+impl std::fmt::Debug for Users {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Users").field("count", &self.hashes.len()).finish_non_exhaustive()
+    }
+}
+
+/// Returns true if both hashes take equally long to check.
+fn cost_alike(one: &PasswordHash, other: &PasswordHash) -> bool {
+    let cost = |hash: &PasswordHash| {
+        let params = Params::try_from(hash).ok();
+        params.map(|params| (params.m_cost(), params.t_cost(), params.p_cost()))
+    };
+    (&one.algorithm, one.version, cost(one)) == (&other.algorithm, other.version, cost(other))
+}
+
+/// Reads a hash; the error contains nothing of it.
+fn read(hash: &str) -> Result<PasswordHash, &'static str> {
+    let form = "its hash is not of the form $argon2id$v=19$m=…,t=…,p=…$SALT$HASH";
+    let hash = PasswordHash::new(hash).map_err(|_| form)?;
+    Algorithm::try_from(hash.algorithm.as_str()).map_err(|_| form)?;
+    if hash.salt.is_none() || hash.hash.is_none() {
+        return Err(form);
+    }
+    let params = Params::try_from(&hash).map_err(|_| form)?;
+    if params.m_cost() > MOST_MEMORY {
+        return Err("its hash requires more than 1 GiB of memory");
+    }
+    Ok(hash)
+}

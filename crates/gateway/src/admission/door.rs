@@ -1,0 +1,24 @@
+//! The configured authentication: methods and key store. It must not know what a credential opens.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::config::Auth;
+use store::keys::Keys;
+use transport::net::client::{Client, ClientLimits, Trust};
+
+use super::auth::{Authenticator, KeyBook, StoredKeys};
+
+/// Creates the authenticator that admits callers.
+pub(crate) fn door(auth: &Auth, folder: Option<&Path>) -> Result<Authenticator, String> {
+    let book: Option<Arc<dyn KeyBook>> = match folder.filter(|_| auth.keys) {
+        Some(folder) => {
+            let keys = Keys::open(folder).map_err(|e| format!("{e}; {}", e.help()))?;
+            Some(Arc::new(StoredKeys::new(keys)))
+        }
+        None => None,
+    };
+    // Each shard asks other servers over its own connections.
+    let nobody = Client::new(ClientLimits::default(), Trust::default());
+    Authenticator::new(auth, book, Arc::new(nobody)).map_err(|e| e.to_string())
+}

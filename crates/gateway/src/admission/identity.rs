@@ -1,0 +1,62 @@
+//! The result of authentication: the principal, its address, and the credentials that the request carries for a site
+//! behind the tools. It must not know how credentials are checked.
+
+use std::net::IpAddr;
+use std::sync::{Arc, LazyLock};
+
+use engine::access::{Asker, Class, Principal};
+use engine::{ClientAddress, Snapshot};
+use upstream::quota::Holder;
+
+use upstream::embedded::Carried;
+
+static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::anyone()));
+
+/// The caller.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    pub(crate) principal: Arc<Principal>,
+    /// The client's address; a pipe has none.
+    pub(crate) client: Option<ClientAddress>,
+    /// The credentials that the request carries for sites behind embedded servers, if any of them is to be sent there.
+    pub(crate) carried: Option<Arc<Carried>>,
+    /// The name and version of the client, if a session knows them.
+    pub(crate) program: Option<Arc<str>>,
+}
+
+impl Identity {
+    /// A caller that was not authenticated.
+    pub(crate) fn anyone(client: Option<ClientAddress>) -> Self {
+        Self::of(ANYONE.clone(), client)
+    }
+
+    pub(crate) fn of(principal: Arc<Principal>, client: Option<ClientAddress>) -> Self {
+        Self { principal, client, carried: None, program: None }
+    }
+
+    /// The client's address.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        self.client.map(|client| client.address)
+    }
+
+    /// The class of callers that it belongs to.
+    pub(crate) fn class(&self, snapshot: &Snapshot) -> Class {
+        snapshot.class(&Asker { principal: &self.principal, address: self.address() })
+    }
+
+    /// Returns true if the other one is the same principal with the same rights.
+    pub(crate) fn is_alike(&self, other: &Self, snapshot: &Snapshot) -> bool {
+        let same = Arc::ptr_eq(&self.principal, &other.principal) && self.address() == other.address();
+        same || (self.id() == other.id() && self.class(snapshot) == other.class(snapshot))
+    }
+
+    /// The holder of the quota that it uses.
+    pub(crate) fn holder(&self) -> Holder {
+        Holder::of(&self.principal, self.client.as_ref())
+    }
+
+    /// The name to which states, sessions and tasks are bound.
+    pub(crate) fn id(&self) -> &str {
+        &self.principal.id
+    }
+}

@@ -1,0 +1,19 @@
+//! The caller, and rate limits. It must not know what is asked for, beyond its name.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`auth`], [`door`] | authentication; the configured methods |
+//! | [`audit`] | writing the record of calls |
+//! | [`identity`] | the result of authentication |
+//! | [`client_label`] | a client's labels in the record of calls |
+//! | [`rates`], `refusals` | rate limits, and log lines about refusals |
+
+pub(crate) mod audit;
+pub(crate) mod auth;
+pub(crate) mod client_label;
+pub(crate) mod door;
+pub(crate) mod identity;
+pub(crate) mod rates;
+mod refusals;
+
+pub(crate) use identity::Identity;

@@ -1,0 +1,224 @@
+//! Rate limits: the engine's limits with a clock, and which names in requests are tools. It must not know the form of a
+//! refusal.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use engine::config::RateLimit;
+use engine::dialect::Rate;
+use engine::rate::{Connection, Entering, Limiter, RatedRequest, Verdict};
+use http::HeaderMap;
+use proto::mcp::Method;
+use proto::rpc::Frame;
+use tracing::field::display;
+
+use crate::admission::identity::Identity;
+use crate::admission::refusals::Refusals;
+
+/// The greatest number of counts that are kept; idle ones make room.
+const COUNTS: usize = 100_000;
+
+/// All limits.
+pub(crate) struct Rates {
+    limiter: Limiter,
+    start: Instant,
+    refusals: Refusals,
+}
+
+/// A message, in the form that limits read.
+pub(crate) struct LimitedMessage<'a> {
+    is_call: bool,
+    tool: Option<Cow<'a, str>>,
+    is_shown: bool,
+}
+
+impl LimitedMessage<'_> {
+    /// Notes if its client sees the tool.
+    pub(crate) fn set_shown(&mut self, is_shown: bool) {
+        self.is_shown = is_shown;
+    }
+}
+
+/// The rate limits of management. Authenticated callers are counted by name and separately, so that guessing behind a
+/// shared proxy cannot lock them out.
+pub(crate) struct ManageRates {
+    /// The limits of authenticated callers.
+    pub(crate) known: Rates,
+    /// The limits of addresses with failed attempts.
+    pub(crate) refused: Rates,
+}
+
+impl ManageRates {
+    /// Forgets idle counts.
+    pub(crate) fn sweep(&self) {
+        self.known.sweep();
+        self.refused.sweep();
+    }
+}
+
+impl Rates {
+    /// The configured limits, and a log name for each; `seed` is random.
+    pub(crate) fn new(limits: &[RateLimit], name: impl Fn(usize) -> String, seed: u64) -> Self {
+        let refusals = Refusals::new((0..limits.len()).map(name));
+        Self { limiter: Limiter::new(limits, COUNTS, seed), start: Instant::now(), refusals }
+    }
+
+    /// Counts a request: a message, or one that opens or ends something. `None` if no limit applies.
+    pub(crate) fn check(
+        &self,
+        identity: &Identity,
+        headers: &HeaderMap,
+        profile: &str,
+        message: Option<&LimitedMessage<'_>>,
+    ) -> Option<Verdict> {
+        if self.limiter.is_empty() {
+            return None;
+        }
+        let (request, now) = (Self::request(identity, headers, profile, message), self.start.elapsed());
+        let verdict = self.limiter.check(&request, now);
+        self.log_refusal(verdict.as_ref(), &request, now);
+        verdict
+    }
+
+    /// Counts messages that come together, all of them or none. `None` if no limit applies.
+    pub(crate) fn check_all(
+        &self,
+        identity: &Identity,
+        headers: &HeaderMap,
+        profile: &str,
+        messages: &[LimitedMessage<'_>],
+    ) -> Option<Verdict> {
+        if self.limiter.is_empty() {
+            return None;
+        }
+        let requests: Vec<RatedRequest<'_>> =
+            messages.iter().map(|message| Self::request(identity, headers, profile, Some(message))).collect();
+        let now = self.start.elapsed();
+        let verdict = self.limiter.check_all(&requests, now);
+        if let Some(first) = requests.first() {
+            self.log_refusal(verdict.as_ref(), first, now);
+        }
+        verdict
+    }
+
+    /// Counts an authentication attempt at a profile, by its name in the request; returns true if it was counted. An
+    /// `is_familiar` caller passes an exceeded limit.
+    ///
+    /// # Errors
+    /// Returns the verdict of an exceeded limit.
+    pub(crate) fn enter(
+        &self,
+        anyone: &Identity,
+        headers: &HeaderMap,
+        profile: &str,
+        is_familiar: impl FnOnce() -> bool,
+    ) -> Result<bool, Verdict> {
+        if self.limiter.is_empty() {
+            return Ok(false);
+        }
+        let now = self.start.elapsed();
+        match self.limiter.enter(&Self::entering(anyone, headers, profile), now) {
+            Ok(()) => Ok(true),
+            Err(_) if is_familiar() => Ok(false),
+            Err(verdict) => {
+                self.log_refusal(Some(&verdict), &Self::request(anyone, headers, profile, None), now);
+                Err(verdict)
+            }
+        }
+    }
+
+    /// Logs a refusal and its limit, unless a line was logged recently.
+    fn log_refusal(&self, verdict: Option<&Verdict>, request: &RatedRequest<'_>, now: Duration) {
+        let refused = verdict.filter(|verdict| !verdict.allowed);
+        let Some((limit, count)) = refused.and_then(|verdict| self.refusals.count(verdict.place, now)) else {
+            return;
+        };
+        let &RatedRequest { principal, profile, .. } = request;
+        let peer = request.connection.map(|connection| connection.peer);
+        let client = request.address.filter(|address| Some(*address) != peer).map(display);
+        let peer = peer.map(display);
+        tracing::info!(limit, principal, peer, client, profile, count, "rate limit exceeded");
+    }
+
+    /// Takes back the count of a caller that was admitted.
+    pub(crate) fn let_in(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) {
+        self.limiter.let_in(&Self::entering(anyone, headers, profile));
+    }
+
+    fn entering<'a>(anyone: &'a Identity, headers: &'a HeaderMap, profile: &'a str) -> Entering<'a> {
+        Entering {
+            nobody: anyone.id(),
+            address: anyone.address(),
+            connection: connection(anyone, headers),
+            profile,
+        }
+    }
+
+    /// A message in the form that limits read, for a caller that sees no tool.
+    pub(crate) fn nowhere<'a>(&self, frame: &'a Frame) -> LimitedMessage<'a> {
+        LimitedMessage { is_call: is_call(frame), tool: self.tool(frame), is_shown: false }
+    }
+
+    /// The tool whose visibility matters, if tools are counted separately.
+    pub(crate) fn asks_about<'c>(&self, counted: &'c LimitedMessage<'_>) -> Option<&'c str> {
+        counted.tool.as_deref().filter(|_| self.limiter.tells_tools_apart())
+    }
+
+    /// The tool that a message calls, if a limit depends on tools.
+    fn tool<'a>(&self, frame: &'a Frame) -> Option<Cow<'a, str>> {
+        if !self.limiter.asks_for_tools() || !is_call(frame) {
+            return None;
+        }
+        frame.string(frame.param("name").ok().flatten()?)
+    }
+
+    fn request<'a>(
+        identity: &'a Identity,
+        headers: &'a HeaderMap,
+        profile: &'a str,
+        message: Option<&'a LimitedMessage<'_>>,
+    ) -> RatedRequest<'a> {
+        RatedRequest {
+            principal: identity.id(),
+            address: identity.address(),
+            connection: connection(identity, headers),
+            profile,
+            is_call: message.is_some_and(|message| message.is_call),
+            tool: message.and_then(|message| message.tool.as_deref()),
+            is_shown: message.is_some_and(|message| message.is_shown),
+        }
+    }
+
+    /// Forgets idle counts, and logs refusals that were not logged yet.
+    pub(crate) fn sweep(&self) {
+        let now = self.start.elapsed();
+        self.limiter.sweep(now);
+        for (limit, count) in self.refusals.rest(now) {
+            tracing::info!(limit, count, "rate limit exceeded by further requests");
+        }
+    }
+}
+
+/// The connection of a request, for limits that trust proxies of their own.
+fn connection<'a>(identity: &Identity, headers: &'a HeaderMap) -> Option<Connection<'a>> {
+    identity.client.map(|client| Connection { peer: client.peer, headers })
+}
+
+fn is_call(frame: &Frame) -> bool {
+    frame.method() == Method::ToolsCall.name()
+}
+
+/// A verdict in the form for dialects.
+pub(crate) fn rate(verdict: &Verdict) -> Rate {
+    Rate {
+        limit: verdict.limit.into(),
+        remaining: verdict.remaining.into(),
+        reset: seconds(verdict.reset),
+        retry_after: seconds(verdict.retry_after),
+    }
+}
+
+/// Whole seconds, rounded up: a client that waits for them is not too early.
+pub(crate) fn seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
+}

@@ -1,0 +1,213 @@
+//! The beginning of a call: the checks before anything is sent, and its resumption when its client comes back.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use engine::Fault;
+use engine::exchange::{Exchange, ExchangeAnswer, ResendPolicy, Start};
+use proto::rpc::{Frame, Id};
+
+use super::call::Call;
+use super::caller::{Caller, Request};
+use crate::call::CallContext;
+use crate::call::client_introduction::{ClientIntroduction, introduction};
+use crate::call::in_flight;
+use crate::call::lease::lease;
+use crate::call::record::{Record, Refused};
+use crate::call::relist::Rewrites;
+use crate::call::side_channel::SideChannel;
+use upstream::CLIENT_INFO;
+use upstream::Upstream;
+
+impl Call {
+    /// Checks a request and prepares the call.
+    ///
+    /// # Errors
+    /// The fault to answer with.
+    pub(crate) fn begin(
+        context: &Arc<CallContext>,
+        caller: Caller,
+        mut request: Request<'_>,
+    ) -> Result<Box<Self>, Refused> {
+        let (masked, tool) = (request.route.masked.take(), request.route.tool);
+        let upstream = context.view.state.upstream_of(request.route.upstream, caller.identity());
+        let place =
+            if request.counted { Some(in_flight::place(context, &caller, &request.frame)?) } else { None };
+        let (era, cancelled) = (caller.era(), in_flight::register(context, &caller, &request.frame)?);
+        let record = caller.view().and_then(|view| {
+            let to = (upstream.name(), tool);
+            Record::forwarded(context, caller.identity(), view.profile, &request.frame, to)
+        });
+        let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
+        let (resend, unchecked) = (resend_policy(context, &request, &upstream), request.route.unchecked);
+        let is_cross = era != request.server;
+        let said = if is_cross { introduction(&caller, &request) } else { ClientIntroduction::default() };
+        let lease = lease(&context.egress, &caller, &upstream, &request, &said);
+        let begun =
+            lease.and_then(|lease| Ok((lease, exchange(context, &caller, &upstream, request, &said)?)));
+        context.state.unchecked.note(upstream.name(), tool);
+        let (lease, exchange) = match begun {
+            Ok(begun) => begun,
+            Err(fault) => {
+                forget(&caller, id.as_ref());
+                return Err(Refused::new(fault, masked, record));
+            }
+        };
+        let side_channel =
+            (is_cross || lease.is_some()).then(|| Box::new(SideChannel::open(context.egress.next_key())));
+        // The box first: what is made in it need not be copied there.
+        Ok(Box::write(
+            Box::new_uninit(),
+            Self {
+                context: context.clone(),
+                exchange,
+                upstream,
+                owner: caller.attribution(),
+                caller,
+                link: None,
+                source: None,
+                cancelled,
+                over: false,
+                takes_long: false,
+                attended_until: None,
+                carried,
+                place,
+                record,
+                masked,
+                rewrites: Rewrites::of(unchecked),
+                progress: None,
+                lease,
+                side_channel,
+                resend,
+                repeatable: None,
+            },
+        ))
+    }
+
+    /// Returns true if the server that it goes to lives in the binary.
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.upstream.server.is_native()
+    }
+
+    /// The server that it goes to.
+    pub(crate) fn server_name(&self) -> &Arc<str> {
+        self.upstream.name()
+    }
+
+    /// The answer to a client that waits on a stream of its own, if a long answer was interrupted.
+    pub(crate) fn broken(&self) -> ExchangeAnswer {
+        let name = self.upstream.name();
+        let message = format!("server {name:?} sent an answer that was incomplete or too long");
+        ExchangeAnswer::fault(200, Fault::upstream(name, false, message), self.exchange.id())
+    }
+
+    /// The time by which the next message has to arrive.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.exchange.deadline()
+    }
+
+    /// Resumes the call with the answers that its client sent.
+    ///
+    /// # Errors
+    /// The fault to answer with; the call then waits as before.
+    pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Refused> {
+        let place = in_flight::place(&self.context, &self.caller, &retry)?;
+        let context = self.context.clone();
+        let binding = context.binding(self.caller.owner(), self.upstream.name(), self.caller.era());
+        self.exchange.resume(retry, context.sealer(), binding, Instant::now())?;
+        self.place = Some(place);
+        Ok(())
+    }
+}
+
+/// Forgets a request of a session that comes to nothing.
+fn forget(caller: &Caller, id: Option<&Id>) {
+    if let (Caller::Session(session), Some(id)) = (caller, id) {
+        session.requests.end(id);
+    }
+}
+
+/// The policy for a request that fails on its way.
+fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstream) -> ResendPolicy {
+    let calls = context.egress.snapshot.calls(&upstream.server.spec);
+    let (rules, wait) = (calls.for_request(request.route.tool), calls.resend_wait);
+    let mut policy = ResendPolicy::new(&request.frame.method(), request.route.tool, rules.resend, wait);
+    if request.frame.param("task").ok().flatten().is_some() {
+        policy.only_unexecuted();
+    }
+    policy
+}
+
+/// The exchange for a request.
+fn exchange(
+    context: &Arc<CallContext>,
+    caller: &Caller,
+    upstream: &Upstream,
+    request: Request<'_>,
+    said: &ClientIntroduction,
+) -> Result<Exchange, Fault> {
+    let era = caller.era();
+    let calls = context.egress.snapshot.calls(&upstream.server.spec);
+    let timeouts = calls.for_request(request.route.tool).timeouts;
+    Exchange::begin(Start {
+        frame: request.frame,
+        client: era,
+        server: request.server,
+        capabilities: &said.capabilities,
+        capabilities_upstream: &said.upstream,
+        level: said.level.as_deref(),
+        client_info: said.info.as_deref().unwrap_or(CLIENT_INFO.as_bytes()),
+        route: request.route,
+        key: context.egress.next_key(),
+        binding: context.binding(caller.owner(), &upstream.server.spec.name, era),
+        sealer: context.sealer(),
+        headers: request.headers,
+        timeouts,
+        server_info: request.server_info,
+        now: Instant::now(),
+    })
+}
+
+impl Call {
+    /// Begins the exchange anew for another version of the server's, before anything was sent.
+    ///
+    /// # Errors
+    /// The fault; the exchange is as it was.
+    pub(super) fn begin_anew(&mut self, request: Request<'_>) -> Result<(), Fault> {
+        let introduction = self.introduction(&request);
+        let is_cross = self.caller.era() != request.server;
+        if self.lease.is_none() {
+            self.lease = lease(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
+        }
+        self.exchange = exchange(&self.context, &self.caller, &self.upstream, request, &introduction)?;
+        self.over = false;
+        if self.side_channel.is_none() && (is_cross || self.lease.is_some()) {
+            self.side_channel = Some(Box::new(SideChannel::open(self.context.egress.next_key())));
+        }
+        Ok(())
+    }
+
+    fn introduction(&self, request: &Request<'_>) -> ClientIntroduction {
+        if self.caller.era() == request.server {
+            ClientIntroduction::default()
+        } else {
+            introduction(&self.caller, request)
+        }
+    }
+
+    /// Restarts the exchange with the current form of `request`. Returns `false` if its headers would be the same: then
+    /// they cannot have caused the error, and the request may have been executed.
+    ///
+    /// # Errors
+    /// Returns the fault; the exchange is unchanged.
+    pub(crate) fn begin_again(&mut self, request: Request<'_>) -> Result<bool, Fault> {
+        let said = self.introduction(&request);
+        let exchange = exchange(&self.context, &self.caller, &self.upstream, request, &said)?;
+        if exchange.mirror() == self.exchange.mirror() {
+            return Ok(false);
+        }
+        self.exchange = exchange;
+        self.over = false;
+        Ok(true)
+    }
+}

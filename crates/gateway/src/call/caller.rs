@@ -1,0 +1,85 @@
+//! The caller, and the input of a call. It must not know how a call is performed.
+
+use std::sync::Arc;
+
+use engine::exchange::{Headers, Route};
+use proto::era::Era;
+use proto::rpc::Frame;
+use transport::up::Owner;
+use upstream::embedded::Carried;
+
+use crate::admission::Identity;
+use crate::session::Session;
+use crate::view::ViewCell;
+
+/// The client that calls.
+pub(crate) enum Caller {
+    /// A client of a handshake era, in its session.
+    Session(Arc<Session>),
+    /// A client without a session, with its view.
+    Stateless(Arc<ViewCell>, Identity),
+}
+
+impl Caller {
+    pub(crate) fn era(&self) -> &'static Era {
+        match self {
+            Self::Session(session) => session.kind.era,
+            Self::Stateless(view, _) => view.clients.era,
+        }
+    }
+
+    /// The view that it sees.
+    pub(crate) fn view(&self) -> Option<Arc<ViewCell>> {
+        match self {
+            Self::Session(session) => session.view(),
+            Self::Stateless(view, _) => Some(view.clone()),
+        }
+    }
+
+    /// Its capabilities, a JSON object, where they are fixed for its session.
+    pub(crate) fn capabilities(&self) -> &[u8] {
+        match self {
+            Self::Session(session) => &session.kind.capabilities,
+            Self::Stateless(..) => b"{}",
+        }
+    }
+
+    /// The owner of the states and tasks of its requests: the session, or without one everybody who is the same
+    /// principal.
+    pub(crate) fn owner(&self) -> &str {
+        match self {
+            Self::Session(session) => session.owner(),
+            Self::Stateless(..) => self.identity().id(),
+        }
+    }
+
+    /// The owner of messages that are sent during its next call.
+    pub(super) fn attribution(&self) -> Owner {
+        match self {
+            Self::Session(session) => session.attribution,
+            Self::Stateless(..) => Owner::unique(),
+        }
+    }
+
+    /// Its identity.
+    pub(crate) fn identity(&self) -> &Identity {
+        match self {
+            Self::Session(session) => &session.identity,
+            Self::Stateless(_, identity) => identity,
+        }
+    }
+}
+
+/// The input of a call.
+pub(crate) struct Request<'a> {
+    pub(crate) frame: Frame,
+    pub(crate) route: Route<'a>,
+    /// The upstream's era.
+    pub(crate) server: &'static Era,
+    pub(crate) headers: Option<&'a dyn Headers>,
+    pub(crate) server_info: &'a str,
+    /// The credentials that it carries for the site behind an embedded server.
+    pub(crate) carried: Option<Arc<Carried>>,
+    /// True if it counts among its caller's calls; a session counts its own.
+    pub(crate) counted: bool,
+}

@@ -1,0 +1,44 @@
+//! A client's introduction to servers of another era. It must not know how a call is performed.
+
+use bytes::Bytes;
+use proto::bridge::handshake::client_capabilities;
+use proto::mcp::meta;
+
+use crate::call::caller::{Caller, Request};
+
+/// A client's capabilities, and the messages that it wants; needed only between different eras.
+#[derive(Default)]
+pub(crate) struct ClientIntroduction {
+    pub(crate) capabilities: Bytes,
+    pub(crate) upstream: Bytes,
+    pub(crate) level: Option<Bytes>,
+    /// Its introduction; the gateway's own if it sent none.
+    pub(crate) info: Option<Bytes>,
+}
+
+/// A client's introduction to an upstream of another era.
+pub(crate) fn introduction(caller: &Caller, request: &Request<'_>) -> ClientIntroduction {
+    let frame = &request.frame;
+    match caller {
+        Caller::Session(session) => {
+            let capabilities = session.capabilities.clone();
+            let upstream = client_capabilities(&capabilities, session.kind.era, request.server);
+            ClientIntroduction {
+                capabilities,
+                upstream,
+                level: session.level(),
+                info: session.client_info.clone(),
+            }
+        }
+        Caller::Stateless(..) => {
+            let own = |key| frame.meta(key).ok().flatten().map(|span| span.share(frame.text()));
+            let capabilities = own(meta::CLIENT_CAPABILITIES).unwrap_or(Bytes::from_static(b"{}"));
+            ClientIntroduction {
+                capabilities,
+                upstream: Bytes::from_static(b"{}"),
+                level: own(meta::LOG_LEVEL),
+                info: None,
+            }
+        }
+    }
+}

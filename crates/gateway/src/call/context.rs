@@ -1,0 +1,92 @@
+//! The context for making calls. It must not know transports.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use engine::config::Limits;
+use engine::exchange::Binding;
+use engine::tasks::{HeldLimits, HeldOutcomes};
+use parking_lot::Mutex;
+use proto::era::{Asks, Era};
+use upstream::Egress;
+use upstream::quota::Quota;
+
+use super::task_homes::Homes;
+use super::unchecked::Unchecked;
+use crate::admission::audit::AuditSink;
+use crate::session::SessionContext;
+use crate::session::sealer::StateSealer;
+use crate::view::ViewContext;
+
+/// The limits for kept outcomes: their number, and their bytes in all.
+const HELD: (usize, usize) = (1024, 32 << 20);
+
+/// The state that all threads share.
+pub(crate) struct CallState {
+    /// Tasks that need the link on which they began.
+    pub(crate) homes: Homes,
+    /// Outcomes that are kept for tasks.
+    pub(crate) held: Mutex<HeldOutcomes>,
+    /// The quota of streams of notifications.
+    pub(crate) listens: Arc<Quota>,
+    /// Tools whose arguments are not checked.
+    pub(crate) unchecked: Unchecked,
+    /// The record of calls.
+    pub(crate) audit: AuditSink,
+}
+
+impl CallState {
+    /// Creates the state without any call.
+    pub(crate) fn new(limits: &Limits, audit: AuditSink) -> Self {
+        Self {
+            homes: Homes::new(limits.parked_calls, limits.request_state_lifetime),
+            held: Mutex::new(HeldOutcomes::new(HeldLimits {
+                count: HELD.0,
+                bytes: HELD.1,
+                lifetime: limits.request_state_lifetime,
+            })),
+            listens: Quota::new(limits.listen_streams),
+            unchecked: Unchecked::default(),
+            audit,
+        }
+    }
+}
+
+impl CallState {
+    /// Takes over other limits. What is held or kept beyond them stays.
+    pub(crate) fn follow(&self, limits: &Limits) {
+        self.homes.follow(limits.parked_calls, limits.request_state_lifetime);
+        self.held.lock().set_lifetime(limits.request_state_lifetime);
+        self.listens.resize(limits.listen_streams);
+    }
+}
+
+/// A thread's context for making calls.
+pub(crate) struct CallContext {
+    /// The thread's egress.
+    pub(crate) egress: Egress,
+    /// The context for making views.
+    pub(crate) view: Arc<ViewContext>,
+    /// The context for making sessions.
+    pub(crate) session: Arc<SessionContext>,
+    /// The state that all threads share.
+    pub(crate) state: Arc<CallState>,
+}
+
+impl CallContext {
+    /// The sealer of states that pass through clients.
+    pub(crate) fn sealer(&self) -> &StateSealer {
+        &self.session.state.sealer
+    }
+
+    /// The binding of states of `era`; reads the clock only if the era has states.
+    pub(crate) fn binding<'a>(&self, principal: &'a str, server: &'a str, era: &Era) -> Binding<'a> {
+        let lifetime = self.egress.snapshot.limits.request_state_lifetime;
+        let now = match era.asks {
+            Asks::InputRequired => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
+            Asks::Requests => Duration::ZERO,
+        };
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Binding { principal, server, now_ms: millis(now), lifetime_ms: millis(lifetime) }
+    }
+}

@@ -1,0 +1,311 @@
+//! The outcome of a request before anything is sent: one decision for clients with a session and without, over any
+//! transport.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::catalogue::{UpstreamId, View};
+use engine::exchange::{Dispatch, Headers, Route, dispatch, no_longer_open, parked};
+use engine::tasks::{TaskIds, TaskRoute};
+use proto::bridge::tasks::TaskMethod;
+use proto::era::Era;
+use proto::mcp::Method;
+use proto::rpc::{Frame, Id, result_pieces, result_response};
+
+use super::CallContext;
+use super::call::Call;
+use super::caller::{Caller, Request as CallRequest};
+use super::parked::Parked;
+use super::record::{Record, Refused};
+use super::stateless::view_for;
+use super::tasks;
+use crate::admission::Identity;
+use crate::session::session::Session;
+use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
+use crate::view::view_cell::ViewCell;
+
+/// The size of a ready result, in bytes, from which on it is sent in pieces instead of being copied.
+const LONG: usize = 16 << 10;
+
+/// The outcome of a request before anything is sent.
+pub(crate) enum Decision {
+    /// An answer that is ready: its HTTP status and the message.
+    Done(u16, Bytes),
+    /// An answer that is ready, and long: its pieces.
+    Long(Vec<Bytes>),
+    /// A stream of notifications to open.
+    Listen(Arc<ViewCell>, Frame),
+    /// A subscription for which the server is being asked already.
+    Wait(Id, Subscribing),
+    /// A call to an upstream, and the change of the session's subscriptions that depends on the answer.
+    Call(Box<Call>, Option<Change>),
+}
+
+/// The caller, and the attributes of its request.
+pub(crate) struct Requester<'a> {
+    pub(crate) caller: Caller,
+    /// The sender of this request.
+    pub(crate) identity: &'a Identity,
+    pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
+    /// True if only the server checks the arguments.
+    pub(crate) unchecked: bool,
+    /// True if a call counts among its caller's calls; a session counts its own.
+    pub(crate) counted: bool,
+}
+
+impl<'a> Requester<'a> {
+    /// A client in its session.
+    pub(crate) fn in_session(session: &Arc<Session>, identity: &'a Identity) -> Self {
+        let caller = Caller::Session(session.clone());
+        Self { caller, identity, headers: None, unchecked: false, counted: false }
+    }
+
+    /// A client without a session, with its view.
+    pub(crate) fn stateless(
+        cell: Arc<ViewCell>,
+        identity: &'a Identity,
+        headers: Option<&'a (dyn Headers + Sync)>,
+    ) -> Self {
+        let caller = Caller::Stateless(cell, identity.clone());
+        Self { caller, identity, headers, unchecked: false, counted: true }
+    }
+}
+
+/// Returns true if the request has to wait for servers before it is decided.
+pub(crate) fn is_early(session: &Session, frame: &Frame) -> bool {
+    session.view().is_some_and(|cell| cell.is_early_for(frame, &cell.view()))
+}
+
+/// Decides the outcome of a request; a refusal is an answer like any other.
+pub(crate) async fn decide(
+    context: &Arc<CallContext>,
+    parked: &Parked,
+    requester: Requester<'_>,
+    frame: Frame,
+) -> Decision {
+    let (era, id) = (requester.caller.era(), frame.id().cloned());
+    match decide_or_refuse(context, parked, requester, frame).await {
+        Ok(decision) => decision,
+        Err(Refused { fault, .. }) => Decision::Done(fault.http_status(era), fault.response(id.as_ref())),
+    }
+}
+
+/// Decides the outcome of a request.
+///
+/// # Errors
+/// Returns the fault to answer with, and the record to complete.
+pub(crate) async fn decide_or_refuse(
+    context: &Arc<CallContext>,
+    waiting: &Parked,
+    requester: Requester<'_>,
+    frame: Frame,
+) -> Result<Decision, Refused> {
+    let (caller, identity) = (&requester.caller, requester.identity);
+    let era = caller.era();
+    let (cell, view) = what_it_sees(context, caller, &frame).await?;
+    let info = &context.egress.snapshot.profiles[cell.profile].server_info;
+    let ids = TaskIds::new(context.sealer(), caller.owner(), era);
+    let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {
+        let fault = context.pointing(fault, caller, identity);
+        let record = Record::refusal(context, caller.identity(), cell.profile, &frame, &fault);
+        Refused { fault, record }
+    });
+    match dispatched? {
+        Dispatch::Local(result) => Ok(Decision::Done(200, result_response(request_id(&frame)?, &result))),
+        Dispatch::Listed(result) => {
+            let pieces = result_pieces(request_id(&frame)?, result.pieces(|| cell.remaining_ms(&view)));
+            Ok(if result.text().len() > LONG {
+                Decision::Long(pieces)
+            } else {
+                Decision::Done(200, Bytes::from(pieces.concat()))
+            })
+        }
+        Dispatch::SetLevel(level) => match caller {
+            Caller::Session(session) => {
+                Box::pin(session.set_level(&context.egress, level)).await;
+                context.session.state.note_change(session);
+                Ok(Decision::Done(200, result_response(request_id(&frame)?, b"{}")))
+            }
+            Caller::Stateless(..) => Err(Fault::unknown_method(&frame.method(), "needs a session").into()),
+        },
+        Dispatch::Listen => match caller {
+            Caller::Session(_) => Err(Fault::unknown_method(&frame.method(), "needs no session").into()),
+            Caller::Stateless(..) => Ok(Decision::Listen(cell, frame)),
+        },
+        Dispatch::Kept(method, route) => kept(context, caller, info, (method, route), &frame).await,
+        Dispatch::Forward(route) => {
+            let server = view.upstream_era(route.upstream).unwrap_or(era);
+            match &requester.caller {
+                Caller::Session(_) => in_session(context, requester, (&view, server), info, (route, frame)),
+                Caller::Stateless(..) => {
+                    stateless((context, waiting), requester, server, info, (route, frame)).await
+                }
+            }
+        }
+    }
+}
+
+fn request_id(frame: &Frame) -> Result<&Id, Fault> {
+    frame.id().ok_or_else(|| Fault::gateway("a request without an id"))
+}
+
+/// The caller's view, complete with the servers that its request may be about.
+async fn what_it_sees(
+    context: &Arc<CallContext>,
+    caller: &Caller,
+    frame: &Frame,
+) -> Result<(Arc<ViewCell>, Arc<View>), Fault> {
+    match caller {
+        Caller::Stateless(cell, _) => Ok((cell.clone(), view_for(context, cell, frame).await)),
+        Caller::Session(session) => {
+            if is_early(session, frame) {
+                Box::pin(session.complete_view(&context.view, frame)).await;
+            }
+            let cell = session.view().ok_or_else(|| Fault::gateway("the session has no view"))?;
+            let view = cell.view();
+            ask_again(context, &cell, &view);
+            Ok((cell, view))
+        }
+    }
+}
+
+/// Fetches lists of absent servers again, because they may be back.
+fn ask_again(context: &Arc<CallContext>, cell: &ViewCell, view: &View) {
+    if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
+        cell.fetch_due(&context.view);
+    }
+}
+
+/// Handles a request about a task for which something is kept here.
+async fn kept(
+    context: &Arc<CallContext>,
+    caller: &Caller,
+    server_info: &str,
+    (method, route): (TaskMethod, TaskRoute),
+    frame: &Frame,
+) -> Result<Decision, Refused> {
+    let (status, text) = match caller {
+        Caller::Session(_) => {
+            let shown = frame.string(route.rename.0).unwrap_or_default();
+            let result = tasks::held(context, method, &route, &shown)?;
+            (200, result_response(request_id(frame)?, &result))
+        }
+        Caller::Stateless(_, identity) => {
+            let era = caller.era();
+            let asked = tasks::TaskRequest { frame, method, route, era, server_info, identity };
+            Box::pin(tasks::serve(context, asked)).await?
+        }
+    };
+    Ok(Decision::Done(status, text))
+}
+
+/// Handles a request of a session that goes to a server.
+fn in_session(
+    context: &Arc<CallContext>,
+    requester: Requester<'_>,
+    (view, server): (&View, &'static Era),
+    info: &str,
+    (route, frame): (Route<'_>, Frame),
+) -> Result<Decision, Refused> {
+    let Caller::Session(session) = &requester.caller else {
+        return Err(Fault::gateway("a request without its session").into());
+    };
+    let session = session.clone();
+    let change = match subscription(&frame) {
+        None => None,
+        Some(asked) => match changing(context, &session, view, route.upstream, asked)? {
+            Changing::Ask(change) => Some(change),
+            Changing::Done => return Ok(Decision::Done(200, result_response(request_id(&frame)?, b"{}"))),
+            Changing::Wait(subscribing) => {
+                return Ok(Decision::Wait(request_id(&frame)?.clone(), subscribing));
+            }
+        },
+    };
+    let request = request(&requester, (route, frame), server, info);
+    match Call::begin(context, requester.caller, request) {
+        Ok(call) => Ok(Decision::Call(call, change)),
+        Err(refused) => {
+            session.settle(&context.session, change.as_ref(), false);
+            Err(refused)
+        }
+    }
+}
+
+/// Handles a request without a session that goes to a server, or resumes a call that waits for it.
+async fn stateless(
+    (context, waiting): (&Arc<CallContext>, &Parked),
+    requester: Requester<'_>,
+    server: &'static Era,
+    info: &str,
+    (mut route, frame): (Route<'_>, Frame),
+) -> Result<Decision, Refused> {
+    let era = requester.caller.era();
+    route.unchecked = requester.unchecked;
+    route.keeps_tasks = context.state.homes.has_room();
+    if server.asks != era.asks {
+        let upstream = context.view.state.upstreams.get(route.upstream);
+        let resuming = resumed((context, waiting), requester.identity, &frame, era, upstream.name());
+        if let Some(call) = Box::pin(resuming).await? {
+            return Ok(Decision::Call(call, None));
+        }
+    }
+    let request = request(&requester, (route, frame), server, info);
+    Ok(Decision::Call(Call::begin(context, requester.caller, request)?, None))
+}
+
+fn request<'a>(
+    requester: &Requester<'a>,
+    (route, frame): (Route<'a>, Frame),
+    server: &'static Era,
+    server_info: &'a str,
+) -> CallRequest<'a> {
+    let headers = requester.headers.map(|headers| headers as &dyn Headers);
+    let carried = requester.identity.carried.clone();
+    CallRequest { frame, route, server, headers, server_info, carried, counted: requester.counted }
+}
+
+/// The outcome of a change of a session's subscriptions at this server.
+fn changing(
+    context: &Arc<CallContext>,
+    session: &Arc<Session>,
+    view: &View,
+    server: UpstreamId,
+    asked: Subscription,
+) -> Result<Changing, Fault> {
+    let era = view.upstream_era(server).unwrap_or(session.kind.era);
+    let declares = view.upstream_declares(server, "resources", Some("subscribe"));
+    let upstream = context.view.state.upstream_of(server, &session.identity);
+    session.change(&context.session, asked, (&upstream, era, declares))
+}
+
+fn subscription(frame: &Frame) -> Option<Subscription> {
+    let on = match Method::from_name(&frame.method()) {
+        Some(Method::Subscribe) => true,
+        Some(Method::Unsubscribe) => false,
+        _ => return None,
+    };
+    let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span))?.into_owned();
+    Some(Subscription { uri, on })
+}
+
+/// The call that a retry belongs to, resumed with the retry's answers; `None` for any other request.
+async fn resumed(
+    (context, waiting): (&CallContext, &Parked),
+    identity: &Identity,
+    frame: &Frame,
+    era: &'static Era,
+    server: &str,
+) -> Result<Option<Box<Call>>, Refused> {
+    let binding = context.binding(identity.id(), server, era);
+    let Some(ticket) = parked(frame, era, context.sealer(), binding)? else { return Ok(None) };
+    let mut call = waiting.take(ticket).await.ok_or_else(no_longer_open)?;
+    match call.resume(frame.clone()) {
+        Ok(()) => Ok(Some(call)),
+        Err(refused) => {
+            // It waits as before; there was room for it a moment ago.
+            let _ = waiting.keep(ticket, call);
+            Err(refused)
+        }
+    }
+}

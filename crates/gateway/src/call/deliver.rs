@@ -1,0 +1,193 @@
+//! The sending of a call's request, and its choice of a link. It must not know the answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::exchange::{Outbound, ProgressToken};
+use proto::mcp::Method;
+use transport::up::{LinkError, Owner};
+
+use crate::call::CallContext;
+use crate::call::caller::Caller;
+use crate::call::side_channel::SideChannel;
+use crate::session::session::user;
+use upstream::Upstream;
+use upstream::embedded::Carried;
+use upstream::link::reply::Reply;
+use upstream::link::requests::send_level;
+use upstream::link::{Needed, OpenLink};
+use upstream::pool::Lease;
+
+/// The number of times that a call lets others have the link that it was about to use.
+const TRIES: usize = 8;
+
+/// The destination of a call's request, and its owner.
+#[derive(Clone, Copy)]
+pub(crate) struct Delivery<'a> {
+    pub(crate) upstream: &'a Arc<Upstream>,
+    pub(crate) caller: &'a Caller,
+    pub(crate) lease: Option<&'a (Lease, Option<Bytes>)>,
+    pub(crate) side_channel: Option<&'a SideChannel>,
+    /// The owner of messages that are sent meanwhile.
+    pub(crate) owner: Owner,
+    /// The credentials that the request carries for the site behind an embedded server.
+    pub(crate) carried: Option<&'a Carried>,
+    /// True if the request has waited for its server to come back, perhaps with many others.
+    pub(crate) has_waited: bool,
+}
+
+/// Sends a request over the caller's link; once more over a new one if it was certainly not executed.
+pub(crate) async fn deliver(
+    context: &Arc<CallContext>,
+    way: Delivery<'_>,
+    used: &mut Option<Needed>,
+    outbound: &Outbound,
+    token: Option<ProgressToken>,
+) -> Result<Reply, LinkError> {
+    if way.upstream.server.health.is_held_back() {
+        return Err(LinkError::HeldBack(way.upstream.server.health.report().cause.detail));
+    }
+    let limits = context.egress.frame_limits();
+    // Nearly always the link is open. Opening is boxed, since its room would else be moved about with every call.
+    let link = match way.ready() {
+        Some(link) => link,
+        None => Box::pin(way.open(context)).await?,
+    };
+    if way.has_waited {
+        Box::pin(way.upstream.server.health.turn()).await;
+    }
+    let link = way.enter(context, used, link, outbound, token.as_ref()).await?;
+    way.send_state(context, &link).await;
+    if link.is_sending() {
+        Box::pin(link.flushed()).await;
+    }
+    match link.send(&context.egress.client, outbound.clone(), limits, (way.owner, way.carried)).await {
+        Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
+            tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.server.describe(&e));
+            link.bury();
+            // A server that has forgotten one session has nearly always forgotten all of them.
+            way.upstream.links.dedicated.shed(&context.egress, Duration::ZERO);
+            *used = None;
+            let link = Box::pin(way.open(context)).await?;
+            let link = way.enter(context, used, link, outbound, token.as_ref()).await?;
+            way.send_state(context, &link).await;
+            let of = (way.owner, way.carried);
+            Box::pin(link.send(&context.egress.client, outbound.clone(), limits, of)).await
+        }
+        other => other,
+    }
+}
+
+/// Checks that a link speaks the version that the request was written for. If it does not, the request is written again.
+fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
+    if link.era == outbound.era {
+        return Ok(());
+    }
+    Err(LinkError::OtherEra { expected: outbound.era.version, speaks: link.era.version })
+}
+
+/// Sends an upstream the call's log level and the subscriptions of others, on the link that the call has for itself.
+async fn send_state(
+    context: &Arc<CallContext>,
+    upstream: &Upstream,
+    link: &Arc<OpenLink>,
+    level: Option<&Bytes>,
+) {
+    if let Some(level) = level
+        && link.era.knows(Method::SetLevel)
+        && link.note_level(level)
+    {
+        send_level(&context.egress, link, level).await;
+    }
+    if link.era.has_sessions() {
+        upstream.announce_topics(&context.egress, link).await;
+    }
+}
+
+impl Delivery<'_> {
+    /// Sends a link the state that a call on it needs.
+    async fn send_state(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) {
+        match (self.lease, self.caller) {
+            (Some((_, level)), _) => Box::pin(send_state(context, self.upstream, link, level.as_ref())).await,
+            (None, Caller::Session(session)) if session.needs_level(link) => {
+                Box::pin(session.send_level(&context.egress, link)).await;
+            }
+            _ => {}
+        }
+        if self.lease.is_none() && self.upstream.is_behind(link) {
+            Box::pin(self.upstream.announce_topics(&context.egress, link)).await;
+        }
+    }
+
+    fn ready(&self) -> Option<Arc<OpenLink>> {
+        match (self.lease, self.caller) {
+            (Some((lease, _)), _) => lease.cell.current(),
+            (None, Caller::Session(session)) => session.ready_link(self.upstream),
+            (None, Caller::Stateless(view, _)) => self.upstream.shared_link(view.clients.era).current(),
+        }
+    }
+
+    /// An open link. What fails here was not sent.
+    async fn open(&self, context: &Arc<CallContext>) -> Result<Arc<OpenLink>, LinkError> {
+        self.opened(context).await.map_err(LinkError::unsent)
+    }
+
+    async fn opened(&self, context: &Arc<CallContext>) -> Result<Arc<OpenLink>, LinkError> {
+        match (self.lease, self.caller) {
+            (Some((lease, _)), _) => lease.cell.get(&context.egress).await,
+            (None, Caller::Session(session)) => session.link(&context.egress, self.upstream).await,
+            (None, Caller::Stateless(view, _)) => {
+                self.upstream.shared_link(view.clients.era).get(&context.egress).await
+            }
+        }
+    }
+
+    /// Notes the link that a call uses, and registers the call there for messages beside its own stream. Another owner may
+    /// have been given a dedicated link just now; then another one is waited for.
+    async fn enter(
+        &self,
+        context: &Arc<CallContext>,
+        used: &mut Option<Needed>,
+        mut link: Arc<OpenLink>,
+        outbound: &Outbound,
+        token: Option<&ProgressToken>,
+    ) -> Result<Arc<OpenLink>, LinkError> {
+        let mut tries = 0;
+        let needed = loop {
+            check(&link, outbound)?;
+            match self.need(context, &link) {
+                Some(needed) => break needed,
+                None if tries == TRIES => return Err(LinkError::Busy(tries)),
+                None => {}
+            }
+            tries += 1;
+            link = Box::pin(self.open(context)).await?;
+        };
+        self.register(&link, token);
+        *used = Some(needed);
+        Ok(link)
+    }
+
+    /// A hold on a link; `None` if it is a dedicated one of another owner's by now.
+    fn need(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) -> Option<Needed> {
+        if !link.own {
+            return Some(Needed::new(link.clone(), None));
+        }
+        let cell = match (self.lease, self.caller) {
+            (Some((lease, _)), _) => Some(lease.cell.clone()),
+            (None, Caller::Session(session)) => session.own_cell(self.upstream.server.spec.id),
+            (None, Caller::Stateless(..)) => None,
+        };
+        cell?.need(&context.egress, link)
+    }
+
+    fn register(&self, link: &Arc<OpenLink>, token: Option<&ProgressToken>) {
+        if let (Caller::Session(session), Some(token)) = (self.caller, token) {
+            link.expect_progress(&user(session), token.clone());
+        }
+        if let (Some(_), Some(side_channel)) = (self.lease, self.side_channel) {
+            link.set_inbox(Some(side_channel.sender.clone()));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The end of a call: with an answer, parked until its client comes back, or because its client is gone.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::exchange::{Event, ExchangeAnswer, Step, Ticket};
+use proto::mcp::meta;
+use proto::rpc::Frame;
+
+use super::call::Call;
+use super::caller::Caller;
+use super::parked::Parked;
+use crate::call::record::Record;
+use crate::call::tasks;
+use crate::session::asker::Asker;
+use transport::budget::{self, Part};
+use upstream::link::Wire;
+use upstream::link::requests::{is_log, passes};
+use upstream::pool::dispatch::Binding;
+use upstream::pool::dormant::{Dormant, Sleeper};
+
+impl Call {
+    /// Ends with an answer; returns the one for the client.
+    pub(crate) fn end(&mut self, answer: ExchangeAnswer) -> ExchangeAnswer {
+        self.over = true;
+        let masked = self.masked.take().filter(|_| !answer.ok);
+        let (era, id) = (self.caller.era(), self.exchange.id());
+        let answer =
+            masked.map_or(answer, |masked| ExchangeAnswer::fault(masked.http_status(era), *masked, id));
+        // Translated, or with another id, it is another buffer than the one that was read, which is about to go.
+        let answer =
+            ExchangeAnswer { body: budget::of_process().count(Part::Answers, answer.body), ..answer };
+        if let Some(record) = &mut self.record {
+            record.answered(&answer);
+        }
+        if let Some(source) = self.source.take() {
+            source.finish();
+        }
+        match self.exchange.made() {
+            Some(made) => tasks::keep(self, made, answer),
+            None => answer,
+        }
+    }
+
+    /// Keeps the call until its client comes back; returns the answer with the questions.
+    pub(crate) fn park(
+        mut self: Box<Self>,
+        parked: &Parked,
+        ticket: Ticket,
+        answer: ExchangeAnswer,
+    ) -> ExchangeAnswer {
+        // The request is answered, so its id is free again, and its place.
+        (self.cancelled, self.place) = (None, None);
+        let id = self.exchange.id().clone();
+        match parked.keep(ticket, self) {
+            Ok(()) => answer,
+            Err(full) => {
+                let message = format!(
+                    "{full} calls are waiting for answers from their clients; answer \
+                             some, or try again later"
+                );
+                ExchangeAnswer::fault(200, Fault::gateway(message), &id)
+            }
+        }
+    }
+}
+
+impl Call {
+    /// Notes that its own link waits for the client, if it has one.
+    pub(crate) fn sleep(&mut self, sleeper: Sleeper) -> Option<Dormant> {
+        self.lease.as_mut().map(|(lease, _)| lease.wait(sleeper))
+    }
+
+    /// Returns true if a message for the client is a log message below its level, from a link whose level others may have
+    /// set.
+    pub(crate) fn is_unwanted(&self, text: &Bytes) -> bool {
+        let Some(link) = &self.link else { return false };
+        let frame = || Frame::parse(text.clone(), self.context.egress.frame_limits());
+        match &self.caller {
+            Caller::Session(session) => {
+                !link.own && session.level().is_some() && frame().is_ok_and(|frame| !session.wants(&frame))
+            }
+            // Between different eras the level was seen to already; over HTTP the message came in answer to the request.
+            Caller::Stateless(..) if link.era == self.caller.era() && matches!(link.wire, Wire::Pipe(_)) => {
+                let request = self.exchange.request();
+                let level =
+                    request.meta(meta::LOG_LEVEL).ok().flatten().and_then(|span| request.string(span));
+                frame()
+                    .is_ok_and(|frame| is_log(&frame) && !level.is_some_and(|level| passes(&frame, &level)))
+            }
+            Caller::Stateless(..) => false,
+        }
+    }
+
+    /// Marks its own link as unfit for other calls if the server may still use it: after a cancellation it may have asked
+    /// something just before, or may go on working, and its questions would reach another client.
+    pub(crate) fn leave_lease(&mut self) {
+        if let Some((lease, _)) = &mut self.lease
+            && !self.exchange.is_answered()
+        {
+            lease.spoil();
+        } else if let (None, Some(link)) = (&self.lease, &self.link)
+            && link.own
+            && !self.exchange.is_answered()
+        {
+            self.upstream.links.dedicated.bind(link, Binding::Owner);
+        }
+    }
+}
+
+impl Call {
+    /// Takes its record, for the code that reports the result to its client.
+    pub(crate) fn take_record(&mut self) -> Option<Box<Record>> {
+        self.record.take()
+    }
+}
+
+impl Call {
+    /// Tells the upstream that the call is cancelled.
+    pub(crate) async fn send_cancelled(&mut self, notice: Bytes) {
+        // A stateless HTTP request is cancelled by closing its stream.
+        self.source = None;
+        let Some(link) = self.link.as_deref().cloned() else { return };
+        if !link.hears_cancellation() {
+            return;
+        }
+        match link.notify(&self.context.egress.client, notice).await {
+            Ok(()) => {
+                let (context, key) = (self.context.clone(), self.exchange.key());
+                tokio::spawn(async move { link.forget_cancelled(&context.egress, key).await });
+            }
+            Err(e) => {
+                tracing::debug!(server = %self.upstream.name(), "a cancellation was not delivered: {}", self.upstream.server.describe(&e));
+            }
+        }
+    }
+}
+
+impl Call {
+    /// Switches to the caller's own server, after the shared one refused it; returns `false` if that is not possible.
+    pub(crate) fn part(&mut self) -> bool {
+        let own = self.context.view.state.upstream_of(self.upstream.server.spec.id, self.caller.identity());
+        if Arc::ptr_eq(&own, &self.upstream) || self.lease.is_some() {
+            return false;
+        }
+        self.upstream = own;
+        true
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        // First, because the other end would else wake this very task for nothing.
+        self.cancelled = None;
+        if let Caller::Session(session) = &self.caller {
+            session.requests.end(self.exchange.id());
+            if let Some(side_channel) = &self.side_channel {
+                session.forget_questions(&Asker::Call(side_channel.number, 0, side_channel.sender.clone()));
+            }
+        }
+        self.leave_lease();
+        let Some(link) = self.link.take() else { return };
+        if let Some(key) = self.progress {
+            link.forget_progress(key);
+        }
+        // The client is gone. Where that means that it wants no answer, its upstream is told.
+        if self.over || matches!(&self.caller, Caller::Session(s) if !s.kind.era.disconnect_cancels) {
+            return;
+        }
+        self.source = None;
+        self.feed(Event::Cancelled(None));
+        let hears = link.hears_cancellation();
+        let notices: Vec<Bytes> = std::iter::from_fn(|| self.exchange.poll())
+            .filter_map(|step| match step {
+                Step::Cancel(notice) if hears => Some(notice),
+                Step::Tell(answer) => Some(answer),
+                _ => None,
+            })
+            .collect();
+        let (context, lease, key) = (self.context.clone(), self.lease.take(), self.exchange.key());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current()
+            && !notices.is_empty()
+        {
+            runtime.spawn(async move {
+                link.flushed().await;
+                for notice in notices {
+                    let _ = link.notify(&context.egress.client, notice).await;
+                }
+                // Only now may another call have the link.
+                drop(lease);
+                link.forget_cancelled(&context.egress, key).await;
+            });
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A session's responses and notifications.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::session::LinkMessage;
+use engine::tasks::{TaskIds, inbound_edits};
+use proto::bridge::shape;
+use proto::era::Era;
+use proto::json::Splice;
+use proto::mcp::Notice;
+use proto::rpc::{Frame, FrameKind, FrameLimits};
+use upstream::link::Inbound;
+
+use super::CallContext;
+use crate::session::asker::Asker;
+use crate::session::session::Session;
+
+/// Passes a client's response to the side that asked.
+pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame: &Frame) {
+    let asked = session.asks.lock().answer(frame);
+    let Some(asked) = asked else {
+        tracing::debug!("an answer to no open question");
+        return;
+    };
+    match asked.link {
+        Asker::Call(_, index, call) => {
+            if let Ok(frame) = Frame::parse(asked.text, context.egress.frame_limits()) {
+                // A call that has ended wants no reply.
+                let _ = call.try_send(Inbound::Reply(index, frame));
+            }
+        }
+        Asker::Link(link) => {
+            let ids = TaskIds::new(context.sealer(), session.owner(), session.kind.era);
+            let text = named(asked.text, ids, link.server.name());
+            let text = answered(session.kind.era, link.era, &asked.method, text);
+            link.say(&context.egress, text);
+        }
+    }
+}
+
+/// A client's response with the server's own id of the task that it belongs to.
+fn named(text: Bytes, ids: TaskIds<'_>, server: &str) -> Bytes {
+    let Ok(frame) = Frame::parse(text.clone(), FrameLimits::default()) else { return text };
+    let edits = inbound_edits(&frame, ids, server);
+    let mut splice = Splice::new(&text);
+    for (span, name) in &edits {
+        splice.replace(*span, name);
+    }
+    splice.finish()
+}
+
+/// A client's response in the era of the server that asked.
+fn answered(client: &'static Era, server: &'static Era, method: &str, text: Bytes) -> Bytes {
+    if client == server {
+        return text;
+    }
+    let Ok(frame) = Frame::parse(text.clone(), FrameLimits::default()) else { return text };
+    let Some(span) = frame.payload().filter(|_| frame.kind() == FrameKind::Response) else { return text };
+    let result = shape::answer(method, &span.share(&text), client, server);
+    let mut splice = Splice::new(&text);
+    splice.replace(span, &result);
+    splice.finish()
+}
+
+/// Handles a client's notification.
+pub(crate) fn notification(context: &Arc<CallContext>, session: &Arc<Session>, frame: Frame) {
+    match Notice::from_name(&frame.method()) {
+        Some(Notice::Initialized) => {}
+        Some(Notice::Cancelled) => session.requests.cancel(frame),
+        Some(Notice::Progress) => {
+            let asked = session.asks.lock().progress(&frame);
+            if let Some(LinkMessage { link: Asker::Link(link), text, .. }) = asked {
+                link.say(&context.egress, text);
+            }
+        }
+        known => session.broadcast(&context.egress, &frame, known.is_none()),
+    }
+}

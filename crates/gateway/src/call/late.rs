@@ -1,0 +1,79 @@
+//! The deadline of a call's next message, armed as late as possible. It must not know calls.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use tokio::time::{Sleep, sleep_until};
+
+/// A future that completes once an instant has passed.
+///
+/// Nearly every call is answered long before its deadline, and setting and removing a timer costs about 800 instructions.
+/// The waiter of a call has a shorter timer of its own and polls the call again when that expires, so the timer here can
+/// wait for the second poll.
+pub(crate) struct Late {
+    at: Instant,
+    attended: bool,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Late {
+    /// Completes at `at`.
+    pub(crate) fn new(at: Instant) -> Self {
+        Self::attended(at, None)
+    }
+
+    /// Completes at `at`; its owner polls it again at `until`, unless it is dropped before.
+    pub(crate) fn attended(at: Instant, until: Option<Instant>) -> Self {
+        Self { at, attended: until.is_some_and(|until| until < at), sleep: None }
+    }
+}
+
+impl Future for Late {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if std::mem::take(&mut self.attended) {
+            return Poll::Pending;
+        }
+        let at = self.at;
+        self.sleep.get_or_insert_with(|| Box::pin(sleep_until(at.into()))).as_mut().poll(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Returns true if its first poll sets a timer; it completes all the same.
+    async fn is_armed_at_first(late: Late) -> bool {
+        let mut late = pin!(late);
+        let first = poll_fn(|context| Poll::Ready(late.as_mut().poll(context))).await;
+        let armed = late.sleep.is_some();
+        if first.is_pending() {
+            late.await;
+        }
+        armed
+    }
+
+    #[tokio::test]
+    async fn an_attended_one_is_armed_by_its_second_poll() {
+        let at = Instant::now();
+        assert!(!is_armed_at_first(Late::attended(at, at.checked_sub(Duration::from_secs(1)))).await);
+    }
+
+    #[tokio::test]
+    async fn what_comes_sooner_than_the_next_poll_is_armed_at_once() {
+        let at = Instant::now();
+        assert!(is_armed_at_first(Late::attended(at, Some(at + Duration::from_secs(1)))).await);
+    }
+
+    #[tokio::test]
+    async fn alone_it_is_armed_at_once() {
+        assert!(is_armed_at_first(Late::new(Instant::now())).await);
+    }
+}

@@ -1,0 +1,76 @@
+//! The calls that get a link of their own: those of clients without a session that can be asked, or want log messages, at
+//! a server with a handshake. Questions on such a link belong to its call.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::{Condition, Fault};
+use proto::bridge::input::questions_of;
+use proto::era::Asks;
+use proto::mcp::Method;
+use proto::rpc::code;
+use upstream::pool::Lease;
+use upstream::quota::QuotaError;
+use upstream::{Egress, LinkKey, Upstream};
+
+use crate::call::caller::{Caller, Request};
+use crate::call::client_introduction::ClientIntroduction;
+
+/// A link of the call's own: for clients without a session that can be asked, or want log messages, at servers that ask
+/// with requests and keep a log level per session; and for sessions whose log level cannot be set on their shared link.
+///
+/// # Errors
+/// The fault to answer with, if as many calls wait as may, and this one can be asked something: on a shared link its server
+/// would not ask, and do what it would have asked for. A call that wants log messages alone goes without them.
+pub(crate) fn lease(
+    egress: &Egress,
+    caller: &Caller,
+    upstream: &Arc<Upstream>,
+    request: &Request<'_>,
+    said: &ClientIntroduction,
+) -> Result<Option<(Lease, Option<Bytes>)>, Fault> {
+    let (view, identity) = match caller {
+        Caller::Session(session) => return Ok(session.lease_for_level(egress, upstream)),
+        Caller::Stateless(view, identity) => (view, identity),
+    };
+    if view.clients.era == request.server
+        || request.server.asks != Asks::Requests
+        || upstream.server.is_native()
+    {
+        return Ok(None);
+    }
+    let may_ask = matches!(
+        Method::from_name(&request.frame.method()),
+        Some(Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead)
+    );
+    let asks =
+        if may_ask && upstream.server.may_ask() { questions_of(&said.capabilities) } else { "{}".to_owned() };
+    if asks == "{}" && said.level.is_none() {
+        return Ok(None);
+    }
+    let is_askable = asks != "{}";
+    let kind = LinkKey { era: view.clients.era, capabilities: Bytes::from(asks) };
+    match Lease::take(egress, &upstream.links, &kind, identity.holder()) {
+        Ok(lease) => Ok(Some((lease, said.level.clone()))),
+        Err(full) if is_askable => Err(refusal(upstream.name(), &full)),
+        Err(full) => {
+            let server = upstream.name();
+            tracing::info!(%server, "a call goes without log messages: {full} calls wait for a connection of their own");
+            Ok(None)
+        }
+    }
+}
+
+/// The fault for one call too many.
+fn refusal(server: &str, full: &QuotaError) -> Fault {
+    let (whose, count) = match full {
+        QuotaError::Whole(count) => ("", count),
+        QuotaError::Own(_, count) => (" of this caller", count),
+    };
+    let message = format!(
+        "too many calls wait for a connection of their own to server {server:?}: {count}{whose} run or wait; wait for an \
+         answer and call again (`dedicatedConnections` of the server in the configuration)"
+    );
+    let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);
+    Fault { retry: true, ..fault }
+}

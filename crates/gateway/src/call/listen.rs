@@ -1,0 +1,324 @@
+//! `subscriptions/listen`: a stream of notifications for a stateless client, fed by views and by upstreams.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::catalogue::UpstreamId;
+use proto::codec::sse::KEEP_ALIVE;
+use proto::era::{acknowledged, listen_result, notice};
+use proto::json::{Elements, Members, Splice, quote};
+use proto::mcp::{Notice, meta};
+use proto::rpc::{Frame, Id, code};
+use tokio::sync::mpsc;
+use transport::net::{Body, BodySender};
+
+use crate::admission::identity::Identity;
+use crate::call::CallContext;
+use crate::call::tasks;
+use crate::session::streams::event;
+use crate::session::until::Holding;
+use crate::view::view_cell::ViewCell;
+use upstream::quota::Permit;
+use upstream::subscriptions::topics::{Heard, Listener, Listening, ResourceNotice};
+
+/// The number of notifications that may wait for a slow client.
+const BEHIND: usize = 256;
+
+/// The interval of keep-alive events on an idle stream.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// The time that an upstream may take to start listening.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The notices that a client wants, as far as they are honoured.
+pub(crate) struct Filter {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    uris: Vec<(UpstreamId, String)>,
+    tasks: Vec<engine::tasks::Heard>,
+}
+
+/// The target of the notices.
+#[derive(Clone)]
+pub(crate) enum Sink {
+    /// An event stream.
+    Events(BodySender),
+    /// The lines of a pipe that carries other messages, too.
+    Lines(mpsc::Sender<Bytes>),
+}
+
+impl Sink {
+    async fn send(&self, message: Bytes) -> bool {
+        match self {
+            Self::Events(sender) => sender.send(event(&message)).await.is_ok(),
+            Self::Lines(lines) => lines.send(message).await.is_ok(),
+        }
+    }
+
+    async fn gone(&self) {
+        match self {
+            Self::Events(sender) => sender.gone().await,
+            Self::Lines(lines) => lines.closed().await,
+        }
+    }
+
+    async fn keep_alive(&self) {
+        if let Self::Events(sender) = self {
+            let _ = sender.send(Bytes::from_static(KEEP_ALIVE)).await;
+        }
+    }
+}
+
+impl Filter {
+    /// Reads the filter of a listen request, without the parts that cannot be honoured.
+    pub(crate) fn read(
+        context: &Arc<CallContext>,
+        cell: &ViewCell,
+        frame: &Frame,
+        identity: &Identity,
+    ) -> Result<Self, Fault> {
+        let text = frame.text();
+        let refuse = |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.notifications{what}"));
+        let wanted = frame.param("notifications")?.ok_or_else(|| refuse(" is required"))?;
+        let wanted = Members::of_value(text, wanted).ok_or_else(|| refuse(" must be an object"))?;
+        let view = cell.view();
+        let changes = |key: &str, capability: &str| {
+            let asked = wanted.get(text, key).is_some_and(|span| span.of(text) == b"true");
+            asked && view.declares(capability, Some("listChanged"))
+        };
+        let mut uris = Vec::new();
+        if let Some(list) = wanted.get(text, "resourceSubscriptions") {
+            let list = Elements::of_value(text, list)
+                .ok_or_else(|| refuse(".resourceSubscriptions must be an array"))?;
+            let max = context.egress.snapshot.limits.subscriptions_per_session;
+            if list.len() > max {
+                return Err(refuse(&format!(".resourceSubscriptions has more than {max} entries")));
+            }
+            for span in list.iter() {
+                let uri =
+                    frame.string(span).ok_or_else(|| refuse(".resourceSubscriptions must hold strings"))?;
+                if let Some(owner) = view.resource_owner(&uri)
+                    && view.upstream_declares(owner, "resources", Some("subscribe"))
+                {
+                    uris.push((owner, uri.into_owned()));
+                }
+            }
+        }
+        Ok(Self {
+            tools: changes("toolsListChanged", "tools"),
+            prompts: changes("promptsListChanged", "prompts"),
+            resources: changes("resourcesListChanged", "resources"),
+            uris,
+            tasks: tasks::wanted(context, &view, frame, &wanted, identity)?,
+        })
+    }
+
+    /// The filter as the acknowledgement repeats it.
+    fn honoured(&self) -> String {
+        let flags = [
+            (self.tools, "toolsListChanged"),
+            (self.prompts, "promptsListChanged"),
+            (self.resources, "resourcesListChanged"),
+        ];
+        let mut members: Vec<String> =
+            flags.iter().filter(|(on, _)| *on).map(|(_, name)| format!("\"{name}\":true")).collect();
+        if !self.uris.is_empty() {
+            let uris: Vec<String> = self.uris.iter().map(|(_, uri)| quote(uri)).collect();
+            members.push(format!("\"resourceSubscriptions\":[{}]", uris.join(",")));
+        }
+        if !self.tasks.is_empty() {
+            let shown = self.tasks.iter().map(|heard| String::from_utf8_lossy(&heard.task.shown));
+            members.push(format!("\"taskIds\":[{}]", shown.collect::<Vec<_>>().join(",")));
+        }
+        format!("{{{}}}", members.join(","))
+    }
+
+    /// Leaves out resources for which their upstream sends no updates.
+    fn leave_out(&mut self, owner: UpstreamId, refused: &[String]) {
+        self.uris.retain(|(of, uri)| *of != owner || !refused.contains(uri));
+    }
+
+    /// The resources in the filter, by upstream.
+    fn by_owner(&self) -> BTreeMap<UpstreamId, Vec<String>> {
+        let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (owner, uri) in &self.uris {
+            found.entry(*owner).or_default().push(uri.clone());
+        }
+        found
+    }
+
+    fn wants(&self, changed: Notice) -> bool {
+        match changed {
+            Notice::ToolsChanged => self.tools,
+            Notice::PromptsChanged => self.prompts,
+            Notice::ResourcesChanged => self.resources,
+            _ => false,
+        }
+    }
+}
+
+/// Opens a stream over HTTP.
+pub(crate) fn open(
+    context: &Arc<CallContext>,
+    cell: Arc<ViewCell>,
+    frame: &Frame,
+    identity: &Identity,
+) -> Result<Body, Fault> {
+    let filter = Filter::read(context, &cell, frame, identity)?;
+    let Some(id) = frame.id().cloned() else { return Err(Fault::gateway("a listen request without an id")) };
+    let permit = permit(context, identity)?;
+    let (sender, body) = Body::channel(BEHIND);
+    let context = context.clone();
+    let holding = Holding::new(&context.session.state.holders, &identity.principal);
+    tokio::spawn(async move {
+        let _permit = permit;
+        tokio::select! {
+            () = serve(&context, &cell, filter, &id, Sink::Events(sender)) => {}
+            () = holding.held.revoked() => {}
+        }
+    });
+    Ok(body)
+}
+
+/// Takes a permit for one more stream.
+///
+/// # Errors
+/// Fails if the caller has as many as allowed, or if all are taken.
+pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<Permit, Fault> {
+    let listens = &context.state.listens;
+    listens.resize(context.egress.snapshot.limits.listen_streams);
+    listens.take(identity.holder()).map_err(|full| {
+        Fault::gateway(full.describe("streams of notices", "limits.listenStreams")).with_status(503)
+    })
+}
+
+/// Feeds a stream until its client or the gateway ends it.
+pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: Filter, id: &Id, sink: Sink) {
+    let (mut filter, mut watch) = (filter, cell.watch());
+    let mut seen = *watch.borrow_and_update();
+    let (listening, mut heard) = follow(context, cell, &filter);
+    let (following, mut of_tasks) = tasks::follow(context, &filter.tasks, cell.whose.as_ref());
+    // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
+    let settled = async {
+        for one in &listening {
+            one.handle().settled().await;
+        }
+        for one in &following {
+            one.settled().await;
+        }
+    };
+    tokio::select! {
+        _ = tokio::time::timeout(PATIENCE, settled) => {}
+        () = sink.gone() => return,
+    }
+    for one in listening.iter().map(Listening::handle) {
+        filter.leave_out(one.server().spec.id, &one.refused());
+    }
+    if !sink.send(acknowledged(id, &filter.honoured())).await {
+        return;
+    }
+    loop {
+        tokio::select! {
+            changed = watch.changed() => {
+                if changed.is_err() {
+                    break;
+                }
+                let now = *watch.borrow_and_update();
+                for list in now.since(seen).filter(|list| filter.wants(*list)) {
+                    if !sink.send(list_changed(list, id)).await {
+                        return;
+                    }
+                }
+                seen = now;
+            }
+            Some(told) = next(&mut heard) => {
+                if !sink.send(notice_under(&told, id)).await {
+                    return;
+                }
+            }
+            Some(told) = of_tasks.recv() => {
+                if !sink.send(notice_under(&told, id)).await {
+                    return;
+                }
+            }
+            () = sink.gone() => return,
+            () = context.egress.stop().stopped() => break,
+            // What is configured otherwise by now: the client listens again, to what is there then.
+            () = cell.retired.stopped() => break,
+            () = any_leaves(&listening) => break,
+            () = tokio::time::sleep(KEEP_ALIVE_EVERY) => sink.keep_alive().await,
+        }
+    }
+    drop((listening, following));
+    let _ = sink.send(listen_result(id)).await;
+}
+
+/// The notification of a changed list, under the client's subscription.
+fn list_changed(list: Notice, id: &Id) -> Bytes {
+    let params = format!("\"_meta\":{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);
+    notice(list.name(), params.as_bytes())
+}
+
+/// Listens to the resources of a filter at their upstreams.
+fn follow(context: &Arc<CallContext>, cell: &ViewCell, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
+    let whose = cell.whose.as_ref();
+    let join = |(owner, uris)| {
+        let (listener, heard) = Listener::by_stream(uris);
+        (context.view.state.upstream_by(owner, whose).listen(&context.egress, listener), heard)
+    };
+    filter.by_owner().into_iter().map(join).unzip()
+}
+
+/// Returns when one of the upstreams is no longer configured.
+async fn any_leaves(listening: &[Listening]) {
+    let mut leaving: Vec<_> =
+        listening.iter().map(|one| Box::pin(one.handle().server().leaving.stopped())).collect();
+    std::future::poll_fn(|context| {
+        let is_over = leaving.iter_mut().any(|one| one.as_mut().poll(context).is_ready());
+        if is_over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+}
+
+/// The next notice of any upstream.
+async fn next(heard: &mut [Heard]) -> Option<ResourceNotice> {
+    std::future::poll_fn(|context| {
+        for one in heard.iter_mut() {
+            if let std::task::Poll::Ready(Some(told)) = one.poll_next(context) {
+                return std::task::Poll::Ready(Some(told));
+            }
+        }
+        std::task::Poll::Pending
+    })
+    .await
+}
+
+/// The text of a notice under the client's own subscription.
+fn notice_under(told: &ResourceNotice, id: &Id) -> Bytes {
+    match told {
+        ResourceNotice::Notice(frame) => under(frame, id),
+        ResourceNotice::Missed(uri) => {
+            let params = format!("\"uri\":{},\"_meta\":{{\"{}\":{id}}}", quote(uri), meta::SUBSCRIPTION_ID);
+            notice(Notice::ResourceUpdated.name(), params.as_bytes())
+        }
+    }
+}
+
+/// An upstream's notification under the client's own subscription id: in the place of the upstream's id, or added if that
+/// era has none.
+fn under(frame: &Frame, id: &Id) -> Bytes {
+    let key = meta::SUBSCRIPTION_ID.as_bytes();
+    let whole = format!("{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);
+    let mut splice = Splice::new(frame.text());
+    if let Some(params) = frame.params() {
+        match &params.meta {
+            Some(own) => splice.set(own, key, id.json()),
+            None => splice.set(&params.members, b"_meta", whole.as_bytes()),
+        };
+    }
+    splice.finish()
+}

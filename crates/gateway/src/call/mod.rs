@@ -1,0 +1,46 @@
+//! One request of a client: decided, forwarded, answered. It must not know HTTP or lines.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`context`] | the context for making calls |
+//! | [`decide`] | the outcome of a request, in a session or without |
+//! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
+//! | [`drive`] | a call run to its end, for any receiver |
+//! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `late` | one forwarded request: the engine's exchange, performed |
+//! | `deliver`, `lease`, `relist`, `resending` | the choice of a link; links of a call's own; stale lists; failed
+//! requests sent again |
+//! | [`parked`] | calls that wait for a client without a session |
+//! | [`in_flight`], [`unchecked`] | limits of running calls; tools whose arguments are not validated |
+//! | [`record`], [`consent`] | records of requests; servers that require their users' consent |
+//! | [`listen`] | streams of notifications for stateless clients |
+//! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; those that need the link on which they began |
+
+mod begin;
+#[expect(clippy::module_inception, reason = "the room's own subject")]
+pub(crate) mod call;
+pub(crate) mod caller;
+mod client_introduction;
+pub(crate) mod consent;
+pub(crate) mod context;
+pub(crate) mod decide;
+mod deliver;
+pub(crate) mod drive;
+mod ending;
+pub(crate) mod in_flight;
+pub(crate) mod in_session;
+mod late;
+mod lease;
+pub(crate) mod listen;
+pub(crate) mod parked;
+mod questions;
+pub(crate) mod record;
+mod relist;
+mod resending;
+mod side_channel;
+pub(crate) mod stateless;
+mod task_home;
+pub(crate) mod task_homes;
+pub(crate) mod tasks;
+pub(crate) mod unchecked;
+
+pub(crate) use context::{CallContext, CallState};

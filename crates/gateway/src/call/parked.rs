@@ -1,0 +1,107 @@
+//! Calls that wait for the answers of a client that was asked by a result.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::exchange::Ticket;
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+use crate::call::call::Call;
+use upstream::pool::dormant::{Dormant, Sleeper};
+use upstream::quota::{Permit, Quota, QuotaError};
+
+/// All parked calls.
+pub(crate) struct Parked {
+    quota: Arc<Quota>,
+    lifetime: Mutex<Duration>,
+    waiting: Mutex<HashMap<Ticket, ParkedCall>>,
+}
+
+/// The channel on which the call is asked for. A parked call without it is given up.
+type HandoverSender = oneshot::Sender<oneshot::Sender<Box<Call>>>;
+
+struct ParkedCall {
+    wanted: HandoverSender,
+    server: Arc<str>,
+    until: Instant,
+    _permit: Permit,
+}
+
+impl Parked {
+    pub(crate) fn new(max: usize, lifetime: Duration) -> Self {
+        Self { quota: Quota::new(max), lifetime: Mutex::new(lifetime), waiting: Mutex::default() }
+    }
+
+    /// Changes how many calls may be parked, and for how long. Calls that are parked stay.
+    pub(crate) fn follow(&self, max: usize, lifetime: Duration) {
+        self.quota.resize(max);
+        *self.lifetime.lock() = lifetime;
+    }
+
+    /// Keeps a call until its client comes back; the call receives its upstream's messages meanwhile. If too many wait,
+    /// it is dropped, which cancels it at its upstream.
+    pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {
+        let permit = self.quota.take(call.caller.identity().holder())?;
+        let (wanted, asked_for) = oneshot::channel();
+        let (server, until) = (call.server_name().clone(), Instant::now() + *self.lifetime.lock());
+        self.waiting.lock().insert(ticket, ParkedCall { wanted, server, until, _permit: permit });
+        let dormant = call.sleep(Sleeper::Call);
+        tokio::spawn(wait(call, asked_for, dormant));
+        Ok(())
+    }
+
+    /// Takes the call of a ticket; once.
+    pub(crate) async fn take(&self, ticket: Ticket) -> Option<Box<Call>> {
+        let found = self.waiting.lock().remove(&ticket)?;
+        if found.until <= Instant::now() {
+            return None;
+        }
+        let (taker, call) = oneshot::channel();
+        found.wanted.send(taker).ok()?;
+        call.await.ok()
+    }
+
+    /// Gives up the calls whose clients did not come back, and forgets those that have made way for others.
+    pub(crate) fn sweep(&self) {
+        let now = Instant::now();
+        let late: Vec<ParkedCall> = {
+            let mut waiting = self.waiting.lock();
+            waiting.retain(|_, waiting| !waiting.wanted.is_closed());
+            waiting.extract_if(|_, waiting| waiting.until <= now).map(|(_, waiting)| waiting).collect()
+        };
+        for ParkedCall { server, .. } in late {
+            tracing::info!(%server, "gave up a call: its client did not answer within {:?}", *self.lifetime.lock());
+        }
+    }
+}
+
+/// Waits with a call until it is taken, given up, or makes way for another call. Dropping a call cancels it at its upstream.
+async fn wait(
+    mut call: Box<Call>,
+    mut wanted: oneshot::Receiver<oneshot::Sender<Box<Call>>>,
+    dormant: Option<Dormant>,
+) {
+    let makes_way = async {
+        match &dormant {
+            Some(dormant) => dormant.asked_to_leave().await,
+            None => std::future::pending().await,
+        }
+    };
+    let taker = tokio::select! {
+        biased;
+        taker = &mut wanted => taker,
+        () = makes_way => {
+            let server = call.server_name();
+            tracing::info!(%server, "gave up a call that waited for its client: another call needs its connection");
+            return;
+        }
+        never = call.attend() => match never {},
+    };
+    drop(dormant);
+    if let Ok(taker) = taker {
+        // Who came back may have left again.
+        let _ = taker.send(call);
+    }
+}

@@ -1,0 +1,57 @@
+//! Questions of a call's server to its client. They must not know how the client answers.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use engine::exchange::Event;
+use proto::bridge::input::Question;
+use proto::rpc::{Frame, Id, code, error_response};
+
+use super::call::Call;
+use super::caller::Caller;
+use crate::session::asker::Asker;
+
+impl Call {
+    /// Registers an upstream's question; returns the text for the client's stream, if the client can be asked.
+    pub(super) fn ask(&self, question: &Frame) -> Option<Bytes> {
+        let link = self.link.as_deref()?;
+        let refusal = match &self.caller {
+            Caller::Session(session) if link.own => {
+                match session.asks.lock().ask(Asker::Link(link.clone()), question, Instant::now()) {
+                    Ok(text) => return Some(text),
+                    Err(fault) => fault.to_string(),
+                }
+            }
+            _ => "this client cannot be asked".to_owned(),
+        };
+        link.refuse(&self.context.egress, question, &refusal);
+        None
+    }
+
+    /// Registers a question in an upstream's result; returns the text for the client's stream, if the client can be
+    /// asked.
+    pub(super) fn put(&mut self, question: &Question) -> Option<Bytes> {
+        let limits = self.context.egress.frame_limits();
+        let refusal = match (&self.caller, &self.side_channel) {
+            (Caller::Session(session), Some(side_channel)) => {
+                let asker = Asker::Call(side_channel.number, question.index, side_channel.sender.clone());
+                match session.asks.lock().put(asker, question, limits, Instant::now()) {
+                    Ok(text) => return Some(text),
+                    Err(fault) => fault.to_string(),
+                }
+            }
+            _ => "this client cannot be asked".to_owned(),
+        };
+        let refusal = error_response(Some(&Id::number(0)), code::INTERNAL_ERROR, &refusal, None);
+        if let Ok(frame) = Frame::parse(refusal, limits) {
+            self.feed(Event::Replied(question.index, frame));
+        }
+        None
+    }
+
+    /// Withdraws an upstream's question; returns the text for the client's stream, if the client was asked.
+    pub(super) fn withdraw(&self, notice: &Frame) -> Option<Bytes> {
+        let Caller::Session(session) = &self.caller else { return None };
+        session.asks.lock().withdraw(&Asker::Link(self.link.as_deref()?.clone()), notice)
+    }
+}

@@ -1,0 +1,226 @@
+//! A request's entry in the record of calls. It must not know files.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use engine::catalogue::ToolEntry;
+use engine::exchange::ExchangeAnswer;
+use engine::{Condition, Fault};
+use proto::json::{MAX_DEPTH, Members};
+use proto::mcp::{Method, meta, says_failure};
+use proto::rpc::{Frame, RpcError};
+
+use crate::admission::audit::{AuditEntry, AuditSink, CallOutcome};
+use crate::admission::client_label;
+use crate::admission::identity::Identity;
+use crate::call::CallContext;
+
+/// The record of a running request.
+pub(crate) struct Record {
+    sink: AuditSink,
+    started: Instant,
+    /// `Some` until the request is over.
+    entry: Option<AuditEntry>,
+}
+
+impl Record {
+    /// Begins a record; `None` if calls are not recorded.
+    pub(crate) fn begin(
+        context: &Arc<CallContext>,
+        identity: &Identity,
+        profile: usize,
+        frame: &Frame,
+    ) -> Option<Box<Self>> {
+        Self::of(context, identity, profile, frame, None)
+    }
+
+    /// Begins the record of a request to `server`; `tool` if it is a call.
+    pub(crate) fn forwarded(
+        context: &Arc<CallContext>,
+        identity: &Identity,
+        profile: usize,
+        frame: &Frame,
+        (server, tool): (&Arc<str>, Option<&ToolEntry>),
+    ) -> Option<Box<Self>> {
+        let mut record = Self::of(context, identity, profile, frame, tool)?;
+        record.went_to(server);
+        Some(record)
+    }
+
+    fn of(
+        context: &Arc<CallContext>,
+        identity: &Identity,
+        profile: usize,
+        frame: &Frame,
+        tool: Option<&ToolEntry>,
+    ) -> Option<Box<Self>> {
+        let sink = &context.state.audit;
+        if !sink.is_on() {
+            return None;
+        }
+        let method = frame.method();
+        let member = |key| frame.param(key).ok().flatten();
+        let named = || member("name").or_else(|| member("uri")).and_then(|span| frame.string(span));
+        let name = tool.map(|tool| tool.name.clone()).or_else(|| named().map(|name| name.as_ref().into()));
+        let arguments = sink.takes_arguments().then(|| member("arguments")).flatten();
+        let arguments = arguments.and_then(|span| sink.arguments(span.of(frame.text())));
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let entry = AuditEntry {
+            at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            principal: identity.principal.id.clone(),
+            profile: context.egress.snapshot.profiles[profile].slug.clone(),
+            upstream: None,
+            tool: name,
+            method: Method::from_name(&method)
+                .map_or_else(|| Cow::Owned(method.clone().into_owned()), |known| Cow::Borrowed(known.name())),
+            // What nobody waits for any more ends like this.
+            outcome: CallOutcome::Error,
+            code: None,
+            duration_us: 0,
+            request_bytes: frame.text().len() as u64,
+            response_bytes: 0,
+            arguments,
+            address: identity.address().map(client_label::address),
+            client: identity.program.clone().or_else(|| {
+                let info = frame.meta(meta::CLIENT_INFO).ok().flatten()?;
+                client_label::program(info.of(frame.text()))
+            }),
+        };
+        Some(Box::new(Self { sink: sink.clone(), started: Instant::now(), entry: Some(entry) }))
+    }
+
+    /// Records a request that was refused before it was forwarded.
+    pub(crate) fn refusal(
+        context: &Arc<CallContext>,
+        identity: &Identity,
+        profile: usize,
+        frame: &Frame,
+        fault: &Fault,
+    ) -> Option<Box<Self>> {
+        let mut record = Self::begin(context, identity, profile, frame)?;
+        record.refused(fault);
+        Some(record)
+    }
+
+    /// Records the server that the request went to.
+    pub(crate) fn went_to(&mut self, server: &Arc<str>) {
+        self.note(|entry| entry.upstream = Some(server.clone()));
+    }
+
+    /// Records the answer.
+    pub(crate) fn answered(&mut self, answer: &ExchangeAnswer) {
+        self.note(|entry| {
+            entry.response_bytes = answer.body.len() as u64;
+            if !answer.ok {
+                let code = answer.fault.as_ref().map(|fault| fault.code).or_else(|| error_code(&answer.body));
+                entry.code = code.map(i64::from);
+            } else if !says_failure(&answer.body) {
+                entry.outcome = CallOutcome::Ok;
+            }
+        });
+    }
+
+    /// Records that the answer is passed on as it comes; `bytes` is the length that the server announced.
+    pub(crate) fn passed(&mut self, bytes: u64) {
+        self.note(|entry| (entry.outcome, entry.response_bytes) = (CallOutcome::Ok, bytes));
+    }
+
+    /// Records an answer that was ready at once.
+    pub(crate) fn body(&mut self, body: &[u8], failed: bool) {
+        self.note(|entry| {
+            entry.response_bytes = body.len() as u64;
+            entry.code = error_code(body).map(i64::from);
+            if entry.code.is_none() && !failed && !says_failure(body) {
+                entry.outcome = CallOutcome::Ok;
+            }
+        });
+    }
+
+    /// Records a refusal.
+    pub(crate) fn refused(&mut self, fault: &Fault) {
+        // To the caller both look alike.
+        let is_absent = matches!(
+            fault.condition,
+            Condition::UnknownTool | Condition::UnknownPrompt | Condition::UnknownResource
+        );
+        let away = fault.subject.as_deref().filter(|_| fault.condition == Condition::UpstreamDown);
+        self.note(|entry| {
+            entry.code = Some(i64::from(fault.code));
+            if let Some(server) = away {
+                entry.upstream = Some(server.into());
+            } else if matches!(fault.condition, Condition::RateLimited | Condition::DeniedArguments) {
+                entry.outcome = CallOutcome::Denied;
+            } else if is_absent {
+                entry.outcome = if fault.hidden { CallOutcome::Denied } else { CallOutcome::Unknown };
+            }
+        });
+    }
+
+    /// Records the body that was sent to the client: text and a code of its endpoint's own.
+    pub(crate) fn answered_with(&mut self, body: &[u8]) {
+        self.note(|entry| {
+            entry.response_bytes = body.len() as u64;
+            entry.code = error_code(body).map(i64::from);
+            if entry.outcome == CallOutcome::Ok && (entry.code.is_some() || says_failure(body)) {
+                entry.outcome = CallOutcome::Error;
+            }
+        });
+    }
+
+    /// Records a denial.
+    pub(crate) fn denied(&mut self, code: Option<i32>) {
+        self.note(|entry| {
+            entry.code = code.map(i64::from).or(entry.code);
+            entry.outcome = CallOutcome::Denied;
+        });
+    }
+
+    /// Records that the target does not exist.
+    pub(crate) fn unknown(&mut self) {
+        self.note(|entry| entry.outcome = CallOutcome::Unknown);
+    }
+
+    fn note(&mut self, what: impl FnOnce(&mut AuditEntry)) {
+        if let Some(entry) = &mut self.entry {
+            what(entry);
+        }
+    }
+}
+
+/// A refused request; its record is completed when this is dropped.
+pub(crate) struct Refused {
+    pub(crate) fault: Fault,
+    pub(crate) record: Option<Box<Record>>,
+}
+
+impl Refused {
+    /// Creates a refusal with this fault; its client gets `masked` instead, if there is one.
+    pub(super) fn new(fault: Fault, masked: Option<Box<Fault>>, mut record: Option<Box<Record>>) -> Self {
+        if let Some(record) = &mut record {
+            record.refused(&fault);
+        }
+        Self { fault: masked.map_or(fault, |masked| *masked), record }
+    }
+}
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        Self { fault, record: None }
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        let duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        if let Some(entry) = self.entry.take() {
+            self.sink.record(AuditEntry { duration_us, ..entry });
+        }
+    }
+}
+
+/// The code of an error response.
+fn error_code(body: &[u8]) -> Option<i32> {
+    let members = Members::of_document(body, MAX_DEPTH).ok()?;
+    RpcError::of_value(body, members.get(body, "error")?).map(|error| error.code)
+}

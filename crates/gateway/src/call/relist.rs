@@ -1,0 +1,91 @@
+//! A call whose upstream rejects the headers that its list asked for: the list has changed since, so it is fetched again,
+//! and the call is sent once more (MCP 2026-07-28, streamable HTTP: custom headers from parameters). It must not know the
+//! headers.
+
+use engine::exchange::{Dispatch, dispatch};
+use engine::tasks::TaskIds;
+
+use crate::call::call::Call;
+use crate::call::caller::Request;
+use crate::view::ViewCell;
+use proto::era::{Era, by_version};
+
+/// The number of times that a request is written for another version: a server that restarts may be met in both lifecycles.
+const RENEGOTIATIONS: u8 = 3;
+
+/// The reasons for which a call's request is written again.
+pub(crate) struct Rewrites {
+    /// True if its upstream's lists were read again on its account.
+    relisted: bool,
+    /// The number of times that its link was found to speak another version than was expected.
+    renegotiated: u8,
+    /// True if arguments are its server's matter alone.
+    unchecked: bool,
+}
+
+impl Rewrites {
+    /// Nothing has happened yet.
+    pub(super) fn of(unchecked: bool) -> Self {
+        Self { relisted: false, renegotiated: 0, unchecked }
+    }
+}
+
+impl Call {
+    /// Fetches its upstream's lists again and restarts the exchange; returns `false` if that changes nothing, so that the
+    /// answer stands.
+    pub(crate) async fn relist(&mut self) -> bool {
+        if std::mem::replace(&mut self.rewrites.relisted, true) {
+            return false;
+        }
+        let Some(server) = self.link.as_deref().map(|link| link.era) else { return false };
+        let context = self.context.clone();
+        let Some(cell) = self.caller.view() else { return false };
+        let catalogue = self.upstream.catalogue.clone();
+        if self.caller.era() == server {
+            // Who sends such headers itself reads the list again itself; what it then reads shall be new.
+            tokio::spawn(async move { catalogue.refresh(&context.egress).await });
+            return false;
+        }
+        let deadline = self.exchange.deadline();
+        let refreshed = tokio::time::timeout_at(deadline.into(), catalogue.refresh(&context.egress)).await;
+        if !matches!(refreshed, Ok(true)) {
+            return false;
+        }
+        self.dispatched_again(&cell, server, |call, request| matches!(call.begin_again(request), Ok(true)))
+    }
+
+    /// Writes its request anew for the version that its link speaks, which is another than was expected; `false` when that
+    /// leads nowhere.
+    pub(super) fn rewrite(&mut self, speaks: &str) -> bool {
+        if self.rewrites.renegotiated == RENEGOTIATIONS {
+            return false;
+        }
+        self.rewrites.renegotiated += 1;
+        let (Some(cell), Some(server)) = (self.caller.view(), by_version(speaks)) else { return false };
+        self.dispatched_again(&cell, server, |call, request| call.begin_anew(request).is_ok())
+    }
+
+    /// Decides again what its request comes to, and begins so where it goes to the same server.
+    fn dispatched_again(
+        &mut self,
+        cell: &ViewCell,
+        server: &'static Era,
+        begin: impl FnOnce(&mut Self, Request<'_>) -> bool,
+    ) -> bool {
+        let (context, view) = (self.context.clone(), cell.view());
+        let info = &context.egress.snapshot.profiles[cell.profile].server_info;
+        let (frame, owner) = (self.exchange.request().clone(), self.caller.owner().to_owned());
+        let ids = TaskIds::new(context.sealer(), &owner, cell.clients.era);
+        match dispatch(&frame, &view, info, ids) {
+            Ok(Dispatch::Forward(mut route)) if route.upstream == self.upstream.server.spec.id => {
+                route.unchecked = self.rewrites.unchecked;
+                route.keeps_tasks = context.state.homes.has_room();
+                // The client's own headers followed the list that it knows; its body is what counts.
+                let (headers, carried, counted) = (None, self.carried.clone(), false);
+                let request = Request { frame, route, server, headers, server_info: info, carried, counted };
+                begin(self, request)
+            }
+            _ => false,
+        }
+    }
+}

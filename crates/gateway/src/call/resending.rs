@@ -1,0 +1,136 @@
+//! The second sending of a request that failed. It must not know when that is safe: the engine's policy decides.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::exchange::{Event, Execution, LinkFailure, Outbound};
+use proto::rpc::Frame;
+use tokio::time::sleep;
+use transport::up::LinkError;
+use upstream::negotiation::wire::Wire;
+
+use super::call::{Call, Happened, Progress, cancellation};
+use super::late::Late;
+
+/// The pause before a second try.
+#[derive(Clone, Copy)]
+pub(super) struct Pause {
+    length: Duration,
+    /// True if the server itself asked for it, so that nothing ends it sooner.
+    is_asked_for: bool,
+}
+
+/// The longest request, in bytes, that is kept for a second try once an answer may be arriving.
+const KEPT: usize = 64 << 10;
+
+impl Call {
+    /// The pause before a failed request is sent again; `None` if it is not.
+    pub(super) fn pause_before_resend(&mut self, error: &LinkError) -> Option<Pause> {
+        // Callers who are apart from now on have another link.
+        if matches!(error, LinkError::Unauthorized(_)) {
+            let again = Pause { length: Duration::ZERO, is_asked_for: false };
+            return (self.upstream.server.spec.own_consent && self.part()).then_some(again);
+        }
+        let (now, deadline) = (Instant::now(), self.exchange.deadline());
+        if let LinkError::TooMany(refusal) = error {
+            let length = self.resend.after_refusal(refusal.after, now, deadline)?;
+            return Some(Pause { length, is_asked_for: true });
+        }
+        let execution = error.passing().filter(|_| self.upstream.server.may_be_restarting())?;
+        let spread = self.context.egress.next_key();
+        let length = self.resend.after(execution, (now, deadline), error.earliest(), spread)?;
+        Some(Pause { length, is_asked_for: false })
+    }
+
+    /// Sends a request after a pause, unless the call ends or times out before.
+    pub(super) async fn sent_after(&mut self, pause: Pause, outbound: &Outbound) -> Happened {
+        let (deadline, name) = (self.exchange.deadline(), self.upstream.name().clone());
+        let Pause { length, is_asked_for } = pause;
+        tracing::debug!(server = %name, pause = ?length, "sending a request again that could not be delivered");
+        let server = Arc::clone(&self.upstream);
+        let pausing = async {
+            if is_asked_for {
+                sleep(length).await;
+            } else {
+                server.server.health.pause(length).await;
+            }
+        };
+        tokio::select! {
+            notice = cancellation(&mut self.cancelled) => return Happened::Cancelled(notice),
+            () = Late::new(deadline) => return Happened::Late,
+            () = pausing => {}
+        }
+        self.sent(outbound, None).await
+    }
+
+    /// Ends with a failure of its link. A refusal because of too many requests that came as a message is passed on.
+    pub(super) fn fail(&mut self, error: &LinkError) {
+        if let LinkError::TooMany(refusal) = error
+            && let Some(text) = refusal.message.clone()
+            && let Ok(frame) = Frame::parse(text, self.context.egress.frame_limits())
+        {
+            return self.feed(Event::Frame(frame, Some(429)));
+        }
+        self.fail_in_words(self.upstream.server.describe(error), error.execution());
+    }
+
+    /// Ends with a failure in words.
+    pub(super) fn fail_in_words(&mut self, message: String, execution: Execution) {
+        let failure = self.failure(message, execution);
+        self.feed(Event::Failed(failure));
+    }
+
+    /// The failure for its client.
+    pub(super) fn failure(&self, message: String, execution: Execution) -> LinkFailure {
+        LinkFailure { message, execution, retry: self.resend.is_harmless(execution) }
+    }
+
+    /// Asks a server that did not answer in time if it is there at all; that it is not counts against it. A call that waits for
+    /// its client does not count.
+    pub(super) fn note_silence(&self) {
+        let Some(link) = self.link.as_ref().filter(|_| !self.exchange.is_waiting()) else { return };
+        let (link, egress) = (Arc::clone(link), self.context.egress.clone());
+        tokio::spawn(async move {
+            if let Err(why) = link.check_alive(&egress).await {
+                link.server.note_failed(&why);
+            }
+        });
+    }
+
+    /// Keeps a request whose answer is arriving, if it may be sent again after an interruption; also one in the queue of a
+    /// shared stream, of which it may turn out that it was never sent.
+    pub(super) fn keep_repeatable(&mut self, outbound: Outbound) {
+        let may_be_queued =
+            self.link.as_ref().is_some_and(|link| matches!(link.wire, Wire::Pipe(_) | Wire::Sse(_)));
+        let is_kept = (may_be_queued || self.resend.is_repeatable()) && outbound.body.len() <= KEPT;
+        self.repeatable = is_kept.then_some(outbound);
+    }
+
+    /// The request to send again because its answer was interrupted, and the pause before.
+    pub(super) fn repeats(&mut self, happened: &Happened) -> Option<(Outbound, Pause)> {
+        let (Happened::Came(Err(error)) | Happened::Replied(Err(error))) = happened else { return None };
+        let outbound = self.repeatable.take()?;
+        let pause = self.pause_before_resend(error)?;
+        Some((outbound, pause))
+    }
+
+    /// Sends a request again whose answer was interrupted.
+    pub(super) async fn send_again(&mut self, outbound: Outbound, pause: Pause) -> Option<Progress> {
+        self.source = None;
+        if let Some(link) = &self.link
+            && !link.is_alive()
+        {
+            self.link = None;
+        }
+        match self.sent_after(pause, &outbound).await {
+            Happened::Replied(Err(error)) => match self.pause_before_resend(&error) {
+                Some(pause) => Box::pin(self.send_again(outbound, pause)).await,
+                None => self.take(Happened::Replied(Err(error))),
+            },
+            happened => {
+                self.keep_repeatable(outbound);
+                self.take_reply(happened).await
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The views of clients without a session, over any transport.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::catalogue::View;
+use proto::bridge::input::{Askable, questions_of};
+use proto::era::Era;
+use proto::mcp::meta;
+use proto::rpc::Frame;
+
+use crate::admission::Identity;
+use crate::admission::rates::{LimitedMessage, Rates};
+use crate::call::CallContext;
+use crate::view::ClientClass;
+use crate::view::view_cell::ViewCell;
+use upstream::catalogue::Learner;
+use upstream::pool::Lease;
+use upstream::{LinkKey, Upstream};
+
+/// The view of clients without a session that speak this era and cannot be asked.
+pub(crate) async fn view(
+    context: &Arc<CallContext>,
+    profile: usize,
+    era: &'static Era,
+    identity: &Identity,
+) -> Arc<ViewCell> {
+    context.view.state.views.get(&context.view, profile, ClientClass::plain(era), identity, |_| None).await
+}
+
+/// The view of a client without a session; its request states its capabilities.
+pub(crate) async fn view_of(
+    context: &Arc<CallContext>,
+    profile: usize,
+    era: &'static Era,
+    (identity, frame): (&Identity, &Frame),
+) -> Arc<ViewCell> {
+    let span = frame.meta(meta::CLIENT_CAPABILITIES).ok().flatten();
+    let capabilities = span.map_or(&b"{}"[..], |span| span.of(frame.text()));
+    let clients = ClientClass::new(era, Askable::of(era, capabilities));
+    let learner = |upstream: &Arc<Upstream>| learner(context, upstream, era, (identity, capabilities));
+    context.view.state.views.get(&context.view, profile, clients, identity, learner).await
+}
+
+/// The way to learn what a server shows to clients like this one: a request says what its client can do where the server takes
+/// that, else a link that calls use in turns.
+fn learner(
+    context: &Arc<CallContext>,
+    upstream: &Arc<Upstream>,
+    era: &'static Era,
+    (identity, capabilities): (&Identity, &[u8]),
+) -> Option<Learner> {
+    let asks = questions_of(capabilities);
+    if !upstream.server.link_era(era).has_sessions() {
+        let cell = upstream.shared_link(era);
+        return Some(Learner { cell, lease: None, capabilities: Bytes::from(asks), era });
+    }
+    let kind = LinkKey { era, capabilities: Bytes::from(asks) };
+    let capabilities = kind.capabilities.clone();
+    let lease = Lease::take(&context.egress, &upstream.links, &kind, identity.holder()).ok()?;
+    Some(Learner { cell: lease.cell.clone(), lease: Some(lease), capabilities, era })
+}
+
+/// A message in the form that limits read at a profile. If tools are counted separately and no view is known, the tool is
+/// looked up in the view of clients of this era.
+pub(crate) async fn counted<'f>(
+    context: &Arc<CallContext>,
+    rates: &Rates,
+    (profile, era): (usize, &'static Era),
+    identity: &Identity,
+    frame: &'f Frame,
+) -> LimitedMessage<'f> {
+    let mut counted = rates.nowhere(frame);
+    let Some(tool) = rates.asks_about(&counted) else { return counted };
+    let is_shown = match context.view.state.views.show(&context.view, profile, identity, tool) {
+        Some(is_shown) => is_shown,
+        None => Box::pin(view(context, profile, era, identity)).await.view().tool(tool).is_some(),
+    };
+    counted.set_shown(is_shown);
+    counted
+}
+
+/// The view of such a client for one request: complete with the servers that the request may be about.
+pub(crate) async fn view_for(context: &Arc<CallContext>, cell: &ViewCell, frame: &Frame) -> Arc<View> {
+    let view = cell.view();
+    if !cell.is_early_for(frame, &view) {
+        return view;
+    }
+    Box::pin(cell.complete(&context.view, frame)).await;
+    cell.view()
+}

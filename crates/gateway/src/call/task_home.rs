@@ -1,0 +1,313 @@
+//! A task of a server with the experimental tasks, begun for a client without a session: the link that knows it, and the
+//! questions that its server asks while the result is awaited.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use engine::exchange::Outbound;
+use parking_lot::Mutex;
+use proto::bridge::tasks::{Status, Task, TaskMethod, Watch, related};
+use proto::era::Era;
+use proto::json::Members;
+use proto::mcp::{Method, Notice};
+use proto::rpc::{Frame, FrameKind, result_response};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use transport::up::{LinkError, Owner};
+
+use upstream::Egress;
+use upstream::Upstream;
+use upstream::link::reply::{Item, Reply, ReplySource};
+use upstream::link::requests::OpenRequest;
+use upstream::link::{Needed, OpenLink};
+use upstream::pool::Lease;
+use upstream::pool::dormant::{AGE, Dormant};
+
+/// The time for which a client waits for the question of a task that says it has one.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// A task and its resources.
+pub(crate) struct Home {
+    upstream: Arc<Upstream>,
+    link: Arc<OpenLink>,
+    /// Keeps a link open that clients share.
+    _needed: Option<Needed>,
+    /// The server's own id, a JSON string.
+    task: Bytes,
+    /// Keeps other calls off the link on which this task asks; `None` once the task has ended, or if it cannot ask.
+    own: Mutex<Option<OwnLink>>,
+    asking: Mutex<Option<Asking>>,
+    /// Counts changes of its questions.
+    changed: watch::Sender<u64>,
+}
+
+/// The hold on a link on which nobody else's calls run.
+struct OwnLink {
+    lease: Lease,
+    dormant: Arc<Dormant>,
+    /// Waits until others need the link.
+    watcher: AbortHandle,
+    _needed: Needed,
+}
+
+impl Drop for OwnLink {
+    fn drop(&mut self) {
+        self.watcher.abort();
+    }
+}
+
+/// The state in which the result is awaited, so that the server can ask.
+struct Asking {
+    watch: Watch,
+    waiting: AbortHandle,
+}
+
+impl Home {
+    /// A task that runs on this link; `own` if no other call may run there.
+    pub(crate) fn new(
+        upstream: Arc<Upstream>,
+        needed: Needed,
+        task: Bytes,
+        own: Option<(Dormant, Lease)>,
+    ) -> Arc<Self> {
+        needed.set_inbox(None);
+        let link = Arc::clone(&needed);
+        Arc::new_cyclic(|home: &Weak<Self>| {
+            let (needed, own) = match own {
+                None => (Some(needed), None),
+                Some((dormant, lease)) => {
+                    let dormant = Arc::new(dormant);
+                    let watcher = make_way(home.clone(), lease.egress().clone(), dormant.clone());
+                    let watcher = tokio::spawn(watcher).abort_handle();
+                    (None, Some(OwnLink { lease, dormant, watcher, _needed: needed }))
+                }
+            };
+            let (own, asking) = (Mutex::new(own), Mutex::default());
+            Self { upstream, link, _needed: needed, task, own, asking, changed: watch::Sender::new(0) }
+        })
+    }
+
+    /// Notes that its client has asked about it.
+    pub(crate) fn touch(&self) {
+        if let Some(own) = self.own.lock().as_ref() {
+            own.dormant.touch(Instant::now());
+        }
+    }
+
+    pub(crate) fn server(&self) -> &Arc<str> {
+        self.upstream.name()
+    }
+
+    pub(crate) fn upstream(&self) -> &Arc<Upstream> {
+        &self.upstream
+    }
+
+    /// The server's own id of the task, a JSON string.
+    pub(crate) fn task(&self) -> &Bytes {
+        &self.task
+    }
+
+    /// The server's era.
+    pub(crate) fn era(&self) -> &'static Era {
+        self.link.era
+    }
+
+    /// Returns true if the link that knows the task still exists.
+    pub(crate) fn is_there(&self) -> bool {
+        self.link.is_alive()
+    }
+
+    fn request(&self, egress: &Egress, method: TaskMethod, params: &[u8]) -> Outbound {
+        let key = egress.next_key();
+        let head =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{", method.name());
+        let body = [head.as_bytes(), params, b"}}"].concat();
+        let upstream = self.upstream.server.spec.id;
+        Outbound { upstream, era: self.link.era, key, body: body.into(), mirror: None }
+    }
+
+    /// Asks the server about the task; `params` is the inside of the request's params.
+    pub(crate) async fn ask(
+        &self,
+        egress: &Egress,
+        method: TaskMethod,
+        params: &[u8],
+    ) -> Result<Frame, LinkError> {
+        let patience = egress.snapshot.calls(&self.upstream.server.spec).usual.timeouts.idle;
+        let request = self.request(egress, method, params);
+        let answer = self.link.ask(&egress.client, request, egress.frame_limits());
+        let late = |_| LinkError::Late(patience.as_secs());
+        tokio::time::timeout(patience, answer).await.map_err(late)?
+    }
+
+    /// Asks the server whether the task has ended.
+    async fn has_ended(&self, egress: &Egress) -> bool {
+        let params = [b"\"taskId\":", &self.task[..]].concat();
+        let answer = self.ask(egress, TaskMethod::Get, &params).await;
+        let status = answer.ok().and_then(|answer| {
+            let task = Task::read(answer.text(), answer.payload()?)?;
+            Some(task.status)
+        });
+        status.is_some_and(Status::has_ended)
+    }
+
+    /// Marks the task as ended, so that others may have the link.
+    pub(crate) fn end(&self) {
+        if let Some(asking) = self.asking.lock().take() {
+            asking.waiting.abort();
+        }
+        drop(self.own.lock().take());
+    }
+
+    /// Gives the task up.
+    pub(crate) fn give_up(self: &Arc<Self>) {
+        let asking = self.asking.lock().take();
+        let Some(mut own) = self.own.lock().take() else { return };
+        // The server may go on all the same.
+        own.lease.spoil();
+        let egress = own.lease.egress().clone();
+        let home = self.clone();
+        tokio::spawn(async move {
+            if let Some(mut asking) = asking {
+                for answer in asking.watch.give_up() {
+                    let _ = home.link.notify(&egress.client, answer).await;
+                }
+                asking.waiting.abort();
+            }
+            let params = [b"\"taskId\":", &home.task[..]].concat();
+            let _ = home.ask(&egress, TaskMethod::Cancel, &params).await;
+            drop(own);
+        });
+    }
+
+    /// The server's questions that a client with these capabilities can answer: the inside of `inputRequests`. Waits for
+    /// them a little, because the server was only now allowed to ask.
+    pub(crate) async fn questions(
+        self: &Arc<Self>,
+        egress: &Egress,
+        client: &'static Era,
+        capabilities: &[u8],
+    ) -> String {
+        if !self.begin(egress) {
+            return String::new();
+        }
+        let mut changed = self.changed.subscribe();
+        let come = changed.wait_for(|_| self.asking.lock().as_ref().is_none_or(|a| !a.watch.is_empty()));
+        let _ = tokio::time::timeout(GRACE, come).await;
+        let asking = self.asking.lock();
+        asking.as_ref().map(|asking| asking.watch.shown(client, capabilities)).unwrap_or_default()
+    }
+
+    /// Passes a client's answers to the server; returns `false` if none of them answers an open question.
+    pub(crate) fn answer(
+        &self,
+        egress: &Egress,
+        text: &Bytes,
+        responses: &Members,
+        client: &'static Era,
+    ) -> bool {
+        let told = match self.asking.lock().as_mut() {
+            Some(asking) => asking.watch.answer(text, responses, client),
+            None => Vec::new(),
+        };
+        for answer in &told {
+            self.link.say(egress, answer.clone());
+        }
+        !told.is_empty()
+    }
+
+    /// Starts to wait for the result, so that the server can ask; returns `false` if the client cannot be asked.
+    fn begin(self: &Arc<Self>, egress: &Egress) -> bool {
+        if self.own.lock().is_none() {
+            return false;
+        }
+        let mut asking = self.asking.lock();
+        if asking.is_none() {
+            let number = egress.next_key();
+            let (home, egress) = (self.clone(), egress.clone());
+            let waiting = tokio::spawn(async move {
+                if let Err(e) = home.wait(&egress).await {
+                    tracing::debug!(server = %home.server(), "a task's questions: {}", home.upstream.server.describe(&e));
+                }
+                home.asking.lock().take();
+                home.changed.send_modify(|n| *n += 1);
+            });
+            let watch = Watch::new(self.link.era, number);
+            *asking = Some(Asking { watch, waiting: waiting.abort_handle() });
+        }
+        true
+    }
+
+    async fn wait(&self, egress: &Egress) -> Result<(), LinkError> {
+        let params = [b"\"taskId\":", &self.task[..]].concat();
+        let request = self.request(egress, TaskMethod::Result, &params);
+        let limits = egress.frame_limits();
+        let open = OpenRequest::new(egress, &self.link, request.key);
+        let mut source: ReplySource =
+            match self.link.send(&egress.client, request, limits, (Owner::unique(), None)).await? {
+                Reply::Source(source) => source,
+                // The outcome; it is there whenever it is asked for.
+                Reply::Whole(..) | Reply::Long(_) => {
+                    return {
+                        open.answered();
+                        Ok(())
+                    };
+                }
+            };
+        loop {
+            let Item::Frame(frame) = source.next(&egress.client, limits).await? else { continue };
+            match frame.kind() {
+                FrameKind::Response | FrameKind::Error => {
+                    return {
+                        open.answered();
+                        Ok(())
+                    };
+                }
+                FrameKind::Request => self.question(egress, &frame),
+                FrameKind::Notification => self.notice(&frame),
+            }
+        }
+    }
+
+    fn question(&self, egress: &Egress, frame: &Frame) {
+        if frame.method() == Method::Ping.name()
+            && let Some(id) = frame.id()
+        {
+            return self.link.say(egress, result_response(id, b"{}"));
+        }
+        let own = frame.params().and_then(|params| related(frame.text(), &params.members));
+        let refused = match own.map(|span| span.of(frame.text())) {
+            Some(id) if id != self.task => Err("it belongs to another task".to_owned()),
+            _ => self.asking.lock().as_mut().map_or(Ok(()), |asking| asking.watch.ask(frame)),
+        };
+        match refused {
+            Ok(()) => self.changed.send_modify(|n| *n += 1),
+            Err(why) => self.link.refuse(egress, frame, &why),
+        }
+    }
+
+    fn notice(&self, frame: &Frame) {
+        if Notice::from_name(&frame.method()) == Some(Notice::Cancelled)
+            && let Some(span) = frame.param("requestId").ok().flatten()
+            && let Some(asking) = self.asking.lock().as_mut()
+        {
+            asking.watch.withdraw(span.of(frame.text()));
+        }
+    }
+}
+
+/// Makes way for callers that need the link: at once if the task has ended, and after a while if no client asks about it.
+async fn make_way(home: Weak<Home>, egress: Egress, dormant: Arc<Dormant>) {
+    loop {
+        dormant.asked_to_leave().await;
+        let Some(home) = home.upgrade() else { return };
+        if home.has_ended(&egress).await {
+            return home.end();
+        }
+        if dormant.age(Instant::now()) >= AGE {
+            tracing::info!(server = %home.server(), "gave up a task: no client asked for it for {AGE:?}, and a call needs its connection");
+            return home.give_up();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Tasks that need the link on which they began, by number, until no client asks for them any more.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::task_home::Home;
+
+/// All such tasks.
+pub(crate) struct Homes {
+    rules: Mutex<HomeRules>,
+    residents: Mutex<HashMap<u64, Resident>>,
+}
+
+/// The number of tasks that are kept, and the time for which each stays after a client has asked for it.
+#[derive(Clone, Copy)]
+struct HomeRules {
+    max: usize,
+    lifetime: Duration,
+}
+
+struct Resident {
+    home: Arc<Home>,
+    until: Instant,
+}
+
+impl Homes {
+    /// Creates a table of at most `max` tasks, each kept until no client has asked for it for `lifetime`.
+    pub(crate) fn new(max: usize, lifetime: Duration) -> Self {
+        Self { rules: Mutex::new(HomeRules { max, lifetime }), residents: Mutex::default() }
+    }
+
+    /// Changes how many tasks are kept, and for how long. Those that are kept stay.
+    pub(crate) fn follow(&self, max: usize, lifetime: Duration) {
+        *self.rules.lock() = HomeRules { max, lifetime };
+    }
+
+    fn rules(&self) -> HomeRules {
+        *self.rules.lock()
+    }
+
+    /// Returns true if another task can be kept.
+    pub(crate) fn has_room(&self) -> bool {
+        self.residents.lock().len() < self.rules().max
+    }
+
+    /// Keeps a task.
+    pub(crate) fn keep(&self, number: u64, home: Arc<Home>) {
+        let until = Instant::now() + self.rules().lifetime;
+        self.residents.lock().insert(number, Resident { home, until });
+    }
+
+    /// The task with this number.
+    pub(crate) fn find(&self, number: u64) -> Option<Arc<Home>> {
+        let mut homes = self.residents.lock();
+        let resident = homes.get_mut(&number)?;
+        resident.until = Instant::now() + self.rules().lifetime;
+        resident.home.touch();
+        Some(resident.home.clone())
+    }
+
+    /// Gives up the tasks that no client has asked for recently.
+    pub(crate) fn sweep(&self) {
+        let now = Instant::now();
+        let late: Vec<Resident> = {
+            let mut homes = self.residents.lock();
+            homes.extract_if(|_, resident| resident.until <= now).map(|(_, resident)| resident).collect()
+        };
+        for Resident { home, .. } in late {
+            tracing::info!(server = %home.server(), "gave up a task: no client asked for it for {:?}", self.rules().lifetime);
+            home.give_up();
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The state that an answered call leaves for its task, and clients' requests about such tasks.
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::exchange::{ExchangeAnswer, Made};
+use engine::tasks::{Heard, Renaming, TaskIds, TaskPlace, TaskRoute};
+use proto::bridge::tasks::{ModernToLegacy, Next, Sides, Status, Task, TaskMethod, acknowledgement};
+use proto::era::Era;
+use proto::json::{Members, Span, Splice};
+use proto::mcp::meta;
+use proto::rpc::{Frame, RpcError, code, result_response};
+
+use super::notices::notify_session;
+use crate::admission::identity::Identity;
+use crate::call::CallContext;
+use crate::call::call::Call;
+use crate::call::caller::Caller;
+use crate::call::task_home::Home;
+use upstream::link::Needed;
+use upstream::pool::dispatch::Binding;
+use upstream::pool::dormant::Sleeper;
+
+/// Keeps the state that a call leaves; returns the client's answer.
+pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> ExchangeAnswer {
+    let context = call.context.clone();
+    match made {
+        Made::Task { id, home } => {
+            if let Some(link) = call.link.as_ref().map(Needed::again) {
+                let own = call.sleep(Sleeper::Task).zip(call.lease.take().map(|(lease, _)| lease));
+                context.state.homes.keep(home, Home::new(call.upstream.clone(), link, id, own));
+            }
+            answer
+        }
+        Made::Known(task) => {
+            if let Some(link) = &call.link {
+                // The process or session that runs it is the only one that knows it.
+                call.upstream.links.dedicated.bind(link, Binding::Task);
+            }
+            if let Caller::Session(session) = &call.caller {
+                notify_session(
+                    &call.context,
+                    session,
+                    Heard { upstream: call.upstream.server.spec.id, task },
+                );
+            }
+            answer
+        }
+        Made::Outcome(outcome) => {
+            let (number, id) = (context.egress.next_key(), call.exchange.id());
+            let ids = TaskIds::new(context.sealer(), call.caller.owner(), call.caller.era());
+            let shown = ids.shown(TaskPlace { server: "", home: Some(number) }, "").unwrap_or_default();
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let unix_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+            let mut held = context.state.held.lock();
+            held.keep(number, outcome, Instant::now(), unix_ms);
+            if let Some(task) = held.task(number, &shown) {
+                let body = result_response(id, format!("{{\"task\":{task}}}").as_bytes());
+                ExchangeAnswer { body, ..answer }
+            } else {
+                let fault = Fault::gateway("the result is too large to keep; call again without params.task");
+                ExchangeAnswer::fault(200, fault, id)
+            }
+        }
+    }
+}
+
+/// Answers a request about an outcome that is kept here.
+///
+/// # Errors
+/// The fault to answer with.
+pub(crate) fn held(
+    context: &Arc<CallContext>,
+    method: TaskMethod,
+    route: &TaskRoute,
+    shown: &str,
+) -> Result<Bytes, Fault> {
+    let fault = |why: &str| Fault::client(code::INVALID_PARAMS, format!("params.taskId {why}"));
+    let held = context.state.held.lock();
+    let number = route.home.filter(|_| route.upstream.is_none()).ok_or_else(|| fault(GONE))?;
+    let found = match method {
+        TaskMethod::Get => held.task(number, shown).map(Bytes::from),
+        TaskMethod::Result => held.outcome(number, shown),
+        _ => return Err(fault("names a task that has ended already")),
+    };
+    found.ok_or_else(|| fault(GONE))
+}
+
+const GONE: &str =
+    "names a task that is no longer kept: it has expired, or the session in which it ran has ended";
+
+/// A stateless client's request about a task.
+pub(crate) struct TaskRequest<'a> {
+    pub(crate) frame: &'a Frame,
+    pub(crate) method: TaskMethod,
+    pub(crate) route: TaskRoute,
+    pub(crate) era: &'static Era,
+    pub(crate) server_info: &'a str,
+    pub(crate) identity: &'a Identity,
+}
+
+/// Answers a request about a task that needs its own link.
+///
+/// # Errors
+/// The fault to answer with.
+pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) -> Result<(u16, Bytes), Fault> {
+    let gone = || Fault::client(code::INVALID_PARAMS, format!("params.taskId {GONE}"));
+    let id = asked.frame.id().ok_or_else(|| Fault::gateway("a request without an id"))?;
+    let home = asked.route.home.and_then(|number| context.state.homes.find(number));
+    let home = home.filter(|home| home.is_there()).ok_or_else(gone)?;
+    if asked.method == TaskMethod::Update && answered(context, &home, &asked)? {
+        return Ok((200, result_response(id, &acknowledgement(asked.era, asked.server_info))));
+    }
+    let capabilities = asked.frame.meta(meta::CLIENT_CAPABILITIES)?;
+    let capabilities = capabilities.map_or(Bytes::from_static(b"{}"), |span| span.share(asked.frame.text()));
+    let sides = Sides {
+        client: asked.era,
+        server: home.era(),
+        capabilities: capabilities.clone(),
+        server_info: asked.server_info.to_owned(),
+    };
+    let begun = ModernToLegacy::begin(sides, asked.method, home.task().clone());
+    let (mut machine, mut next) = begun.ok_or_else(|| {
+        Fault::unknown_method(asked.method.name(), "is not a client's request in this protocol version")
+    })?;
+    loop {
+        let then = match next {
+            Next::Send(method, params) => {
+                let answer = home.ask(&context.egress, method, &params).await;
+                machine.answer(&answer.map_err(|e| {
+                    let (name, told) = (home.server(), home.upstream().server.describe(&e));
+                    Fault::upstream(name, e.not_executed(), format!("server {name:?} {told}"))
+                })?)
+            }
+            Next::Questions => {
+                let open = home.questions(&context.egress, asked.era, &capabilities).await;
+                machine.questions(&open)
+            }
+            Next::Result(result) => {
+                if ended(&result) {
+                    home.end();
+                }
+                return Ok((200, named(context, &asked, &home, &result_response(id, &result))?));
+            }
+            Next::Error(error) => {
+                let read = RpcError::of_value(&error, Span::new(0, error.len()));
+                let status = read.map_or(200, |read| asked.era.status(read.code));
+                let head = [b"{\"jsonrpc\":\"2.0\",\"id\":", &id.json()[..], b",\"error\":"].concat();
+                return Ok((status, [&head[..], &error[..], b"}"].concat().into()));
+            }
+            Next::Wait(_) | Next::Ask(_) => None,
+        };
+        next = then.ok_or_else(|| Fault::gateway("the task's answer leads nowhere"))?;
+    }
+}
+
+/// Passes the client's answers to the task; returns `false` if they answer no open question.
+fn answered(context: &Arc<CallContext>, home: &Arc<Home>, asked: &TaskRequest<'_>) -> Result<bool, Fault> {
+    let fault =
+        || Fault::client(code::INVALID_PARAMS, "params.inputResponses is required and must be an object");
+    let span = asked.frame.param("inputResponses")?.ok_or_else(fault)?;
+    let responses = Members::of_value(asked.frame.text(), span).ok_or_else(fault)?;
+    Ok(home.answer(&context.egress, asked.frame.text(), &responses, asked.era))
+}
+
+/// Returns true if a task, in the form for the client, has ended.
+fn ended(result: &[u8]) -> bool {
+    Task::read(result, Span::new(0, result.len())).is_some_and(|task| Status::has_ended(task.status))
+}
+
+/// An answer with the client's id of the task.
+fn named(
+    context: &Arc<CallContext>,
+    asked: &TaskRequest<'_>,
+    home: &Home,
+    text: &Bytes,
+) -> Result<Bytes, Fault> {
+    let unreadable = |e| Fault::gateway(format!("the task's answer cannot be read: {e}"));
+    let answer = Frame::parse(text.clone(), context.egress.frame_limits()).map_err(unreadable)?;
+    let ids = TaskIds::new(context.sealer(), asked.identity.id(), asked.era);
+    let place = TaskPlace { server: home.server(), home: asked.route.home };
+    let renaming = Renaming::of_task(asked.method, asked.era, asked.route.task.clone());
+    let edits = renaming.answer(&answer, ids, place)?;
+    let mut splice = Splice::new(text);
+    for (span, name) in &edits {
+        splice.replace(*span, name);
+    }
+    Ok(splice.finish())
+}

@@ -1,0 +1,15 @@
+//! Calls that became tasks: the state that the gateway keeps if client and server have different kinds of tasks, and
+//! notifications about them.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `kept` | the state that an answered call leaves, and clients' requests about it |
+//! | `notices` | notifications about tasks on a client's stream |
+//!
+//! `proto::bridge::tasks` and `engine::tasks` decide what happens to a message.
+
+mod kept;
+mod notices;
+
+pub(crate) use kept::{TaskRequest, held, keep, serve};
+pub(crate) use notices::{follow, wanted};

@@ -1,0 +1,37 @@
+//! Edits of the configuration, on their way to the task that makes them. They must not know what is edited.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::{Differences, Refusal, Standing};
+
+/// An edit of the configuration: returns the id of its subject, and the state after it.
+pub(crate) type Edit = Box<dyn FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send>;
+
+/// A requested edit, and the channel for its result.
+pub(crate) struct EditRequest {
+    pub(crate) edit: Edit,
+    pub(crate) reply: oneshot::Sender<Result<Edited, Refusal>>,
+}
+
+/// An edit that is in force.
+pub(crate) struct Edited {
+    /// The id of its subject.
+    pub(crate) id: String,
+    /// The state after it.
+    pub(crate) standing: Arc<Standing>,
+    /// The differences that it made.
+    pub(crate) what: Differences,
+}
+
+impl Edited {
+    /// Its subject, in the form that the API shows.
+    pub(crate) fn of(
+        &self,
+        show: impl FnOnce(&Standing, &str) -> Result<Value, Refusal>,
+    ) -> Result<Value, Refusal> {
+        show(&self.standing, &self.id)
+    }
+}

@@ -1,0 +1,35 @@
+//! Servers and profiles that are changed while Dragoman serves: valid requests, the resulting configuration, and how it
+//! is kept and shown. It must not know HTTP, or how a configuration is put in force.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `standing` | the changes as they are kept, and the configuration that results |
+//! | `differences` | the subject of a change |
+//! | [`edits`] | edits on their way to the task that puts them in force |
+//! | `servers`, `server_form` | changes of servers; their form in the API and in a configuration |
+//! | `profiles`, `tools` | changes of profiles, of their servers, of these servers' tools |
+//! | `names` | names and slugs |
+//! | `refusal` | the reason why an edit is refused |
+
+mod differences;
+pub(crate) mod edits;
+mod names;
+mod profiles;
+mod refusal;
+mod server_form;
+mod servers;
+mod standing;
+mod tools;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use differences::{Differences, differences};
+pub(crate) use profiles::{
+    add_profile, add_server_to_profile, change_profile, change_profile_server, profile, profile_servers,
+    profiles, remove_profile, remove_server_from_profile, toggle_profile_server,
+};
+pub(crate) use refusal::Refusal;
+pub(crate) use servers::{add_server, change_server, remove_server, server, servers, set_api_key};
+pub(crate) use standing::{Changes, Standing};
+pub(crate) use tools::{ListedTool, profile_tools, set_profile_tools};

@@ -1,0 +1,60 @@
+//! Names and slugs. A server's id is its name in the configuration.
+
+use super::Refusal;
+
+/// The shortest and the longest slug.
+const SLUG: std::ops::RangeInclusive<usize> = 3..=50;
+
+/// The longest name of a server in the configuration.
+const LONGEST: usize = engine::config::MAX_SERVER_NAME;
+
+/// Ids that are segments of the API's paths.
+const TAKEN: &[&str] = &["batch-status"];
+
+/// Slugs that are segments of the API's paths.
+const TAKEN_SLUGS: &[&str] = &["by-slug", "by-name"];
+
+/// Checks a slug: lower-case letters, digits and hyphens, a letter first.
+pub(super) fn check_slug(slug: &str) -> Result<(), Refusal> {
+    let is_letter = slug.starts_with(|first: char| first.is_ascii_lowercase());
+    let is_plain = slug.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
+    if TAKEN_SLUGS.contains(&slug) {
+        return Err(Refusal::slug(format!("the slug {slug:?} is reserved; choose another one")));
+    }
+    if is_letter && is_plain && SLUG.contains(&slug.len()) {
+        return Ok(());
+    }
+    let (least, most) = (SLUG.start(), SLUG.end());
+    Err(Refusal::slug(format!(
+        "a slug has {least} to {most} lower-case letters, digits and hyphens, and begins with a letter"
+    )))
+}
+
+/// The id for a server with this name: valid in a configuration, and not in use.
+pub(super) fn new_id(name: &str, is_taken: impl Fn(&str) -> bool) -> Result<String, Refusal> {
+    let mut id = String::new();
+    for char in name.trim().chars().map(|char| char.to_ascii_lowercase()) {
+        // Two underscores part a server's name from its tool's.
+        let plain = if char.is_ascii_alphanumeric() || matches!(char, '.' | '-' | '_') { char } else { '-' };
+        if !(matches!(plain, '-' | '_') && id.ends_with(plain)) {
+            id.push(plain);
+        }
+    }
+    let id = id.trim_matches(['-', '_', '.']);
+    let id: String = id.chars().take(LONGEST).collect();
+    let id = id.trim_end_matches(['-', '_', '.']);
+    if id.is_empty() {
+        return Err(Refusal::config("`name` must contain letters or digits, such as \"My files\""));
+    }
+    let is_free = |id: &str| !TAKEN.contains(&id) && !is_taken(id);
+    if is_free(id) {
+        return Ok(id.to_owned());
+    }
+    let numbered = (2..1000).map(|number| {
+        let number = format!("-{number}");
+        let head: String = id.chars().take(LONGEST - number.len()).collect();
+        head + &number
+    });
+    let mut free = numbered.filter(|id| is_free(id));
+    free.next().ok_or_else(|| Refusal::config("too many servers have this name"))
+}

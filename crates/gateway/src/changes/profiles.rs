@@ -1,0 +1,260 @@
+//! Changes of profiles and of their servers. A profile's id is its slug.
+
+use engine::config::{Config, DEFAULT_PROFILE, Profile};
+use serde_json::{Value, json};
+
+use super::Refusal;
+use super::names::check_slug;
+use super::standing::{Member, ProfileChange, Standing};
+
+/// The longest name or description, in bytes.
+const LONGEST: usize = 4096;
+
+/// All profiles.
+pub(crate) fn profiles(standing: &Standing) -> Value {
+    let all: Vec<Value> =
+        standing.config.profiles.keys().filter_map(|slug| profile(standing, slug).ok()).collect();
+    json!({ "profiles": all })
+}
+
+/// One profile.
+pub(crate) fn profile(standing: &Standing, slug: &str) -> Result<Value, Refusal> {
+    let change = change_of(standing, slug)?;
+    Ok(json!({
+        "id": slug,
+        "slug": slug,
+        "name": change.name,
+        "description": change.description,
+        "servers": members(standing, &change),
+        "endpoint": format!("/mcp/{slug}"),
+    }))
+}
+
+/// The servers of a profile, in order.
+pub(crate) fn profile_servers(standing: &Standing, slug: &str) -> Result<Value, Refusal> {
+    let change = change_of(standing, slug)?;
+    Ok(json!({ "servers": members(standing, &change) }))
+}
+
+fn members(standing: &Standing, change: &ProfileChange) -> Vec<Value> {
+    let there =
+        change.servers.iter().filter(|member| standing.config.mcp_servers.contains_key(&member.server));
+    let shown = |(order, member): (usize, &Member)| json!({ "mcpServerId": member.server, "order": order, "isActive": member.active });
+    there.enumerate().map(shown).collect()
+}
+
+/// A profile's changes, or the ones that would lead to it.
+pub(super) fn change_of(standing: &Standing, slug: &str) -> Result<ProfileChange, Refusal> {
+    let known: &Profile = standing.config.profiles.get(slug).ok_or_else(|| Refusal::no_profile(slug))?;
+    let change = standing.changes.profiles.get(slug).cloned().flatten();
+    Ok(change.unwrap_or_else(|| ProfileChange::of(known)))
+}
+
+/// The position of a server in a profile.
+pub(super) fn members_of(change: &ProfileChange, slug: &str, server: &str) -> Result<usize, Refusal> {
+    let at = change.servers.iter().position(|member| member.server == server);
+    at.ok_or_else(|| Refusal::not_in_profile(server, slug))
+}
+
+/// Adds a profile. Returns its slug, and the state after it.
+pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
+    let slug = match (text(body, "slug")?, text(body, "name")?) {
+        (Some(slug), _) | (None, Some(slug)) => slug.to_owned(),
+        (None, None) => return Err(Refusal::slug("`slug` is missing")),
+    };
+    check_slug(&slug)?;
+    if standing.config.profiles.contains_key(&slug) {
+        return Err(Refusal::slug_exists(&slug));
+    }
+    let mut change = ProfileChange::default();
+    describe(&mut change, body)?;
+    if let Some(servers) = body.get("servers").filter(|servers| !servers.is_null()) {
+        let list =
+            servers.as_array().ok_or_else(|| Refusal::request("`servers` must be a list of server ids"))?;
+        for server in list {
+            let id = server.as_str().or_else(|| server.get("mcpServerId").and_then(Value::as_str));
+            join(standing, &slug, &mut change, id.unwrap_or_default(), None)?;
+        }
+    }
+    let then = standing.changed(|changes| drop(changes.profiles.insert(slug.clone(), Some(change))))?;
+    Ok((slug, then))
+}
+
+/// Changes a profile's name, description or slug. Returns its slug, and the state after it.
+pub(crate) fn change_profile(
+    standing: &Standing,
+    slug: &str,
+    body: &Value,
+) -> Result<(String, Standing), Refusal> {
+    let mut change = change_of(standing, slug)?;
+    describe(&mut change, body)?;
+    let new = text(body, "slug")?.unwrap_or(slug).to_owned();
+    if new == slug {
+        let then = standing.changed(|changes| drop(changes.profiles.insert(new.clone(), Some(change))))?;
+        return Ok((new, then));
+    }
+    check_slug(&new)?;
+    if standing.config.profiles.contains_key(&new) {
+        return Err(Refusal::slug_exists(&new));
+    }
+    refuse_named(&standing.base, slug)?;
+    // What the file says of it otherwise, such as who may call what, would not come along.
+    if standing.base.profiles.contains_key(slug) {
+        return Err(Refusal::profile_in_use(format!(
+            "the profile {slug:?} is defined in the configuration file, whose rules use this slug; change \
+             it there"
+        )));
+    }
+    let then = standing.changed(|changes| {
+        changes.profiles.remove(slug);
+        changes.profiles.insert(new.clone(), Some(change));
+    })?;
+    Ok((new, then))
+}
+
+/// Removes a profile.
+pub(crate) fn remove_profile(standing: &Standing, slug: &str) -> Result<Standing, Refusal> {
+    change_of(standing, slug)?;
+    refuse_named(&standing.base, slug)?;
+    standing.changed(|changes| forget(standing, changes, slug))
+}
+
+fn forget(standing: &Standing, changes: &mut super::Changes, slug: &str) {
+    if standing.base.profiles.contains_key(slug) {
+        changes.profiles.insert(slug.to_owned(), None);
+    } else {
+        changes.profiles.remove(slug);
+    }
+}
+
+/// Refuses to touch a profile that the configuration depends on.
+fn refuse_named(base: &Config, slug: &str) -> Result<(), Refusal> {
+    if slug == DEFAULT_PROFILE {
+        return Err(Refusal::profile_in_use("the default profile cannot be removed; it is served at /mcp"));
+    }
+    match base.endpoints.iter().find(|endpoint| endpoint.profile == slug) {
+        Some(endpoint) => {
+            let path = &endpoint.path;
+            Err(Refusal::profile_in_use(format!(
+                "the configuration file serves it at {path}; change it there"
+            )))
+        }
+        None => Ok(()),
+    }
+}
+
+fn describe(change: &mut ProfileChange, body: &Value) -> Result<(), Refusal> {
+    if !body.is_object() {
+        return Err(Refusal::request("send a JSON object"));
+    }
+    for (key, place) in [("name", &mut change.name), ("description", &mut change.description)] {
+        match text(body, key)? {
+            Some(text) if text.len() > LONGEST => {
+                return Err(Refusal::request(format!("`{key}` is longer than {LONGEST} bytes")));
+            }
+            Some(text) => *place = Some(text.to_owned()).filter(|text| !text.is_empty()),
+            None if body.get(key).is_some() => *place = None,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn text<'v>(body: &'v Value, key: &str) -> Result<Option<&'v str>, Refusal> {
+    match body.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(Refusal::request(format!("`{key}` must be a string"))),
+    }
+}
+
+fn order(body: &Value) -> Result<Option<usize>, Refusal> {
+    match body.get("order") {
+        None | Some(Value::Null) => Ok(None),
+        Some(order) => {
+            let order = order.as_u64().and_then(|order| usize::try_from(order).ok());
+            order.map(Some).ok_or_else(|| Refusal::request("`order` must be a whole number, 0 or greater"))
+        }
+    }
+}
+
+fn join(
+    standing: &Standing,
+    slug: &str,
+    change: &mut ProfileChange,
+    id: &str,
+    order: Option<usize>,
+) -> Result<(), Refusal> {
+    if !standing.config.mcp_servers.contains_key(id) {
+        return Err(Refusal::no_server(id));
+    }
+    if change.servers.iter().any(|member| member.server == id) {
+        return Err(Refusal::already_added(id, slug));
+    }
+    let at = order.unwrap_or(usize::MAX).min(change.servers.len());
+    change.servers.insert(at, Member { server: id.to_owned(), active: true });
+    Ok(())
+}
+
+fn with(standing: &Standing, slug: &str, change: ProfileChange) -> Result<Standing, Refusal> {
+    standing.changed(|changes| drop(changes.profiles.insert(slug.to_owned(), Some(change))))
+}
+
+/// Adds a server to a profile, at its position or at the end.
+pub(crate) fn add_server_to_profile(
+    standing: &Standing,
+    slug: &str,
+    body: &Value,
+) -> Result<Standing, Refusal> {
+    let mut change = change_of(standing, slug)?;
+    let id = text(body, "mcpServerId")?.ok_or_else(|| Refusal::request("`mcpServerId` is missing"))?;
+    join(standing, slug, &mut change, id, order(body)?)?;
+    if body.get("isActive") == Some(&Value::Bool(false)) {
+        let at = members_of(&change, slug, id)?;
+        change.servers[at].active = false;
+    }
+    with(standing, slug, change)
+}
+
+/// Changes a server's position in a profile, or if it is shown there.
+pub(crate) fn change_profile_server(
+    standing: &Standing,
+    slug: &str,
+    id: &str,
+    body: &Value,
+) -> Result<Standing, Refusal> {
+    let mut change = change_of(standing, slug)?;
+    let at = members_of(&change, slug, id)?;
+    match body.get("isActive") {
+        None | Some(Value::Null) => {}
+        Some(Value::Bool(active)) => change.servers[at].active = *active,
+        Some(_) => return Err(Refusal::request("`isActive` must be true or false")),
+    }
+    if let Some(order) = order(body)? {
+        let member = change.servers.remove(at);
+        let to = order.min(change.servers.len());
+        change.servers.insert(to, member);
+    }
+    with(standing, slug, change)
+}
+
+/// Shows a server in a profile, or hides it.
+pub(crate) fn toggle_profile_server(standing: &Standing, slug: &str, id: &str) -> Result<Standing, Refusal> {
+    let mut change = change_of(standing, slug)?;
+    let at = members_of(&change, slug, id)?;
+    change.servers[at].active ^= true;
+    with(standing, slug, change)
+}
+
+/// Removes a server from a profile, with its tools' settings there.
+pub(crate) fn remove_server_from_profile(
+    standing: &Standing,
+    slug: &str,
+    id: &str,
+) -> Result<Standing, Refusal> {
+    let mut change = change_of(standing, slug)?;
+    let at = members_of(&change, slug, id)?;
+    change.servers.remove(at);
+    change.tools.remove(id);
+    with(standing, slug, change)
+}

@@ -1,0 +1,91 @@
+//! The reason why an edit is refused: a code for programs, an HTTP status, and a message for people.
+
+use std::fmt;
+
+use engine::config::Faults;
+
+/// A refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// The code by which programs recognise it.
+    pub(crate) code: &'static str,
+    /// The problem, and how to solve it.
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Refusal {
+    pub(crate) fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into() }
+    }
+
+    /// A request that is not valid here.
+    pub(crate) fn request(message: impl Into<String>) -> Self {
+        Self::new(400, "INVALID_REQUEST", message)
+    }
+
+    pub(crate) fn slug(message: impl Into<String>) -> Self {
+        Self::new(400, "INVALID_SLUG", message)
+    }
+
+    pub(crate) fn slug_exists(slug: &str) -> Self {
+        Self::new(409, "SLUG_EXISTS", format!("the profile {slug:?} already exists"))
+    }
+
+    pub(crate) fn no_profile(slug: &str) -> Self {
+        Self::new(404, "PROFILE_NOT_FOUND", format!("there is no profile {slug:?}"))
+    }
+
+    pub(crate) fn profile_in_use(message: impl Into<String>) -> Self {
+        Self::new(409, "PROFILE_IN_USE", message)
+    }
+
+    pub(crate) fn no_server(id: &str) -> Self {
+        Self::new(404, "SERVER_NOT_FOUND", format!("there is no server {id:?}"))
+    }
+
+    pub(crate) fn already_added(id: &str, slug: &str) -> Self {
+        Self::new(409, "ALREADY_ADDED", format!("the profile {slug:?} already has the server {id:?}"))
+    }
+
+    pub(crate) fn not_in_profile(id: &str, slug: &str) -> Self {
+        Self::new(
+            404,
+            "SERVER_NOT_IN_PROFILE",
+            format!("the profile {slug:?} does not have the server {id:?}"),
+        )
+    }
+
+    pub(crate) fn kind(message: impl Into<String>) -> Self {
+        Self::new(400, "INVALID_TYPE", message)
+    }
+
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self::new(400, "INVALID_CONFIG", message)
+    }
+
+    pub(crate) fn in_use(id: &str, profiles: &[&str]) -> Self {
+        let profiles = profiles.join(", ");
+        Self::new(409, "SERVER_IN_USE", format!("{id:?} belongs to {profiles}; remove it from there first"))
+    }
+
+    /// An internal error that the caller cannot fix.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(500, "INTERNAL_ERROR", message)
+    }
+
+    /// The faults of the configuration that the request would lead to: the path and the problem of each, without the
+    /// surrounding text.
+    pub(super) fn faults(faults: &Faults) -> Self {
+        let one =
+            |fault: &engine::config::Fault| format!("{}: {} ({})", fault.path, fault.message, fault.help);
+        Self::config(faults.faults.iter().map(one).collect::<Vec<_>>().join("; "))
+    }
+}

@@ -1,0 +1,79 @@
+//! Changes of servers.
+
+use engine::config::DEFAULT_PROFILE;
+use serde_json::{Map, Value, json};
+
+use super::server_form::{Before, add_key, says_link, shown, written};
+use super::standing::Standing;
+use super::{Refusal, names};
+
+/// All servers.
+pub(crate) fn servers(standing: &Standing) -> Value {
+    let all: Vec<Value> = standing.config.mcp_servers.keys().filter_map(|id| one(standing, id)).collect();
+    json!({ "servers": all })
+}
+
+/// One server.
+pub(crate) fn server(standing: &Standing, id: &str) -> Result<Value, Refusal> {
+    one(standing, id).ok_or_else(|| Refusal::no_server(id))
+}
+
+fn one(standing: &Standing, id: &str) -> Option<Value> {
+    let is_kept = kept(standing, id).is_some_and(says_link);
+    standing.config.mcp_servers.get(id).map(|server| shown(id, server, is_kept))
+}
+
+/// A server's entry among the changes.
+fn kept<'s>(standing: &'s Standing, id: &str) -> Option<&'s Map<String, Value>> {
+    standing.changes.servers.get(id)?.as_ref()
+}
+
+/// Adds a server. Returns its id, and the state after it.
+pub(crate) fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
+    let name = body.get("name").and_then(Value::as_str);
+    let Some(name) = name else { return Err(Refusal::config("`name` is missing")) };
+    let server = written(body, None)?;
+    let id = names::new_id(name, |id| standing.config.mcp_servers.contains_key(id))?;
+    let then = standing.changed(|changes| drop(changes.servers.insert(id.clone(), Some(server))))?;
+    Ok((id, then))
+}
+
+/// Replaces a server. Fields that are missing, or equal to the form that the API shows, stay unchanged.
+pub(crate) fn change_server(standing: &Standing, id: &str, body: &Value) -> Result<Standing, Refusal> {
+    let shown = server(standing, id)?;
+    let link = &standing.config.mcp_servers[id].link;
+    let server = written(body, Some(&Before { shown: &shown, entry: kept(standing, id), link }))?;
+    standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))
+}
+
+/// Gives a server an API key.
+pub(crate) fn set_api_key(standing: &Standing, id: &str, key: &Value) -> Result<Standing, Refusal> {
+    server(standing, id)?;
+    let mut server = kept(standing, id).cloned().unwrap_or_default();
+    add_key(&mut server, key)?;
+    standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))
+}
+
+/// Removes a server that no profile names.
+pub(crate) fn remove_server(standing: &Standing, id: &str) -> Result<Standing, Refusal> {
+    server(standing, id)?;
+    // Nobody chose the servers of a default profile that has them all.
+    let nobody_chose = standing.config.default_has_all();
+    let names = |slug: &str| match standing.changes.profiles.get(slug) {
+        Some(Some(change)) => change.servers.iter().any(|member| member.server == id),
+        _ => standing.config.profiles[slug].servers.iter().any(|name| name == id),
+    };
+    let slugs = standing.config.profiles.keys().map(String::as_str);
+    let using: Vec<&str> =
+        slugs.filter(|slug| !(nobody_chose && *slug == DEFAULT_PROFILE)).filter(|slug| names(slug)).collect();
+    if !using.is_empty() {
+        return Err(Refusal::in_use(id, &using));
+    }
+    standing.changed(|changes| {
+        if standing.base.mcp_servers.contains_key(id) {
+            changes.servers.insert(id.to_owned(), None);
+        } else {
+            changes.servers.remove(id);
+        }
+    })
+}

@@ -1,0 +1,213 @@
+//! The changes as they are kept, and the configuration that they lead to.
+
+use engine::config::{Config, Endpoint, Lookup, Profile, Text, ToolSettings, load_over};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use super::Refusal;
+use super::server_form::says_link;
+use super::tools::Setting;
+
+/// The greatest number of servers, and of profiles, that can be kept.
+const MOST: usize = 1000;
+
+/// The longest text that is kept, in bytes.
+const LONGEST: usize = 4 << 20;
+
+/// All changes. Servers and profiles that are not named here are as the configuration has them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Changes {
+    /// Servers in the form of a configuration, or amendments to those of the file; `null` for one that was removed.
+    #[serde(default)]
+    pub(super) servers: BTreeMap<String, Option<Map<String, Value>>>,
+    /// Profiles; `null` for one that was removed.
+    #[serde(default)]
+    pub(super) profiles: BTreeMap<String, Option<ProfileChange>>,
+}
+
+/// A profile as the API made it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ProfileChange {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<String>,
+    pub(super) servers: Vec<Member>,
+    /// Settings by server and tool.
+    #[serde(default)]
+    pub(super) tools: BTreeMap<String, BTreeMap<String, Setting>>,
+}
+
+/// A server of a profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Member {
+    pub(super) server: String,
+    pub(super) active: bool,
+}
+
+/// The configuration of the file, the changes, and the configuration that both lead to.
+#[derive(Debug, Clone)]
+pub(crate) struct Standing {
+    pub(super) base: Config,
+    pub(super) changes: Changes,
+    pub(super) config: Config,
+}
+
+impl Standing {
+    /// # Errors
+    /// Returns the reason why the changes do not fit the configuration.
+    pub(crate) fn new(base: Config, changes: Changes) -> Result<Self, Refusal> {
+        let config = changes.over(&base)?;
+        Ok(Self { base, changes, config })
+    }
+
+    /// The configuration in force.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The configuration of the file.
+    pub(crate) fn base(&self) -> &Config {
+        &self.base
+    }
+
+    /// Notes for the reader: paths of the configuration that lead to profiles which the API removed.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let gone = |slug: &str| matches!(self.changes.profiles.get(slug), Some(None));
+        let endpoints = self.base.endpoints.iter().filter(|endpoint| gone(&endpoint.profile));
+        let note = |endpoint: &Endpoint| {
+            let Endpoint { path, profile, .. } = endpoint;
+            format!(
+                "nothing is served at {path}: its profile {profile:?} was removed over the management \
+                 API; create it again there (POST /api/profiles), or remove the endpoint from the \
+                 configuration file"
+            )
+        };
+        endpoints.map(note).collect()
+    }
+
+    /// The changes.
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// The same changes over another configuration.
+    ///
+    /// # Errors
+    /// Returns the reason why they do not fit it.
+    pub(crate) fn over(&self, base: Config) -> Result<Self, Refusal> {
+        Self::new(base, self.changes.clone())
+    }
+
+    /// The same configuration with other changes.
+    pub(super) fn changed(&self, how: impl FnOnce(&mut Changes)) -> Result<Self, Refusal> {
+        let mut changes = self.changes.clone();
+        how(&mut changes);
+        if changes.servers.len() > MOST || changes.profiles.len() > MOST {
+            return Err(Refusal::request(format!("cannot store more than {MOST} servers or profiles")));
+        }
+        Self::new(self.base.clone(), changes)
+    }
+}
+
+impl Changes {
+    /// Reads kept changes.
+    ///
+    /// # Errors
+    /// Returns the reason why they cannot be read.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|e| e.to_string())
+    }
+
+    /// The text to keep.
+    ///
+    /// # Errors
+    /// Fails if it is too long.
+    pub(crate) fn text(&self) -> Result<String, Refusal> {
+        let text = serde_json::to_string(self).map_err(|e| Refusal::internal(e.to_string()))?;
+        if text.len() > LONGEST {
+            return Err(Refusal::request(format!("the changes are larger than {LONGEST} bytes")));
+        }
+        Ok(text)
+    }
+
+    /// The configuration that the changes lead to.
+    fn over(&self, base: &Config) -> Result<Config, Refusal> {
+        let mut config = base.clone();
+        let default_has_all = config.default_has_all();
+        let mut written = Map::new();
+        for (name, change) in &self.servers {
+            match change {
+                // It only said more about a server of the file, which is gone.
+                Some(server) if !says_link(server) && !config.mcp_servers.contains_key(name) => {}
+                Some(server) => drop(written.insert(name.clone(), literal(&Value::Object(server.clone())))),
+                None => drop(config.mcp_servers.shift_remove(name)),
+            }
+        }
+        let known = config.mcp_servers.clone();
+        for profile in config.profiles.values_mut() {
+            profile.servers.retain(|name| known.contains_key(name));
+        }
+        if default_has_all && let Some(default) = config.profiles.get_mut(engine::config::DEFAULT_PROFILE) {
+            default.servers = known.keys().cloned().collect();
+        }
+        if !written.is_empty() {
+            let text = json!({ "mcpServers": written }).to_string();
+            // What comes in this way means what it says, and nothing of this machine.
+            let nothing = Lookup { env: &|_| None, file: &|_| Err("files cannot be read here".to_owned()) };
+            let loaded = load_over(config, &text, "what was changed", &nothing);
+            config = loaded.map_err(|faults| Refusal::faults(&faults))?.config;
+        }
+        for (slug, change) in &self.profiles {
+            match change {
+                Some(change) => change.apply(slug, &mut config),
+                None => drop(config.profiles.shift_remove(slug)),
+            }
+        }
+        Ok(config)
+    }
+}
+
+impl ProfileChange {
+    /// The changes that would make this profile.
+    pub(super) fn of(profile: &Profile) -> Self {
+        let servers = profile.servers.iter();
+        Self {
+            name: profile.title.as_ref().map(|title| title.expose().to_owned()),
+            description: None,
+            servers: servers.map(|server| Member { server: server.clone(), active: true }).collect(),
+            tools: BTreeMap::new(),
+        }
+    }
+
+    /// Applies the changes to a configuration; fields that were not changed stay, and servers that are gone are left out.
+    fn apply(&self, slug: &str, config: &mut Config) {
+        let mut profile = config.profiles.get(slug).cloned().unwrap_or_default();
+        let active = self.servers.iter().filter(|member| member.active);
+        let there = active.filter(|member| config.mcp_servers.contains_key(&member.server));
+        profile.servers = there.map(|member| member.server.clone()).collect();
+        profile.chosen = true;
+        profile.title = self.name.as_deref().map(Text::plain);
+        let tools = self.tools.iter().map(|(server, tools)| {
+            (server.clone(), tools.iter().map(|(tool, set)| (tool.clone(), set.compiled())).collect())
+        });
+        profile.tool_settings = ToolSettings(tools.collect());
+        config.profiles.insert(slug.to_owned(), profile);
+    }
+}
+
+/// The same value with `${` written as `$${`, so that a configuration does not substitute anything.
+fn literal(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(text.replace("${", "$${")),
+        Value::Array(items) => Value::Array(items.iter().map(literal).collect()),
+        Value::Object(members) => {
+            Value::Object(members.iter().map(|(key, value)| (key.clone(), literal(value))).collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,12 @@
+//! The state of clients at endpoints with a dialect: sessions, event streams, subscriptions, ready lists. It must not
+//! know transports, or what the state is for.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`sessions`] | introductions, and the receivers of events |
+//! | [`subscribed`] | the resources that it listens to |
+//! | [`lists`] | lists of tools in the form of dialects |
+
+pub(crate) mod lists;
+pub(crate) mod sessions;
+pub(crate) mod subscribed;

@@ -1,0 +1,84 @@
+//! The caller on a pipe: the configured account of the site that authenticates callers. It must not know how the site is
+//! asked, nor how requests are refused.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use engine::Condition;
+use engine::config::{Link, Site, Text};
+use engine::dialect::Trouble;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::admission::auth::NotAdmitted;
+use crate::admission::identity::Identity;
+use crate::process::Shard;
+
+/// A configured account, in the place of the one that an HTTP caller would show.
+pub(super) struct Account {
+    /// The headers in which a request would show it; empty unless the configuration has a complete account.
+    headers: HeaderMap,
+    /// The server whose tools use it.
+    server: Arc<str>,
+}
+
+impl Account {
+    /// The account of the profile's first server that receives callers' own names and passwords, at the site that
+    /// authenticates callers; `None` if there is no such server. It is never sent to another site.
+    pub(super) fn of(shard: &Shard, profile: usize) -> Option<Self> {
+        let gateway = &shard.gateway;
+        let door = gateway.standing.config().auth.site.as_ref()?;
+        let servers = gateway.snapshot.profiles[profile].upstreams.iter();
+        let site_of = |id| {
+            let spec = gateway.snapshot.upstream(id)?;
+            let Link::Native(native) = &spec.link else { return None };
+            let site = native.site.as_ref().filter(|site| site.basic)?;
+            (bare(site.url.as_ref()?) == bare(&door.url)).then(|| (site, spec.name.clone()))
+        };
+        let (site, server) = servers.copied().find_map(site_of)?;
+        Some(Self { headers: shown(site), server })
+    }
+
+    /// The identity that the site reports, or the one that it reported a short time ago.
+    pub(super) async fn identify(&self, shard: &Shard) -> Result<Identity, Trouble> {
+        // Whoever starts this process sits on this machine, and guesses nothing.
+        match shard.door.identify(&self.headers, None).await {
+            Ok(principal) => Ok(Identity::of(principal, None)),
+            Err(NotAdmitted::TooSoon(_)) => {
+                Err(Trouble::new(Condition::RateLimited, "too many attempts have failed").of(&*self.server))
+            }
+            Err(NotAdmitted::Denied(denied)) => {
+                let why = match denied.condition {
+                    Condition::NoCredentials => WANTING,
+                    _ => &denied.message,
+                };
+                Err(Trouble::new(denied.condition, why).of(&*self.server))
+            }
+        }
+    }
+}
+
+const WANTING: &str = "the configuration has no account of the site: set `username` and `password` (an \
+                       application password)";
+
+fn bare(url: &Text) -> &str {
+    url.expose().trim().trim_end_matches('/')
+}
+
+/// The header with the site's account (RFC 7617).
+fn shown(site: &Site) -> HeaderMap {
+    let text = |text: &Option<Text>| text.as_ref().map_or("", Text::expose).trim().to_owned();
+    let (username, password) = (text(&site.username), SecretString::from(text(&site.password)));
+    let mut headers = HeaderMap::new();
+    if username.is_empty() || password.expose_secret().is_empty() {
+        return headers;
+    }
+    let pair = SecretString::from(format!("{username}:{}", password.expose_secret()));
+    let value = SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret())));
+    if let Ok(mut value) = HeaderValue::from_str(value.expose_secret()) {
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+    }
+    headers
+}

@@ -1,0 +1,28 @@
+//! Clients of endpoints with a dialect: the loop around `engine::dialect`, whatever the transport.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `serve` | one message, from its bytes to its reply |
+//! | `outcome` | a forwarded request, run to its end |
+//! | `target` | a request's target, for the record |
+//! | `events` | a client's event stream |
+//! | `front` | the profile that an endpoint shows |
+//! | `telemetry` | log lines about requests |
+//! | `pipe` | the one client over stdin and stdout |
+//! | `account` | the caller on a pipe |
+//!
+//! It must not know which dialect it is, nor how versions differ.
+
+mod account;
+mod events;
+mod front;
+mod outcome;
+mod pipe;
+mod serve;
+mod target;
+mod telemetry;
+
+pub(super) use events::open;
+pub(super) use front::Front;
+pub(super) use pipe::serve as serve_pipe;
+pub(super) use serve::{NO_PROFILE, Taken, refuse, refuse_message, refuse_text, take, too_soon};

@@ -1,0 +1,123 @@
+//! A dialect request, run to its end like one of a client without a session that cannot be asked. Messages that come
+//! before the answer are dropped.
+
+use bytes::Bytes;
+use engine::dialect::{DialectOutcome, Trouble};
+use engine::exchange::ExchangeAnswer;
+use engine::{Condition, Fault};
+use proto::rpc::{Frame, FrameKind, RpcError, code};
+use tokio::sync::oneshot;
+
+use super::front::Front;
+use crate::admission::identity::Identity;
+use crate::call::call::Call;
+use crate::call::decide::{Decision, Requester, decide_or_refuse};
+use crate::call::drive::{CallEnd, ClientSink, drive};
+use crate::call::record::{Record, Refused};
+use crate::call::stateless;
+use crate::process::Shard;
+
+/// The outcome of a request, and the record to complete once the client has been answered.
+pub(super) type Became = (DialectOutcome, Option<Box<Record>>);
+
+/// Forwards a request; `None` if its client has given it up. `counted` is true if it counts among its caller's requests.
+pub(super) async fn forward(
+    shard: &Shard,
+    front: &Front,
+    identity: &Identity,
+    frame: Frame,
+    (given_up, counted): (Option<oneshot::Receiver<Option<Frame>>>, bool),
+) -> Option<Became> {
+    let cell = stateless::view(&shard.call, front.profile, front.row.era, identity).await;
+    let unchecked = !front.row.calls.check_arguments;
+    let requester = Requester { unchecked, counted, ..Requester::stateless(cell, identity, None) };
+    let outcome = match decide_or_refuse(&shard.call, &shard.gateway.process.parked, requester, frame).await {
+        Err(Refused { fault, record }) => {
+            return Some((DialectOutcome::Trouble(Trouble::from(&fault)), record));
+        }
+        Ok(Decision::Done(_, text)) => read(shard, text, None),
+        Ok(Decision::Long(pieces)) => read(shard, Bytes::from(pieces.concat()), None),
+        Ok(Decision::Wait(id, subscribing)) => read(shard, subscribing.answer(&id).await.1, None),
+        Ok(Decision::Listen(..)) => {
+            let fault = Fault::unknown_method("subscriptions/listen", "has no stream to answer on here");
+            DialectOutcome::Trouble(Trouble::from(&fault))
+        }
+        Ok(Decision::Call(mut begun, _)) => {
+            if let Some(given_up) = given_up {
+                begun.cancel_by(given_up);
+            }
+            let mut sink = DialectSink { shard, became: None };
+            drive(begun.run(), &shard.gateway.process.parked, &mut sink).await;
+            return sink.became;
+        }
+    };
+    Some((outcome, None))
+}
+
+/// The client of a dialect: it only receives the end of a call.
+struct DialectSink<'a> {
+    shard: &'a Shard,
+    became: Option<Became>,
+}
+
+impl ClientSink for DialectSink<'_> {
+    async fn relay(&mut self, _: &Call, _: Bytes) -> bool {
+        true
+    }
+
+    fn comes_back(&self) -> bool {
+        false
+    }
+
+    async fn end(&mut self, end: CallEnd) {
+        let (outcome, call) = match end {
+            CallEnd::Silent => return,
+            CallEnd::Answer(ExchangeAnswer { fault: Some(fault), .. }, call) => {
+                (DialectOutcome::Trouble(Trouble::from(&*fault)), call)
+            }
+            CallEnd::Answer(answer, call) => {
+                let server = call.as_deref().map(|call| (&**call.server_name(), call.is_embedded()));
+                (read(self.shard, answer.body, server), call)
+            }
+            CallEnd::Unheard(call) | CallEnd::Long(_, call) => {
+                let server = call.server_name().clone();
+                let message =
+                    format!("server {server:?} requires something that this client does not support");
+                let trouble = Trouble::new(Condition::UpstreamError, message).of(&*server);
+                (DialectOutcome::Trouble(trouble), Some(call))
+            }
+        };
+        self.became = Some((outcome, call.and_then(|mut call| call.take_record())));
+    }
+}
+
+fn not_known(answer: &Frame) -> bool {
+    let error = answer.payload().and_then(|payload| RpcError::of_value(answer.text(), payload));
+    error.is_some_and(|error| error.code == code::METHOD_NOT_FOUND)
+}
+
+/// A response as an outcome.
+fn read(shard: &Shard, text: Bytes, server: Option<(&str, bool)>) -> DialectOutcome {
+    let unreadable = |why: String| DialectOutcome::Trouble(Trouble::new(Condition::Internal, why));
+    let frame = match Frame::parse(text, shard.gateway.frame_limits()) {
+        Ok(frame) => frame,
+        Err(e) => return unreadable(format!("the answer cannot be read: {e}")),
+    };
+    let trouble = match server {
+        // What lives in the binary stands for a site or a service, and says itself what went wrong.
+        Some((name, true)) => Trouble::of_own_answer(&frame, Some(name)),
+        _ => Trouble::of_answer(&frame, server.map(|(name, _)| name)),
+    };
+    match (trouble, frame.payload()) {
+        // Nobody behind the endpoint knows the method, so the endpoint does not.
+        (Some(mut trouble), _) if not_known(&frame) => {
+            (trouble.condition, trouble.server, trouble.original) = (Condition::UnknownMethod, None, None);
+            DialectOutcome::Trouble(trouble)
+        }
+        (Some(trouble), _) => DialectOutcome::Trouble(trouble),
+        (None, Some(result)) if frame.kind() == FrameKind::Response => {
+            DialectOutcome::Result(result.share(frame.text()))
+        }
+        _ => unreadable("the answer is not a response".to_owned()),
+    }
+}

@@ -1,0 +1,167 @@
+//! The one client over stdin and stdout of a profile with a dialect: one message per line, answered in order. While a
+//! line is processed, later lines are read, so that the client can cancel the request or close the pipe. If a client has
+//! to be served by the standard protocol, that message and all later ones are.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::Condition;
+use engine::dialect::{DialectReply, NoId, Trouble};
+use proto::mcp::Notice;
+use proto::rpc::{Frame, FrameKind, Id};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::account::Account;
+use super::front::Front;
+use super::serve::{Taken, refuse, take, take_refused};
+use super::telemetry::LoggedRequest;
+use crate::admission::identity::Identity;
+use crate::dialect_session::sessions::Session;
+use crate::front::lines::stdin::{Stdin, StdinLine};
+use crate::process::Shard;
+
+/// The number of lines that are read ahead of the current one.
+const AHEAD: usize = 16;
+
+/// The time that a server gets to receive a cancellation.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A time longer than any stream lasts.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
+
+/// Serves until stdin ends, or until a line has to be served by the standard protocol; returns that line and those read
+/// after it.
+pub(crate) async fn serve(
+    shard: &Shard,
+    front: &Front,
+    stdin: &mut Stdin,
+    out: &mpsc::Sender<Bytes>,
+) -> std::io::Result<Option<VecDeque<StdinLine>>> {
+    let account = Account::of(shard, front.profile);
+    let session = Arc::new(Session::new(Identity::anyone(None), front.profile, None, None));
+    let mut ahead = Ahead { stdin, lines: VecDeque::new(), until: None };
+    while let Some(line) = ahead.next().await? {
+        let text = match line {
+            Ok(text) => text,
+            Err(e) => {
+                LoggedRequest::unread(&Bytes::new()).refused();
+                say(out, refuse(&front.row, &Trouble::new(Condition::InvalidRequest, e))).await;
+                continue;
+            }
+        };
+        let taking = async {
+            match who(shard, account.as_ref()).await {
+                Ok(identity) => take(shard, front, &identity, Some(&session), None, &text).await,
+                Err(trouble) => take_refused(shard, front, &text, &trouble).await,
+            }
+        };
+        match ahead.beside(shard, front, (&text, &session), taking).await? {
+            Beside::Done(Taken::Reply(reply, _)) => say(out, reply).await,
+            Beside::Done(Taken::Standard(_)) => {
+                ahead.lines.push_front(Ok(text));
+                return Ok(Some(ahead.lines));
+            }
+            Beside::GivenUp => {}
+            Beside::TooLate => break,
+        }
+    }
+    Ok(None)
+}
+
+/// The caller. The user that starts a process needs no check, unless the site of the account that it uses has to identify
+/// it.
+async fn who(shard: &Shard, account: Option<&Account>) -> Result<Identity, Trouble> {
+    match account {
+        Some(account) => account.identify(shard).await,
+        None => Ok(Identity::anyone(None)),
+    }
+}
+
+async fn say(out: &mpsc::Sender<Bytes>, reply: DialectReply) {
+    if !reply.body.is_empty() {
+        let _ = out.send(reply.body).await;
+    }
+}
+
+/// The outcome of a line.
+enum Beside {
+    Done(Taken),
+    /// Its client has cancelled it.
+    GivenUp,
+    /// Stdin ended some time ago.
+    TooLate,
+}
+
+/// The lines after the current one.
+struct Ahead<'a> {
+    stdin: &'a mut Stdin,
+    lines: VecDeque<StdinLine>,
+    /// The end of the time for earlier requests, once stdin has ended.
+    until: Option<Instant>,
+}
+
+impl Ahead<'_> {
+    async fn next(&mut self) -> std::io::Result<Option<StdinLine>> {
+        match self.lines.pop_front() {
+            Some(line) => Ok(Some(line)),
+            None if self.until.is_some() => Ok(None),
+            None => self.stdin.next().await,
+        }
+    }
+
+    /// Processes the line `text` while it reads on.
+    async fn beside(
+        &mut self,
+        shard: &Shard,
+        front: &Front,
+        (text, session): (&Bytes, &Session),
+        taking: impl Future<Output = Taken>,
+    ) -> std::io::Result<Beside> {
+        tokio::pin!(taking);
+        loop {
+            let until = self.until.unwrap_or_else(|| Instant::now() + FOREVER);
+            tokio::select! {
+                biased;
+                taken = &mut taking => return Ok(Beside::Done(taken)),
+                () = sleep_until(until) => return Ok(Beside::TooLate),
+                line = self.stdin.next(), if self.until.is_none() && self.lines.len() < AHEAD => {
+                    let Some(line) = line? else {
+                        self.until = Some(Instant::now() + shard.gateway.snapshot.limits.drain_timeout);
+                        continue;
+                    };
+                    let cancelled = line.as_ref().ok().and_then(|line| cancelled(shard, front, line));
+                    // It is answered in its turn where the dialect answers it.
+                    self.lines.push_back(line);
+                    let Some((id, notice)) = cancelled else { continue };
+                    if id_of(shard, text).as_ref() == Some(&id) {
+                        session.requests.cancel(notice);
+                        let _ = timeout(FAREWELL, taking).await;
+                        return Ok(Beside::GivenUp);
+                    }
+                    let is_it = |line: &StdinLine| line.as_ref().is_ok_and(|line| id_of(shard, line).as_ref() == Some(&id));
+                    self.lines.retain(|line| !is_it(line));
+                }
+            }
+        }
+    }
+}
+
+/// The id of a request.
+fn id_of(shard: &Shard, text: &Bytes) -> Option<Id> {
+    let frame = Frame::parse(text.clone(), shard.gateway.frame_limits()).ok()?;
+    frame.id().filter(|_| frame.kind() == FrameKind::Request).cloned()
+}
+
+/// The request that a notification cancels, if the dialect has notifications; and the notification.
+fn cancelled(shard: &Shard, front: &Front, text: &Bytes) -> Option<(Id, Frame)> {
+    if front.row.reading.no_id == NoId::Refuse {
+        return None;
+    }
+    let frame = Frame::parse(text.clone(), shard.gateway.frame_limits()).ok()?;
+    let is_it = frame.kind() == FrameKind::Notification && frame.method() == Notice::Cancelled.name();
+    let id = frame.param("requestId").ok().flatten().filter(|_| is_it)?;
+    Some((Id::from_json(id.share(frame.text())).ok()?, frame))
+}

@@ -1,0 +1,106 @@
+//! HTTP responses: messages, refusals, event streams.
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::dialect::RETRY_SOON;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER,
+};
+use http::{Response, StatusCode};
+use proto::era::Era;
+use proto::rpc::{Id, code, error_response};
+use transport::net::Body;
+
+use super::spare;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A response without a body.
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::Empty);
+    *response.status_mut() = status;
+    response
+}
+
+/// `Retry-After`, in seconds, if there are too many sessions: they last longer than calls.
+pub(super) const RETRY_LATER: u64 = 5;
+
+/// A message. A cap on concurrent work adds a short `Retry-After`, because nobody knows when there is room.
+pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
+    let mut response = passing(Body::Full(text));
+    let again = match status {
+        429 => Some(RETRY_SOON),
+        503 => Some(RETRY_LATER),
+        _ => None,
+    };
+    if let Some(seconds) = again {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response
+}
+
+/// A message that is still arriving.
+pub(super) fn passing(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.headers_mut() = spare::take();
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// A document about this server, which any web page may read (RFC 9728, section 3; CORS).
+pub(super) fn metadata(text: Bytes) -> Response<Body> {
+    let mut response = message(200, text);
+    response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response
+}
+
+/// Plain text for people.
+pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
+    let mut response = Response::new(Body::Full(Bytes::copy_from_slice(text.as_bytes())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
+/// A refusal below MCP: no message could be read, so there is no id to answer to.
+pub(super) fn refusal(status: StatusCode, message_text: &str) -> Response<Body> {
+    refusal_of(status, message_text, None)
+}
+
+/// A refusal below MCP of a message that could be read.
+pub(super) fn refusal_of(status: StatusCode, message_text: &str, id: Option<&Id>) -> Response<Body> {
+    let code = if status == StatusCode::NOT_FOUND { code::SESSION_NOT_FOUND } else { code::REFUSED };
+    message(status.as_u16(), error_response(id, code, message_text, None))
+}
+
+/// A fault as the answer to a request.
+pub(super) fn fault(fault: &Fault, id: Option<&Id>, era: &Era) -> Response<Body> {
+    message(fault.http_status(era), fault.response(id))
+}
+
+/// The answer to an unsupported method.
+pub(super) fn not_allowed() -> Response<Body> {
+    let message = "MCP endpoints do not support this method; send messages with POST";
+    let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, message);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+    response
+}
+
+/// The answer to a method that this path does not support.
+pub(super) fn only(method: &'static str, message: &str) -> Response<Body> {
+    let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, message);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(method));
+    response
+}
+
+/// An event stream.
+pub(super) fn events(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    // nginx and its kin would else hold events back.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}

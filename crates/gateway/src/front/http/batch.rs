@@ -1,0 +1,126 @@
+//! Arrays of messages, which one older version supports (MCP 2025-03-26, transports: sending messages to the server).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::Fault;
+use http::{HeaderMap, Response, StatusCode};
+use proto::codec::headers as names;
+use proto::era::Era;
+use proto::mcp::Method;
+use proto::rpc::{Batch, Frame, FrameKind, array, code};
+use transport::net::Body;
+
+use super::drive::drive;
+use super::entry::AdmittedRequest;
+use super::{answer, get};
+use crate::call::call::Call;
+use crate::call::decide::{Decision, Requester, decide};
+use crate::call::in_session::{notification, response};
+use crate::process::Shard;
+use crate::session::session::{Face, Session};
+use crate::session::subscriptions::Change;
+
+/// The session of a batch, if the batch is acceptable.
+async fn batch_session(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    headers: &HeaderMap,
+    version: Option<&str>,
+) -> Result<Arc<Session>, Box<Response<Body>>> {
+    if !headers.contains_key(names::SESSION_ID) {
+        let message = "send one message per request; only sessions of an older version support batches";
+        let fault = Fault::client(code::INVALID_REQUEST, message);
+        return Err(Box::new(answer::message(400, fault.response(None))));
+    }
+    get::check_version(version, None)?;
+    let session = get::find(shard, entry, headers, None).await?;
+    if !session.kind.era.batches {
+        return Err(Box::new(no_batches(session.kind.era)));
+    }
+    Ok(session)
+}
+
+/// Runs the messages of a batch concurrently; their answers share one stream.
+pub(super) async fn batch(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    headers: &HeaderMap,
+    version: Option<&str>,
+    batch: Batch,
+) -> Response<Body> {
+    let session = match batch_session(shard, entry, headers, version).await {
+        Ok(session) => session,
+        Err(refusal) => return *refusal,
+    };
+    session.touch();
+    let Face::Http(streams) = &session.face else { return answer::not_allowed() };
+    let mut answers: Vec<Bytes> = Vec::new();
+    let mut calls = Vec::new();
+    for message in batch.messages {
+        match message {
+            Err(e) => answers.push(Fault::from(&e).response(e.id.as_ref())),
+            Ok(frame) if frame.method() == Method::Initialize.name() => {
+                let fault = Fault::client(code::INVALID_REQUEST, "initialize must not be part of a batch");
+                answers.push(fault.response(frame.id()));
+            }
+            Ok(frame) => match frame.kind() {
+                FrameKind::Notification => notification(&shard.call, &session, frame),
+                FrameKind::Response | FrameKind::Error => response(&shard.call, &session, &frame),
+                FrameKind::Request => match request(shard, entry, &session, frame).await {
+                    Ok(answer) => answers.push(answer),
+                    Err((call, change)) => calls.push((call, change)),
+                },
+            },
+        }
+    }
+    if calls.is_empty() && answers.is_empty() {
+        return answer::empty(StatusCode::ACCEPTED);
+    }
+    if calls.is_empty() {
+        return answer::message(200, array(&answers));
+    }
+    let (stream, body) = match streams.open(false) {
+        Ok(opened) => opened,
+        Err(fault) => return answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string()),
+    };
+    for text in answers {
+        streams.push(stream, text);
+    }
+    let mut running = tokio::task::JoinSet::new();
+    for (call, change) in calls {
+        running.spawn(drive(shard.clone(), session.clone(), call.run(), stream, change));
+    }
+    tokio::spawn(async move {
+        while running.join_next().await.is_some() {}
+        if let Face::Http(streams) = &session.face {
+            streams.finish(stream);
+        }
+    });
+    answer::events(body)
+}
+
+/// The answer to a request of a batch, or the call that will produce it.
+async fn request(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    session: &Arc<Session>,
+    frame: Frame,
+) -> Result<Bytes, (Box<Call>, Option<Change>)> {
+    let requester = Requester::in_session(session, &entry.identity);
+    match decide(&shard.call, &shard.gateway.process.parked, requester, frame).await {
+        Decision::Done(_, text) => Ok(text),
+        Decision::Long(pieces) => Ok(Bytes::from(pieces.concat())),
+        Decision::Wait(id, subscribing) => Ok(subscribing.answer(&id).await.1),
+        Decision::Call(call, change) => Err((call, change)),
+        Decision::Listen(_, frame) => {
+            Ok(Fault::unknown_method(&frame.method(), "needs no session").response(frame.id()))
+        }
+    }
+}
+
+/// The refusal of an array in a version without arrays.
+pub(super) fn no_batches(era: &Era) -> Response<Body> {
+    let message = format!("protocol version {era} does not support batches; send one message per request");
+    answer::message(400, Fault::client(code::INVALID_REQUEST, message).response(None))
+}

@@ -1,0 +1,59 @@
+//! The body of a request, with a size cap and a deadline. It must not know the content.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use tokio::time::Instant;
+use transport::budget::Part;
+use transport::net::{Body, CollectError, Incoming, collect, discard};
+
+use super::answer;
+use crate::process::Shard;
+
+/// The time that a client may take to send a body.
+pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// The bytes that are still read of a body that is too long, and the time for them.
+const UNREAD: u64 = 32 << 20;
+const UNREAD_TIME: Duration = Duration::from_secs(5);
+
+/// The reason why a body could not be read.
+pub(super) struct Unread {
+    /// The HTTP status.
+    pub(super) status: StatusCode,
+    /// The message for people.
+    pub(super) message: String,
+}
+
+/// Reads a body with a size cap and a deadline.
+pub(super) async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Box<Response<Body>>> {
+    let read = collected(shard, body).await;
+    read.map_err(|unread| Box::new(answer::refusal(unread.status, &unread.message)))
+}
+
+/// The same for callers that word the refusal themselves.
+pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Unread> {
+    let cap = shard.gateway.snapshot.limits.request_body;
+    let read = collect(&mut *body, Part::Requests, cap, Instant::now() + BODY_TIME).await;
+    if let Err(CollectError::TooLarge { .. }) = read {
+        // Many clients look for an answer only when they have sent everything.
+        Box::pin(discard(body, UNREAD, Instant::now() + UNREAD_TIME)).await;
+    }
+    read.map_err(|e| unread(&e))
+}
+
+fn unread<E: std::fmt::Display>(error: &CollectError<E>) -> Unread {
+    let status = match error {
+        CollectError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        CollectError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,
+        CollectError::OutOfMemory(..) => StatusCode::SERVICE_UNAVAILABLE,
+        CollectError::Broken(_) => StatusCode::BAD_REQUEST,
+    };
+    let help = if status == StatusCode::PAYLOAD_TOO_LARGE {
+        " (`limits.requestBody` in the configuration)"
+    } else {
+        ""
+    };
+    Unread { status, message: format!("{error}{help}") }
+}

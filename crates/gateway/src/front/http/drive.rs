@@ -1,0 +1,68 @@
+//! A call on a stream of its session. It must not know which method is called.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::time::Instant;
+use transport::budget::Part;
+use transport::net::collect;
+
+use super::body::BODY_TIME;
+use crate::call::call::{Call, Running};
+use crate::call::drive::{self, CallEnd, ClientSink};
+use crate::process::Shard;
+use crate::session::session::{Face, Session};
+use crate::session::streams::Streams;
+use crate::session::subscriptions::Change;
+
+/// Runs a call to its end on a stream of the session.
+pub(super) async fn drive(
+    shard: Shard,
+    session: Arc<Session>,
+    running: Running,
+    stream: u64,
+    change: Option<Change>,
+) {
+    let Face::Http(streams) = &session.face else { return };
+    let mut sink = SessionStream { shard: &shard, session: &session, streams, stream, change };
+    drive::drive(running, &shard.gateway.process.parked, &mut sink).await;
+    session.touch();
+}
+
+/// A stream of a session. Events that nobody reads now are kept for resumption.
+struct SessionStream<'a> {
+    shard: &'a Shard,
+    session: &'a Arc<Session>,
+    streams: &'a Streams,
+    stream: u64,
+    /// The change of the session's subscriptions that depends on the answer.
+    change: Option<Change>,
+}
+
+impl ClientSink for SessionStream<'_> {
+    async fn relay(&mut self, call: &Call, text: Bytes) -> bool {
+        // The server's stream waits for a client that reads slowly, as far as it is the call's own.
+        self.streams.push_when_read(self.stream, text, call.deadline().into()).await;
+        true
+    }
+
+    fn paused(&mut self, retry: Option<u64>) {
+        self.streams.pause(self.stream, retry);
+    }
+
+    async fn end(&mut self, end: CallEnd) {
+        let (ok, text) = match end {
+            CallEnd::Answer(answer, _) => (answer.ok, Some(answer.body)),
+            CallEnd::Long(body, call) => {
+                let cap = self.shard.gateway.snapshot.limits.result;
+                let read = collect(body, Part::Answers, cap, Instant::now() + BODY_TIME).await;
+                (true, Some(read.unwrap_or_else(|_| call.broken().body)))
+            }
+            CallEnd::Unheard(_) | CallEnd::Silent => (false, None),
+        };
+        self.session.settle(&self.shard.session, self.change.as_ref(), ok);
+        if let Some(text) = text {
+            self.streams.push_answer(self.stream, text, Instant::now() + BODY_TIME).await;
+        }
+    }
+}

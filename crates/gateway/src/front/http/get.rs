@@ -1,0 +1,152 @@
+//! GET and DELETE of Streamable HTTP: the standing stream, resumption, the end of a session.
+
+use std::sync::Arc;
+
+use engine::session::EventId;
+use http::{HeaderMap, Request, Response, StatusCode};
+use proto::codec::headers as names;
+use proto::era::{Lifecycle, by_version};
+use proto::rpc::Id;
+use transport::net::{Body, Incoming};
+
+use super::entry::AdmittedRequest;
+use super::{answer, media, sse};
+use crate::process::Shard;
+use crate::session::restore::restore;
+use crate::session::session::{Face, Session};
+use crate::session::streams::{STANDING, StreamFault};
+
+/// Opens or resumes a stream.
+pub(super) async fn get(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    request: &Request<Incoming>,
+) -> Response<Body> {
+    let headers = request.headers();
+    if let Err(refusal) = media::check_get(headers) {
+        return *refusal;
+    }
+    if sse::is_opening(headers) {
+        return sse::open(shard, entry, request.uri().path());
+    }
+    let session = match named(shard, entry, headers).await {
+        Ok(session) => session,
+        Err(refusal) => return *refusal,
+    };
+    let Face::Http(streams) = &session.face else { return answer::not_allowed() };
+    session.touch();
+    let last = headers.get(names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
+    let standing = || {
+        let opened = streams.open_standing(session.kind.era.primes_streams);
+        // Whatever a client of before a restart has missed, it can ask for again.
+        opened.inspect(|_| session.announce_return())
+    };
+    let opened = match last.map(EventId::parse) {
+        None => standing(),
+        Some(Some(last)) if last.stream == STANDING && !streams.has_sent(last) => standing(),
+        Some(Some(last)) => streams.resume(last),
+        Some(None) => Err(StreamFault::Gap),
+    };
+    match opened {
+        Ok(body) => answer::events(body),
+        Err(fault @ StreamFault::TooMany(_)) => {
+            answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string())
+        }
+        Err(fault @ (StreamFault::Gap | StreamFault::Lost)) => {
+            answer::refusal(StatusCode::BAD_REQUEST, &fault.to_string())
+        }
+    }
+}
+
+/// Ends a session.
+pub(super) async fn delete(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    request: &Request<Incoming>,
+) -> Response<Body> {
+    let session = match named(shard, entry, request.headers()).await {
+        Ok(session) => session,
+        Err(refusal) => return *refusal,
+    };
+    if let Some(session) = shard.session.state.sessions.remove(&session.id) {
+        shard.session.state.end_for_good(&session);
+        let shard = shard.clone();
+        // The client need not wait for what its servers have to be told; the task ends when they are.
+        tokio::spawn(async move { session.end(&shard.session).await });
+    }
+    answer::empty(StatusCode::NO_CONTENT)
+}
+
+/// The session that a request without a message names.
+async fn named(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    headers: &HeaderMap,
+) -> Result<Arc<Session>, Box<Response<Body>>> {
+    let version = headers.get(names::PROTOCOL_VERSION).map(|version| version.to_str().map(str::trim));
+    let is_stateless =
+        |version: &str| by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Stateless);
+    if !headers.contains_key(names::SESSION_ID)
+        && matches!(version, Some(Ok(version)) if is_stateless(version))
+    {
+        return Err(Box::new(answer::not_allowed()));
+    }
+    let session = find(shard, entry, headers, None).await?;
+    check_version(version.map(|version| version.unwrap_or("that is not readable text")), None)?;
+    Ok(session)
+}
+
+/// The session that a request names; `id` is that of its message.
+pub(super) async fn find(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    headers: &HeaderMap,
+    id: Option<&Id>,
+) -> Result<Arc<Session>, Box<Response<Body>>> {
+    let refuse = |status, message: &str| Box::new(answer::refusal_of(status, message, id));
+    let Some(name) = headers.get(names::SESSION_ID) else {
+        let message = "Mcp-Session-Id is missing; send an initialize request first, and then the id in \
+                       its response";
+        return Err(refuse(StatusCode::BAD_REQUEST, message));
+    };
+    let name = name.to_str().unwrap_or_default();
+    let session = match shard.session.state.sessions.get(name) {
+        Some(session) => Some(session),
+        // Boxed, as it is rare: the room for it would else be moved about with every call.
+        None => match Box::pin(restore(&shard.session, name, (&entry.identity, entry.profile))).await {
+            Ok(restored) => restored,
+            Err(full) => {
+                let message = full.describe("sessions", "limits.sessions");
+                return Err(refuse(StatusCode::SERVICE_UNAVAILABLE, &message));
+            }
+        },
+    };
+    // Somebody else's session is as unknown as none. So is one that was begun with other rights, from elsewhere or with
+    // another token: what it sees was decided then.
+    let snapshot = &shard.gateway.snapshot;
+    if let Some(session) = &session {
+        session.keep_up(&shard.session);
+    }
+    let is_here = |session: &Arc<Session>| {
+        session.identity.is_alike(&entry.identity, snapshot)
+            && session.profile == entry.profile
+            && matches!(session.face, Face::Http(_))
+    };
+    let session = session.filter(is_here).ok_or_else(|| {
+        let message =
+            "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";
+        refuse(StatusCode::NOT_FOUND, message)
+    })?;
+    session.until.renew(&entry.identity.principal);
+    Ok(session)
+}
+
+/// Checks that the version header in a session names a version that has sessions (2025-06-18, protocol version header).
+pub(super) fn check_version(version: Option<&str>, id: Option<&Id>) -> Result<(), Box<Response<Body>>> {
+    let Some(version) = version else { return Ok(()) };
+    if by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Handshake) {
+        return Ok(());
+    }
+    let message = format!("MCP-Protocol-Version {version:?} is not supported here");
+    Err(Box::new(answer::refusal_of(StatusCode::BAD_REQUEST, &message, id)))
+}

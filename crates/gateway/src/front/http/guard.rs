@@ -1,0 +1,138 @@
+//! The checks that every request passes first: its authority and origin (MCP transports, security: DNS rebinding), its
+//! framing, and the permissions of browsers from allowed origins (CORS, Fetch metadata).
+
+use std::borrow::Cow;
+
+use engine::access::Hosts;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    TRANSFER_ENCODING, VARY,
+};
+use http::{Request, Response, StatusCode, Uri};
+use transport::net::{Body, Incoming};
+
+use super::answer;
+
+/// Checks a request's host and origin; returns the origin if it came from an allowed web page.
+pub(super) fn check(
+    hosts: &Hosts,
+    request: &Request<Incoming>,
+) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
+    let headers = request.headers();
+    only(headers, &HOST)?;
+    let origin = only(headers, &ORIGIN)?;
+    if !is_plainly_framed(headers) {
+        let message = "`Transfer-Encoding` must be a single `chunked`: other parsers could see a \
+                       different end of this request";
+        return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
+    }
+    if !names_one_host(headers, request.uri()) {
+        let message = "the header `Host` differs from the host in the request's target; send the same \
+                       host in both";
+        return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
+    }
+    let host = lower(authority(headers, request.uri()));
+    if !hosts.knows(&host) {
+        let message = format!(
+            "this server does not answer to the host name {host:?}; if it should, add it to `allowedHosts` in the \
+                 configuration"
+        );
+        return Err(forbidden(&message));
+    }
+    let Some(origin) = origin else { return Ok(None) };
+    let text = lower(Some(origin.to_str().unwrap_or("null")));
+    if !hosts.knows_origin(&text, &host) {
+        let message = format!(
+            "web pages of {text} may not call this server; if they should, add it to `allowedOrigins` in the \
+                 configuration"
+        );
+        return Err(forbidden(&message));
+    }
+    Ok(Some(origin.clone()))
+}
+
+/// The host that a request is for, with its port if given: that of its target (absolute form in HTTP/1.1, `:authority` in
+/// HTTP/2), else of its header `Host` (RFC 9112, 3.2.2; RFC 9113, 8.3.1). All decisions by host use it.
+pub(super) fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
+    let target = uri.authority().map(http::uri::Authority::as_str);
+    target.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()))
+}
+
+/// Returns false if target and `Host` name different hosts: a proxy may have decided by the other one.
+fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
+    let (Some(target), Some(host)) = (uri.authority(), headers.get(HOST)) else { return true };
+    let usual = match uri.scheme_str() {
+        Some("http") => ":80",
+        Some("https") => ":443",
+        _ => "",
+    };
+    let plain = |text: &str| text.strip_suffix(usual).unwrap_or(text).to_ascii_lowercase();
+    let target = target.as_str();
+    host.to_str().is_ok_and(|host| host == target || plain(host) == plain(target))
+}
+
+/// Returns true if every reader of the request sees the same end of its body. hyper only requires that the last encoding
+/// of the last header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
+fn is_plainly_framed(headers: &HeaderMap) -> bool {
+    let mut all = headers.get_all(TRANSFER_ENCODING).iter();
+    all.next().is_none_or(|first| first.as_bytes().eq_ignore_ascii_case(b"chunked")) && all.next().is_none()
+}
+
+/// The refusal of a request that a foreign page had a browser send, without an allowed `Origin` (Fetch metadata): such
+/// requests carry the browser's credentials and need no preflight. Requests with an `Origin` were checked by [`check`].
+pub(super) fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
+    let mut sites = headers.get_all("sec-fetch-site").iter();
+    let is_foreign = sites.any(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"));
+    if !is_foreign || headers.contains_key(ORIGIN) {
+        return None;
+    }
+    let message = "web pages of other sites may call this server only with an `Origin` in \
+                   `allowedOrigins`; `Sec-Fetch-Site` says that this request comes from such a page";
+    Some(answer::refusal(StatusCode::FORBIDDEN, message))
+}
+
+/// A header that may occur only once: of two values, another reader may take the other one.
+fn only<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a HeaderValue>, Box<Response<Body>>> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next();
+    if all.next().is_some() {
+        return Err(forbidden(&format!("the header {name} occurs twice")));
+    }
+    Ok(first)
+}
+
+/// The text in lower case; copied only if it has capitals, which is rare.
+fn lower(text: Option<&str>) -> Cow<'_, str> {
+    let text = text.unwrap_or_default();
+    if text.bytes().any(|b| b.is_ascii_uppercase()) { text.to_ascii_lowercase().into() } else { text.into() }
+}
+
+fn forbidden(message: &str) -> Box<Response<Body>> {
+    Box::new(answer::refusal(StatusCode::FORBIDDEN, message))
+}
+
+/// The response headers that such a page may read.
+const EXPOSED: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, \
+                       X-RateLimit-Reset";
+
+/// Lets a page of an allowed origin read the response.
+pub(super) fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(VARY, HeaderValue::from_static("Origin"));
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+}
+
+/// The answer to a CORS preflight request.
+pub(super) fn preflight() -> Response<Body> {
+    let mut response = answer::empty(StatusCode::NO_CONTENT);
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, DELETE"));
+    // A wildcard does not cover Authorization; Mcp-Param-* have names that cannot be listed.
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*, Authorization"));
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    response
+}

@@ -1,0 +1,40 @@
+//! The caller of an HTTP request. It must not know how credentials are checked.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use http::Request;
+use transport::net::Incoming;
+use upstream::embedded::Carried;
+
+use super::denied::EntryRefused;
+use crate::admission::Identity;
+use crate::process::Shard;
+
+/// Identifies the caller, if that is required; `profile` is the one that the request names. Failures are counted by
+/// address, so that guessing is limited.
+pub(super) async fn identify(
+    shard: &Shard,
+    request: &Request<Incoming>,
+    peer: SocketAddr,
+    asks: bool,
+    profile: &str,
+) -> Result<Identity, EntryRefused> {
+    let client = shard.gateway.client_of(peer.ip(), request.headers());
+    let mut identity = Identity::anyone(Some(client));
+    if asks && shard.door.asks() {
+        let (rates, headers) = (&shard.gateway.rates, request.headers());
+        // Before the credential is looked at, and however many are shown at once. What nobody can guess is no guess.
+        let is_familiar = || shard.door.is_familiar(headers);
+        let counted = rates.enter(&identity, headers, profile, is_familiar).map_err(EntryRefused::TooSoon)?;
+        let principal = shard.door.identify(headers, Some(client.address)).await?;
+        if counted {
+            rates.let_in(&identity, headers, profile);
+        }
+        identity = Identity::of(principal, Some(client));
+    }
+    if shard.gateway.carries {
+        identity.carried = Carried::read(request.headers()).map(Arc::new);
+    }
+    Ok(identity)
+}

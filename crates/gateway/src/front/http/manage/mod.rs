@@ -1,0 +1,172 @@
+//! The management API over HTTP (`management` in the configuration): authorization, rate limits, responses. The
+//! operations are in `routes`.
+
+mod routes;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use engine::access::Asker;
+use engine::config::Management;
+use engine::rate::Verdict;
+use http::header::{HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Method, Request, Response, StatusCode, Uri};
+use serde_json::{Value, json};
+use transport::net::{Body, Incoming};
+
+use super::denied::EntryRefused;
+use super::entry::Arrived;
+use super::identify::identify;
+use super::{answer, guard, limited};
+use crate::admission::auth::Denied;
+use crate::admission::identity::Identity;
+use crate::admission::rates::seconds;
+use crate::changes::Refusal;
+use crate::management::audit::{self, ManagementAction};
+use crate::process::Shard;
+
+/// The longest part of a path that is recorded, in bytes.
+const LONGEST: usize = 200;
+
+/// The path of the API.
+pub(super) const ROOT: &str = "/api/";
+
+/// Answers a request below [`ROOT`].
+pub(super) async fn respond(
+    shard: &Shard,
+    management: &Management,
+    request: Arrived,
+    peer: SocketAddr,
+) -> Response<Body> {
+    if let Some(why) = foreign(request.headers(), request.uri()) {
+        return refused(&Refusal::new(403, "FORBIDDEN", why));
+    }
+    if *request.method() == Method::OPTIONS {
+        return guard::preflight();
+    }
+    let rates = shard.gateway.manage_rates.as_ref();
+    let entered = entered(shard, management, &request, peer).await;
+    let verdict = rates.and_then(|rates| {
+        if let Ok(identity) = &entered {
+            return rates.known.check(identity, request.headers(), "", None);
+        }
+        let client = shard.gateway.client_of(peer.ip(), request.headers());
+        rates.refused.check(&Identity::anyone(Some(client)), request.headers(), "", None)
+    });
+    if let Some(verdict) = verdict.as_ref().filter(|verdict| !verdict.allowed) {
+        return too_soon(verdict);
+    }
+    let mut response = match entered {
+        Ok(identity) => match routes::answer(shard, identity, request).await {
+            Ok(response) => response,
+            Err(refusal) => refused(&refusal),
+        },
+        Err(refusal) => *refusal,
+    };
+    if let Some(verdict) = verdict.filter(|_| response.status() != StatusCode::TOO_MANY_REQUESTS) {
+        limited::set_rate_headers(response.headers_mut(), &verdict);
+    }
+    response
+}
+
+/// The request, in the form in which it is recorded.
+fn asked(method: &Method, uri: &Uri) -> String {
+    let path = uri.path();
+    format!("{method} {}", &path[..path.floor_char_boundary(LONGEST)])
+}
+
+/// The reason why a request is neither from one of this server's own pages nor from a program, if so: foreign pages, even
+/// those that may use the MCP endpoints, could start programs on behalf of their visitors.
+fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
+    let host = guard::authority(headers, uri);
+    let is_own = |origin: &HeaderValue| {
+        let authority =
+            origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, rest)| rest);
+        authority.zip(host).is_some_and(|(authority, host)| authority.eq_ignore_ascii_case(host))
+    };
+    if !headers.get_all(ORIGIN).iter().all(is_own) {
+        return Some(
+            "web pages of another origin may not manage this server, whatever `allowedOrigins` says: their `Origin` is not \
+             this request's host",
+        );
+    }
+    let is_near = |site: &HeaderValue| matches!(site.as_bytes(), b"same-origin" | b"none");
+    if !headers.get_all("sec-fetch-site").iter().all(is_near) {
+        return Some(
+            "web pages of another origin may not manage this server: `Sec-Fetch-Site` is neither `same-origin` nor `none`",
+        );
+    }
+    None
+}
+
+/// Admits callers that may manage: a manager can start programs.
+async fn entered(
+    shard: &Shard,
+    management: &Management,
+    request: &Request<Incoming>,
+    peer: SocketAddr,
+) -> Result<Identity, Box<Response<Body>>> {
+    let forbidden = |message: &str| Box::new(refused(&Refusal::new(403, "FORBIDDEN", message)));
+    if !shard.door.asks() && !shard.gateway.loopback {
+        return Err(forbidden(
+            "other machines can reach this address, so management requires `auth` in the configuration",
+        ));
+    }
+    let identity = identify(shard, request, peer, true, "").await.map_err(|refused| {
+        Box::new(match refused {
+            EntryRefused::Denied(denied) => unknown(&denied),
+            EntryRefused::TooSoon(verdict) => too_soon(&verdict),
+        })
+    })?;
+    let asker = Asker { principal: &identity.principal, address: identity.address() };
+    let why = match &management.who {
+        _ if identity.principal.profiles.is_some() => {
+            "these credentials are valid for some profiles only, not for management"
+        }
+        Some(who) if !asker.is_among(who) => "you may not manage this server",
+        _ => return Ok(identity),
+    };
+    audit::log_and_record(
+        shard,
+        &ManagementAction::denied(&identity, asked(request.method(), request.uri()), 403),
+    );
+    Err(forbidden(why))
+}
+
+/// A JSON body.
+fn json_response(status: StatusCode, body: &Value) -> Response<Body> {
+    answer::message(status.as_u16(), body.to_string().into())
+}
+
+fn error(status: u16, code: &str, message: &str) -> Response<Body> {
+    answer::message(status, json!({ "error": { "code": code, "message": message } }).to_string().into())
+}
+
+fn refused(refusal: &Refusal) -> Response<Body> {
+    error(refusal.status, refusal.code, &refusal.message)
+}
+
+/// The response to an unauthenticated caller.
+fn unknown(denied: &Denied) -> Response<Body> {
+    let status = denied.status().as_u16();
+    let code = if status == 401 { "UNAUTHORIZED" } else { "FORBIDDEN" };
+    let mut response = error(status, code, &denied.message);
+    let challenge = denied.challenge.as_ref().and_then(|text| HeaderValue::from_str(text).ok());
+    if let Some(challenge) = challenge {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+    }
+    if let Some(after) = denied.retry_after {
+        let after = after.max(Duration::from_secs(1)).as_secs();
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(after));
+    }
+    response
+}
+
+fn too_soon(verdict: &Verdict) -> Response<Body> {
+    let wait = seconds(verdict.retry_after).max(1);
+    let message = format!("too many requests; try again in {wait} s");
+    let mut response = error(429, "RATE_LIMITED", &message);
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait));
+    limited::set_rate_headers(response.headers_mut(), verdict);
+    response
+}

@@ -1,0 +1,37 @@
+//! Clients over Streamable HTTP, and over HTTP+SSE for older clients. It must not know how a call is done.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `service`, `guard`, `identify`, `denied`, `limited` | routing; callers, refusals and rate limits |
+//! | `post`, `batch`, `get`, `stateless` | Streamable HTTP |
+//! | `sse` | HTTP+SSE |
+//! | `dialect` | endpoints that behave like another system |
+//! | `manage/`, `consent` | the management API; pages where users give consent |
+//! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
+//! | `ready` | whether Dragoman and its servers are ready |
+//! | `answer`, `reply`, `spare` | responses |
+
+mod answer;
+mod batch;
+mod body;
+mod consent;
+mod denied;
+mod dialect;
+mod drive;
+mod entry;
+mod first_word;
+mod get;
+mod guard;
+mod identify;
+mod limited;
+mod manage;
+mod media;
+mod post;
+mod ready;
+mod reply;
+mod service;
+mod spare;
+mod sse;
+mod stateless;
+
+pub(crate) use service::Service;

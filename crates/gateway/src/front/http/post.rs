@@ -1,0 +1,266 @@
+//! POST: one message, or a batch of them in the one era that has batches.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::rate::Verdict;
+use http::header::HeaderValue;
+use http::{HeaderMap, Response, StatusCode};
+use proto::codec::headers as names;
+use proto::era::{Lifecycle, Spoken, by_version, detect};
+use proto::mcp::Notice;
+use proto::rpc::{Frame, FrameKind, Message};
+use tokio::time::Instant;
+use transport::net::Body;
+
+use super::body::read;
+use super::drive::drive;
+use super::entry::{AdmittedRequest, Arrived};
+use super::first_word::{CallStep, FirstWord, first_word};
+use super::{answer, batch, get, limited, media, spare, stateless};
+use crate::call::call::Running;
+use crate::call::decide::{Decision, Requester, decide};
+use crate::call::in_session::{notification, response};
+use crate::process::Shard;
+use crate::session::ending;
+use crate::session::handshake::{self, AdmittedSession, SessionOpening};
+use crate::session::id::SessionClaims;
+use crate::session::kept::now_ms;
+use crate::session::seal;
+use crate::session::session::{Face, Session};
+use crate::session::streams::{SILENCE, Streams};
+use crate::session::subscriptions::Change;
+use upstream::NO_RANDOM;
+
+/// Handles a POST.
+pub(super) async fn post(shard: &Shard, entry: &AdmittedRequest, mut request: Arrived) -> Response<Body> {
+    if let Err(refusal) = media::check_post(request.headers()) {
+        return *refusal;
+    }
+    let response = match read(shard, request.body_mut()).await {
+        Ok(text) => take(shard, entry, request.headers(), text, RateCounted::No).await,
+        Err(refusal) => *refusal,
+    };
+    spare::give(std::mem::take(request.headers_mut()));
+    response
+}
+
+/// Says if the requests of a message have been counted against the rate limits.
+pub(super) enum RateCounted {
+    No,
+    /// They have, with the verdict of the limits that apply.
+    Yes(Option<Verdict>),
+}
+
+/// Processes a message that was read.
+pub(super) async fn take(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    headers: &HeaderMap,
+    text: Bytes,
+    counted: RateCounted,
+) -> Response<Body> {
+    let message = match Message::parse(text, shard.gateway.frame_limits()) {
+        Ok(message) => message,
+        Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
+    };
+    let version = match headers.get(names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
+        None => None,
+        Some(Ok(version)) => Some(version.trim()),
+        Some(Err(_)) => {
+            let id = if let Message::Single(frame) = &message { frame.id() } else { None };
+            let message = "MCP-Protocol-Version is not readable text";
+            return answer::refusal_of(StatusCode::BAD_REQUEST, message, id);
+        }
+    };
+    let verdict = match counted {
+        RateCounted::Yes(verdict) => verdict,
+        RateCounted::No => match limited::count_all(shard, entry, headers, Some(&message)).await {
+            Ok(verdict) => verdict,
+            Err(refusal) => return *refusal,
+        },
+    };
+    let mut response = match message {
+        Message::Single(frame) => single(shard, entry, headers, version, frame).await,
+        Message::Batch(batch) => match version.and_then(by_version) {
+            Some(era) if era.lifecycle == Lifecycle::Stateless => batch::no_batches(era),
+            _ => Box::pin(batch::batch(shard, entry, headers, version, batch)).await,
+        },
+    };
+    if let Some(verdict) = verdict {
+        limited::set_rate_headers(response.headers_mut(), &verdict);
+    }
+    response
+}
+
+async fn single(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    headers: &HeaderMap,
+    version: Option<&str>,
+    frame: Frame,
+) -> Response<Body> {
+    match detect(&frame, version) {
+        Err(fault) => {
+            let fault = Fault::from(fault);
+            answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
+        }
+        Ok(Spoken::Stateless) => stateless::answer(shard, entry, headers, frame).await,
+        // Boxed as every rare way is: the room for it would else be moved about with every call.
+        Ok(Spoken::Handshake) => Box::pin(handshake(shard, entry, frame)).await,
+        Ok(Spoken::Session) => {
+            let id = frame.id();
+            let found = match get::check_version(version, id) {
+                Ok(()) => get::find(shard, entry, headers, id).await,
+                Err(refusal) => Err(refusal),
+            };
+            match found {
+                Ok(session) => in_session(shard, entry, &session, frame).await,
+                Err(refusal) => *refusal,
+            }
+        }
+    }
+}
+
+async fn handshake(shard: &Shard, entry: &AdmittedRequest, frame: Frame) -> Response<Body> {
+    let AdmittedRequest { profile, identity } = entry.clone();
+    let face = Face::Http(Streams::new(&shard.gateway.snapshot.limits));
+    let (own, place) = (&entry.identity, entry.profile);
+    let admit = |kind| {
+        let permit = ending::permit(&shard.session, &entry.identity).map_err(|full| {
+            let message = full.describe("sessions", "limits.sessions");
+            Fault::gateway(message).with_status(503)
+        })?;
+        let no_random = |_| Fault::gateway(NO_RANDOM).with_status(500);
+        let mut key = [0; 16];
+        seal::fill(&mut key).map_err(no_random)?;
+        let issued = u64::try_from(now_ms() / 1000).unwrap_or_default();
+        let claims = SessionClaims::new(key, issued, kind, (own, place, &shard.gateway.snapshot));
+        let id = shard.session.state.sealer.session_id(&claims).map_err(no_random)?;
+        Ok(AdmittedSession { id, key: Some(key), permit: Some(permit) })
+    };
+    let opening = SessionOpening { profile, identity, face };
+    match handshake::handshake(&shard.session, &frame, opening, admit).await {
+        Err(fault) => answer::message(fault.status.unwrap_or(400), fault.response(frame.id())),
+        Ok((session, text)) => {
+            let mut response = answer::message(200, text);
+            if let Ok(mut value) = HeaderValue::from_str(&session.id) {
+                value.set_sensitive(true);
+                response.headers_mut().insert(names::SESSION_ID, value);
+            }
+            response
+        }
+    }
+}
+
+async fn in_session(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    session: &Arc<Session>,
+    frame: Frame,
+) -> Response<Body> {
+    // The last word of the introduction is no use of the session.
+    if frame.kind() != FrameKind::Notification || frame.method() != Notice::Initialized.name() {
+        session.touch();
+    }
+    match frame.kind() {
+        FrameKind::Request => request(shard, entry, session, frame).await,
+        FrameKind::Notification => {
+            notification(&shard.call, session, frame);
+            answer::empty(StatusCode::ACCEPTED)
+        }
+        FrameKind::Response | FrameKind::Error => {
+            response(&shard.call, session, &frame);
+            answer::empty(StatusCode::ACCEPTED)
+        }
+    }
+}
+
+async fn request(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    session: &Arc<Session>,
+    frame: Frame,
+) -> Response<Body> {
+    let id = frame.id().cloned();
+    let requester = Requester::in_session(session, &entry.identity);
+    let parked = &shard.gateway.process.parked;
+    let (mut call, change) = match decide(&shard.call, parked, requester, frame).await {
+        Decision::Done(status, text) => return answer::message(status, text),
+        Decision::Long(pieces) => return answer::passing(Body::rope(pieces)),
+        Decision::Wait(id, subscribing) => {
+            let (status, text) = Box::pin(subscribing.answer(&id)).await;
+            return answer::message(status, text);
+        }
+        Decision::Listen(..) => return answer::not_allowed(),
+        Decision::Call(call, change) => (call, change),
+    };
+    let silent = Instant::now() + SILENCE;
+    call.attend_until(silent.into_std());
+    let mut attended = Attended { shard, session, running: Some(call.run()), change };
+    match first_word(attended.next(), silent, parked).await {
+        FirstWord::Whole(response, ok) => {
+            session.settle(&shard.session, attended.change.as_ref(), ok);
+            return *response;
+        }
+        FirstWord::Stream(None) => {}
+        FirstWord::Stream(Some(first)) => attended.running = Some(Box::pin(std::future::ready(first))),
+    }
+    let Some((running, change)) = attended.leave() else { return answer::empty(StatusCode::ACCEPTED) };
+    let Face::Http(streams) = &session.face else { return answer::not_allowed() };
+    let (stream, body) = match streams.open(session.kind.era.primes_streams) {
+        Ok(opened) => opened,
+        Err(fault) => {
+            return answer::refusal_of(StatusCode::TOO_MANY_REQUESTS, &fault.to_string(), id.as_ref());
+        }
+    };
+    // A client that loses its connection has not cancelled: the call goes on, and its answer waits to be asked for.
+    let task = drive(shard.clone(), session.clone(), running, stream, change);
+    let session = session.clone();
+    tokio::spawn(async move {
+        task.await;
+        if let Face::Http(streams) = &session.face {
+            streams.finish(stream);
+        }
+    });
+    answer::events(body)
+}
+
+/// A call whose client waits for its first item. A client that closes the connection meanwhile has not cancelled the
+/// call, so the call goes on without it.
+struct Attended<'a> {
+    shard: &'a Shard,
+    session: &'a Arc<Session>,
+    running: Option<Running>,
+    change: Option<Change>,
+}
+
+impl Attended<'_> {
+    async fn next(&mut self) -> CallStep {
+        let first = match &mut self.running {
+            Some(running) => running.await,
+            None => std::future::pending().await,
+        };
+        self.running = None;
+        first
+    }
+
+    /// Takes the call, for another owner to run.
+    fn leave(mut self) -> Option<(Running, Option<Change>)> {
+        Some((self.running.take()?, self.change.take()))
+    }
+}
+
+impl Drop for Attended<'_> {
+    fn drop(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        let (shard, session, change) = (self.shard.clone(), self.session.clone(), self.change.take());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(drive(shard, session, running, NOBODY, change));
+        }
+    }
+}
+
+/// The number of a stream that has no reader: everything that is sent on it is lost.
+const NOBODY: u64 = u64::MAX;

@@ -1,0 +1,211 @@
+//! One thread's HTTP service: the checks before anything is read, and routing.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use engine::config::DEFAULT_PROFILE;
+use engine::places::{ServedPath, second_path};
+use http::{Method, Request, Response, StatusCode};
+use transport::net::{Body, Handler, Incoming};
+
+use super::denied::EntryRefused;
+use super::entry::{AdmittedRequest, Arrived};
+use super::identify::identify;
+use super::{answer, consent, denied, dialect, get, guard, limited, manage, post, ready, sse};
+use crate::front::dialect::{Front, NO_PROFILE};
+use crate::process::Shard;
+use crate::process::threads::Thread;
+
+/// One thread's HTTP service.
+#[derive(Clone)]
+pub(crate) struct Service(Arc<Thread>);
+
+impl Service {
+    pub(crate) fn new(thread: Arc<Thread>) -> Self {
+        Self(thread)
+    }
+}
+
+/// One request, under the configuration in force when it arrived.
+struct Arrival {
+    shard: Shard,
+}
+
+impl Arrival {
+    async fn respond(self, request: Arrived, peer: SocketAddr) -> Response<Body> {
+        let origin = match guard::check(&self.shard.gateway.hosts, &request) {
+            Ok(origin) => origin,
+            Err(refusal) => return *refusal,
+        };
+        let mut response = self.route(request, peer).await;
+        if let Some(origin) = origin {
+            guard::allow_origin(response.headers_mut(), origin);
+        }
+        response
+    }
+
+    async fn route(&self, request: Arrived, peer: SocketAddr) -> Response<Body> {
+        let shard = &self.shard;
+        let path = request.uri().path();
+        if let Some(metadata) = shard.door.metadata(path) {
+            return answer::metadata(metadata);
+        }
+        let place = shard.gateway.snapshot.at(path);
+        if place.is_none() && upstream::oauth::is_callback(path) {
+            return Box::pin(consent::callback(shard, &request)).await;
+        }
+        if place.is_none() && path.starts_with(upstream::oauth::START) {
+            return Box::pin(consent::start(shard, request, peer)).await;
+        }
+        let bare = path.strip_suffix('/').unwrap_or(path);
+        let is_stream = bare == sse::STREAM && sse::is_served(&shard.gateway.snapshot);
+        let is_sse = place.is_none() && (is_stream || bare == sse::MESSAGES);
+        if place.is_none() && !is_sse {
+            let management = shard.gateway.standing.config().management.as_ref();
+            if let Some(management) = management.filter(|_| path.starts_with(manage::ROOT)) {
+                return Box::pin(manage::respond(shard, management, request, peer)).await;
+            }
+            return match path.strip_prefix("/mcp/").or_else(|| second_path(path)).map(str::to_owned) {
+                Some(slug) => Box::pin(self.at_no_profile(slug, request, peer)).await,
+                None => self.other(path),
+            };
+        }
+        if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {
+            return refusal;
+        }
+        let preflight = *request.method() == Method::OPTIONS;
+        let asks = place.is_none_or(|place| place.asks) && !preflight;
+        let profile =
+            place.map_or(DEFAULT_PROFILE, |place| &*shard.gateway.snapshot.profiles[place.profile].slug);
+        let identity = match identify(shard, &request, peer, asks, profile).await {
+            Ok(identity) => identity,
+            Err(refused) => return denied::refuse_entry(place.and_then(|p| p.dialect.as_deref()), &refused),
+        };
+        let Some(place) = place else {
+            return match bare {
+                sse::STREAM => sse::stream(shard, identity, &request),
+                _ => Box::pin(sse::messages(shard, identity, request)).await,
+            };
+        };
+        let entry = AdmittedRequest { profile: place.profile, identity };
+        if let Some(denied) = denied::elsewhere(shard, &entry) {
+            return denied::denied(place.dialect.as_deref(), &denied);
+        }
+        self.serve(place, entry, request).await
+    }
+
+    /// Answers a request for a profile that does not exist. The caller is authenticated and counted as for any other:
+    /// otherwise anybody could find out which profiles exist.
+    async fn at_no_profile(&self, slug: String, request: Arrived, peer: SocketAddr) -> Response<Body> {
+        let shard = &self.shard;
+        if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {
+            return refusal;
+        }
+        let row = shard.gateway.snapshot.stranger();
+        if *request.method() == Method::OPTIONS {
+            return row.map_or_else(guard::preflight, |row| dialect::preflight(row, request.headers()));
+        }
+        let entered = identify(shard, &request, peer, true, &slug).await;
+        let entered = entered.and_then(|identity| match denied::not_for(&identity.principal, &slug) {
+            Some(denied) => Err(EntryRefused::Denied(denied)),
+            None => Ok(identity),
+        });
+        match (entered, row) {
+            (Err(refused), row) => denied::refuse_entry(row.map(|row| &**row), &refused),
+            (Ok(identity), Some(row)) => dialect::stranger(shard, row, &identity, slug, request).await,
+            (Ok(identity), None) => {
+                let rates = &shard.gateway.rates;
+                match rates.check(&identity, request.headers(), NO_PROFILE, None) {
+                    Some(verdict) if !verdict.allowed => limited::refused(&verdict, None),
+                    _ => self.other(request.uri().path()),
+                }
+            }
+        }
+    }
+
+    async fn serve(&self, place: &ServedPath, entry: AdmittedRequest, request: Arrived) -> Response<Body> {
+        let (shard, profile) = (&self.shard, place.profile);
+        if let Some(row) = &place.dialect {
+            let front = Front { row: row.clone(), profile };
+            let visit = dialect::Visit { shard, place, front, entry };
+            return Box::pin(visit.respond(request)).await;
+        }
+        let counted = !matches!(*request.method(), Method::POST | Method::OPTIONS);
+        if counted
+            && let Some(refused) = limited::count(shard, &entry, request.headers()).filter(|v| !v.allowed)
+        {
+            return limited::refused(&refused, None);
+        }
+        match *request.method() {
+            Method::POST if sse::session_named(&request).is_some() => {
+                Box::pin(sse::post(shard, Some(profile), &entry.identity, request)).await
+            }
+            Method::POST => post::post(shard, &entry, request).await,
+            Method::GET => get::get(shard, &entry, &request).await,
+            Method::DELETE => get::delete(shard, &entry, &request).await,
+            Method::OPTIONS => guard::preflight(),
+            _ => answer::not_allowed(),
+        }
+    }
+
+    /// Answers a request that is not MCP.
+    fn other(&self, path: &str) -> Response<Body> {
+        let gateway = &self.shard.gateway;
+        match path {
+            "/health" => answer::text(StatusCode::OK, "ok\n"),
+            "/ready" | "/health/ready" => ready::ready(&self.shard),
+            "/" => answer::text(StatusCode::OK, &self.front_page()),
+            _ => {
+                let paths = self.known_paths().join(", ");
+                let mut message = format!("nothing is served at {path}; MCP endpoints here: {paths}");
+                if sse::is_served(&gateway.snapshot) {
+                    message.extend(["; for older clients (HTTP+SSE): ", sse::STREAM]);
+                }
+                answer::refusal(StatusCode::NOT_FOUND, &message)
+            }
+        }
+    }
+
+    /// The paths that anybody may know. If authentication is required, profiles are not listed to unauthenticated
+    /// callers.
+    fn known_paths(&self) -> Vec<&str> {
+        let (snapshot, asks) = (&self.shard.gateway.snapshot, self.shard.door.asks());
+        let is_open = |path: &str| snapshot.at(path).is_some_and(|place| !place.asks);
+        let is_known = |path: &&str| !asks || !path.starts_with("/mcp/") || is_open(path);
+        snapshot.paths().into_iter().filter(is_known).collect()
+    }
+
+    fn front_page(&self) -> String {
+        let mut page =
+            format!("Dragoman {}\n\nMCP endpoints (POST, GET, DELETE):\n", env!("CARGO_PKG_VERSION"));
+        for path in self.known_paths() {
+            page.extend(["  ", path, "\n"]);
+        }
+        if sse::is_served(&self.shard.gateway.snapshot) {
+            let _ = write!(
+                page,
+                "\nOlder clients (HTTP+SSE): GET {} or an endpoint above; its first event says where messages go ({})\n",
+                sse::STREAM,
+                sse::MESSAGES
+            );
+        }
+        page.push_str("\nState: /health, /ready\n");
+        page
+    }
+}
+
+impl Handler for Service {
+    async fn handle(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+        // Boxed, because a connection keeps room for this future as long as it is open.
+        // It is made in its box, not copied there, and so is the request.
+        let (arrival, request) = (Arrival { shard: self.0.now() }, Box::new(request));
+        let responding = Box::write(Box::new_uninit(), async move { arrival.respond(request, peer).await });
+        Box::into_pin(responding).await
+    }
+
+    /// Counts an idle connection: after a thousand of them, freed memory is worth returning.
+    fn rested(&self) {
+        self.0.now().session.state.tidying.count();
+    }
+}

@@ -1,0 +1,39 @@
+//! The side that faces MCP clients: authentication, views, sessions, calls, and the transports for clients. It must not
+//! know how a server is reached (that is `upstream`), or how the configuration is found and read.
+//!
+//! | room | is for |
+//! |---|---|
+//! | `admission` | authentication, rate limits, and the record of calls |
+//! | `changes` | servers and profiles that are changed while serving: valid requests, and the configuration that results
+//! |
+//! | `view` | one profile as one server: from catalogues to ready bytes |
+//! | `session` | the state of a client with a handshake: streams, subscriptions, open questions |
+//! | `call` | one request of a client: decided, forwarded, answered, parked, recorded |
+//! | `dialect_session` | the state of clients at endpoints that behave like another system |
+//! | `process` | the gateway under one configuration, the state that outlives it, and each thread's handle to both |
+//! | `management` | the operations of the management API, and their record |
+//! | `front` | transports for clients: HTTP, event streams, lines, dialects |
+//! | `tls` | the files of `tls`: read, checked, and reloaded |
+//! | `reload` | a new configuration put in force while serving |
+//! | `run` | start, periodic jobs, shutdown |
+//!
+//! Each room may use those above it.
+
+// Whether a future may change threads is told from all that is nested in it.
+#![recursion_limit = "256"]
+
+mod admission;
+mod call;
+mod changes;
+mod dialect_session;
+mod front;
+mod management;
+mod process;
+mod reload;
+mod run;
+mod session;
+pub mod tls;
+mod view;
+
+pub use reload::Origin;
+pub use run::{Options, Ready, may_open_files, serve, stdio};

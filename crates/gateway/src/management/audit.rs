@@ -1,0 +1,122 @@
+//! The record of configuration changes: who changed what, in the log and in the record of calls. It must not know how
+//! changes are made.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::admission::audit::{AuditEntry, CallOutcome};
+use crate::admission::client_label;
+use crate::admission::identity::Identity;
+use crate::changes::Differences;
+use crate::process::Shard;
+
+/// The author of a change that was made in the configuration file.
+const FILE: &str = "file";
+/// The longest description of a change, in bytes.
+const LONGEST: usize = 1000;
+
+/// A change of the configuration, or a refused one.
+pub(crate) struct ManagementAction<'a> {
+    /// Its author.
+    pub(crate) who: Arc<str>,
+    /// Its author's address, if known.
+    pub(crate) address: Option<IpAddr>,
+    /// The request.
+    pub(crate) asked: Cow<'static, str>,
+    /// The server that it is about.
+    pub(crate) server: Option<&'a str>,
+    /// The profile that it is about.
+    pub(crate) profile: Option<&'a str>,
+    /// Its outcome.
+    pub(crate) outcome: CallOutcome,
+    /// The status of its refusal.
+    pub(crate) status: Option<u16>,
+    /// The differences that it made.
+    pub(crate) what: Option<&'a Differences>,
+    /// The time that it took.
+    pub(crate) took: Duration,
+}
+
+impl<'a> ManagementAction<'a> {
+    /// Creates the record of a reload of the configuration file.
+    pub(crate) fn reread(outcome: CallOutcome, what: Option<&'a Differences>) -> Self {
+        let (who, asked) = (FILE.into(), "reload".into());
+        Self {
+            who,
+            address: None,
+            asked,
+            server: None,
+            profile: None,
+            outcome,
+            status: None,
+            what,
+            took: Duration::ZERO,
+        }
+    }
+
+    /// Creates the record of a request that was refused with this status.
+    pub(crate) fn denied(identity: &Identity, asked: String, status: u16) -> Self {
+        let (who, asked, outcome) = (identity.principal.id.clone(), asked.into(), CallOutcome::Denied);
+        let (status, address) = (Some(status), identity.address());
+        Self {
+            who,
+            address,
+            asked,
+            server: None,
+            profile: None,
+            outcome,
+            status,
+            what: None,
+            took: Duration::ZERO,
+        }
+    }
+}
+
+/// Writes it into the record of calls, if there is one.
+pub(crate) fn record(shard: &Shard, action: &ManagementAction<'_>) {
+    let sink = &shard.call.state.audit;
+    if !sink.is_on() {
+        return;
+    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    sink.record(AuditEntry {
+        at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+        principal: action.who.clone(),
+        profile: action.profile.unwrap_or_default().into(),
+        upstream: action.server.map(Into::into),
+        tool: None,
+        method: summary(action),
+        outcome: action.outcome,
+        code: action.status.map(i64::from),
+        duration_us: u64::try_from(action.took.as_micros()).unwrap_or(u64::MAX),
+        request_bytes: 0,
+        response_bytes: 0,
+        arguments: None,
+        address: action.address.map(client_label::address),
+        client: None,
+    });
+}
+
+/// The request and its outcome: names only.
+fn summary(action: &ManagementAction<'_>) -> Cow<'static, str> {
+    let Some(what) = action.what else { return action.asked.clone() };
+    let mut text = format!("{}: {what}", action.asked);
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push('…');
+    }
+    text.into()
+}
+
+/// Writes it into the log and the record of calls.
+pub(crate) fn log_and_record(shard: &Shard, action: &ManagementAction<'_>) {
+    let ManagementAction { who, asked, status, .. } = action;
+    if let (CallOutcome::Ok, Some(what)) = (action.outcome, action.what) {
+        tracing::info!(%who, %asked, %what, "changed the configuration over the management API");
+    } else {
+        tracing::warn!(%who, %asked, status, "refused a management request");
+    }
+    record(shard, action);
+}

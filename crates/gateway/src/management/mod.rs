@@ -1,0 +1,13 @@
+//! The operations of the management API on the running gateway. It must not know HTTP.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`edit`] | a manager's change on its way to the task that puts it in force |
+//! | [`changes_file`] | the file of stored changes |
+//! | [`status`] | the state of servers and their lists |
+//! | [`audit`] | the record of configuration changes |
+
+pub(crate) mod audit;
+pub(crate) mod changes_file;
+pub(crate) mod edit;
+pub(crate) mod status;

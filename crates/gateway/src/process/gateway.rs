@@ -1,0 +1,140 @@
+//! The gateway under one configuration. It must not know how a configuration is put in force, or what clients ask.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, LazyLock, Weak};
+
+use engine::access::Hosts;
+use engine::config::{Config, RateLimit, RateMethods, RatePer};
+use engine::{ClientAddress, Snapshot};
+use http::HeaderMap;
+use proto::rpc::FrameLimits;
+use transport::budget;
+use upstream::{NO_RANDOM, embedded};
+
+use super::state::{Outside, ProcessState};
+use crate::admission::auth::Authenticator;
+use crate::admission::rates::{ManageRates, Rates};
+use crate::changes::Standing;
+use crate::session::SessionState;
+use crate::view::ViewState;
+use crate::{call, session};
+
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The gateway under one configuration.
+pub(crate) struct Gateway {
+    pub(crate) snapshot: Arc<Snapshot>,
+    /// The configuration that the snapshot was compiled from.
+    pub(crate) standing: Arc<Standing>,
+    /// The hosts and origins for which requests are answered.
+    pub(crate) hosts: Hosts,
+    /// The authenticator of callers, with no connections of its own.
+    pub(crate) door: Authenticator,
+    pub(crate) rates: Arc<Rates>,
+    /// The rate limits of management; `None` if management is disabled.
+    pub(crate) manage_rates: Option<Arc<ManageRates>>,
+    /// True if only this machine can connect.
+    pub(crate) loopback: bool,
+    /// True if requests may carry credentials for sites behind embedded servers.
+    pub(crate) carries: bool,
+    pub(crate) process: Arc<ProcessState>,
+}
+
+/// The parts of a gateway that its configuration decides.
+pub(crate) struct GatewayParts {
+    pub(crate) standing: Standing,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) door: Authenticator,
+    pub(crate) rates: Arc<Rates>,
+    pub(crate) manage_rates: Option<Arc<ManageRates>>,
+    /// The addresses that it listens at.
+    pub(crate) addresses: Vec<SocketAddr>,
+}
+
+impl Gateway {
+    /// Creates the gateway of the process's first configuration.
+    ///
+    /// # Errors
+    /// Returns which part of the configuration is unusable, and why.
+    pub(crate) fn new(
+        standing: Standing,
+        door: Authenticator,
+        addresses: Vec<SocketAddr>,
+        outside: Outside,
+    ) -> Result<Self, String> {
+        let config = standing.config();
+        let snapshot = Arc::new(Snapshot::compile(config, VERSION));
+        let manage_rates = manage_rates(config)?;
+        let process = Arc::new(ProcessState::new(&snapshot, outside)?);
+        let audience: Weak<ViewState> = Arc::downgrade(&process.view);
+        process.egress.set_audience(audience);
+        let observer: Weak<SessionState> = Arc::downgrade(&process.session);
+        process.view.set_observer(observer);
+        let rates = Arc::new(configured_rates(config)?);
+        Ok(Self::over(process, GatewayParts { standing, snapshot, door, rates, manage_rates, addresses }))
+    }
+
+    pub(crate) fn over(process: Arc<ProcessState>, parts: GatewayParts) -> Self {
+        let GatewayParts { standing, snapshot, door, rates, manage_rates, addresses } = parts;
+        let loopback = addresses.iter().all(|address| address.ip().is_loopback());
+        let config = standing.config();
+        let memory = snapshot.limits.memory.unwrap_or_else(|| *DEFAULT_MEMORY);
+        budget::of_process().set_total(memory);
+        process.consents.serve_at(call::consent::base(config, &addresses));
+        process.consents.with_clients(snapshot.upstreams.iter().filter_map(call::consent::client));
+        Self {
+            hosts: Hosts::new(loopback, &config.allowed_hosts, &origins(config)),
+            carries: embedded::is_wanted(&snapshot.upstreams),
+            snapshot,
+            standing: Arc::new(standing),
+            door,
+            rates,
+            manage_rates,
+            loopback,
+            process,
+        }
+    }
+
+    /// The client's address of a request, behind trusted proxies.
+    pub(crate) fn client_of(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
+        ClientAddress::of(peer, headers, &self.snapshot.proxies)
+    }
+
+    pub(crate) fn frame_limits(&self) -> FrameLimits {
+        engine::snapshot::frame_limits(&self.snapshot.limits)
+    }
+}
+
+/// The machine's memory does not change while the process runs.
+static DEFAULT_MEMORY: LazyLock<usize> = LazyLock::new(budget::default_total);
+
+/// The allowed origins of web pages: the configured ones, and its own public origin.
+fn origins(config: &Config) -> Vec<String> {
+    let own = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
+    let own = own
+        .and_then(|url| Some(format!("{}://{}", url.scheme_str()?, url.authority()?).to_ascii_lowercase()));
+    config.allowed_origins.iter().cloned().chain(own).collect()
+}
+
+pub(crate) fn configured_rates(config: &Config) -> Result<Rates, String> {
+    new_rates(&config.rate_limits, |place| format!("rateLimits[{place}]"))
+}
+
+fn new_rates(limits: &[RateLimit], name: impl Fn(usize) -> String) -> Result<Rates, String> {
+    Ok(Rates::new(limits, name, session::seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
+}
+
+/// The rate limits of management: for managers, and for failed attempts per address; `None` if management is disabled.
+pub(crate) fn manage_rates(config: &Config) -> Result<Option<Arc<ManageRates>>, String> {
+    let Some(management) = &config.management else { return Ok(None) };
+    let limit = |per| RateLimit {
+        per: vec![per],
+        methods: RateMethods::All,
+        rate: management.rate,
+        burst: management.rate.count,
+        ..RateLimit::default()
+    };
+    let new = |per, whose: &str| new_rates(&[limit(per)], |_| format!("management, by {whose}"));
+    let (known, refused) = (new(RatePer::Principal, "principal")?, new(RatePer::Ip, "address")?);
+    Ok(Some(Arc::new(ManageRates { known, refused })))
+}

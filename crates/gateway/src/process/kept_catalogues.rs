@@ -1,0 +1,119 @@
+//! Catalogues of servers, kept in a file by a thread of its own. It must not know what is kept.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use parking_lot::{Condvar, Mutex};
+use store::catalogues::{ServerDigest, StoredCatalogues};
+use upstream::catalogue::CatalogueStore;
+
+/// The shortest time between two writes: of what changes more often the last state is kept.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The file, and what waits to be written to it. At most one text waits for each configured server.
+struct FileState {
+    file: Mutex<StoredCatalogues>,
+    waiting: Mutex<UnwrittenCatalogues>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct UnwrittenCatalogues {
+    rows: HashMap<ServerDigest, String>,
+    is_over: bool,
+}
+
+/// Catalogues in a file. What waits is written by [`KeptCatalogues::close`] at the latest.
+pub(crate) struct KeptCatalogues {
+    state: Arc<FileState>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl KeptCatalogues {
+    /// The file in this folder. Without one, or where it cannot be used, catalogues are kept in memory alone, which is logged.
+    pub(crate) fn open(folder: Option<&Path>) -> Option<Arc<Self>> {
+        let folder = folder?;
+        let mut fresh = [0; 32];
+        let opened = getrandom::fill(&mut fresh)
+            .map_err(|e| e.to_string())
+            .and_then(|()| StoredCatalogues::open(folder, &fresh).map_err(|e| e.to_string()));
+        let (file, moved) = opened
+            .inspect_err(|why| tracing::warn!("lists of servers are not kept for the next start: {why}"))
+            .ok()?;
+        if let Some(aside) = moved {
+            tracing::warn!(aside = %aside.display(), "the file of kept lists was damaged and has been moved; lists are fetched again");
+        }
+        let (file, waiting) = (Mutex::new(file), Mutex::default());
+        let state = Arc::new(FileState { file, waiting, changed: Condvar::new() });
+        let its = state.clone();
+        let writer =
+            std::thread::Builder::new().name("catalogues".to_owned()).spawn(move || its.write()).ok()?;
+        Some(Arc::new(Self { state, writer: Mutex::new(Some(writer)) }))
+    }
+}
+
+impl KeptCatalogues {
+    /// Writes what waits, and ends. Later changes are not kept.
+    pub(crate) fn close(&self) {
+        self.state.waiting.lock().is_over = true;
+        self.state.changed.notify_one();
+        if let Some(writer) = self.writer.lock().take()
+            && writer.join().is_err()
+        {
+            tracing::warn!(
+                "lists of servers were not kept for the next start: the thread that writes them failed"
+            );
+        }
+    }
+}
+
+impl FileState {
+    /// Writes what waits until nothing more comes.
+    fn write(&self) {
+        loop {
+            let (rows, is_over) = {
+                let mut waiting = self.waiting.lock();
+                while waiting.rows.is_empty() && !waiting.is_over {
+                    self.changed.wait(&mut waiting);
+                }
+                (std::mem::take(&mut waiting.rows), waiting.is_over)
+            };
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+            let texts = rows.iter().map(|(server, text)| (server, text.as_bytes()));
+            if !rows.is_empty()
+                && let Err(e) = self.file.lock().save(texts, now)
+            {
+                tracing::warn!("lists of servers were not kept for the next start: {e}");
+            }
+            let mut waiting = self.waiting.lock();
+            if is_over || waiting.is_over {
+                if waiting.rows.is_empty() {
+                    return;
+                }
+                continue;
+            }
+            // Ended sooner where the process ends.
+            let _ = self.changed.wait_while_for(&mut waiting, |waiting| !waiting.is_over, PAUSE);
+        }
+    }
+}
+
+impl CatalogueStore for KeptCatalogues {
+    fn digest(&self, server: &[u8]) -> ServerDigest {
+        self.state.file.lock().digest(server)
+    }
+
+    fn load(&self, server: &ServerDigest) -> Option<Vec<u8>> {
+        let loaded = self.state.file.lock().load(server);
+        loaded.inspect_err(|e| tracing::warn!("kept lists of a server cannot be read: {e}")).ok().flatten()
+    }
+
+    fn save(&self, server: &ServerDigest, text: String) {
+        self.state.waiting.lock().rows.insert(*server, text);
+        self.state.changed.notify_one();
+    }
+}

@@ -1,0 +1,161 @@
+//! Sessions, kept in a file by a thread of its own. It must not know what a session is for.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use store::sessions::{SessionKey, SessionRow, StoredSessions};
+
+use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
+
+/// The shortest time between two writes: of what changes more often the last state is kept.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The most sessions that wait to be written. Beyond that, a disk is too slow for its clients; further changes are not kept.
+const MOST_WAITING: usize = 100_000;
+
+/// The file, and what waits to be written to it: at most one row for each session.
+struct SessionsFile {
+    file: Mutex<StoredSessions>,
+    kept: Mutex<Duration>,
+    waiting: Mutex<UnwrittenSessions>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct UnwrittenSessions {
+    rows: HashMap<SessionKey, Unwritten>,
+    is_over: bool,
+}
+
+/// A session as it is to be written.
+enum Unwritten {
+    Open(Arc<dyn RowSource>),
+    Ended(i64),
+}
+
+impl Unwritten {
+    fn row(&self) -> SessionRow {
+        match self {
+            Self::Open(session) => session.row(),
+            Self::Ended(at_ms) => SessionRow::Ended(*at_ms),
+        }
+    }
+}
+
+/// Sessions in a file. What waits is written by [`KeptSessions::close`] at the latest.
+pub(crate) struct KeptSessions {
+    state: Arc<SessionsFile>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl KeptSessions {
+    /// The file in this folder, whose rows are kept for so long after their last use. Without one, or where it cannot be used,
+    /// nothing is kept, which is logged.
+    pub(crate) fn open(folder: Option<&Path>, kept: Duration) -> Option<Arc<Self>> {
+        let opened = StoredSessions::open(folder?);
+        let (file, moved) = opened
+            .inspect_err(|e| {
+                tracing::warn!(
+                    help = e.help(),
+                    "after a restart, sessions lack what their ids do not say: {e}"
+                );
+            })
+            .ok()?;
+        if let Some(aside) = moved {
+            tracing::warn!(aside = %aside.display(), "the file of sessions was damaged and has been moved; sessions that were kept there lack what their ids do not say");
+        }
+        let (file, waiting) = (Mutex::new(file), Mutex::default());
+        let state = Arc::new(SessionsFile { file, kept: Mutex::new(kept), waiting, changed: Condvar::new() });
+        let its = state.clone();
+        let writer =
+            std::thread::Builder::new().name("sessions".to_owned()).spawn(move || its.write()).ok()?;
+        Some(Arc::new(Self { state, writer: Mutex::new(Some(writer)) }))
+    }
+
+    /// Changes how long rows are kept after their last use.
+    pub(crate) fn keep_for(&self, kept: Duration) {
+        *self.state.kept.lock() = kept;
+    }
+
+    /// Writes what waits, and ends. Later changes are not kept.
+    pub(crate) fn close(&self) {
+        self.state.waiting.lock().is_over = true;
+        self.state.changed.notify_one();
+        if let Some(writer) = self.writer.lock().take()
+            && writer.join().is_err()
+        {
+            tracing::warn!("sessions were not kept: the thread that writes them failed");
+        }
+    }
+}
+
+impl SessionsFile {
+    /// Notes a change of a session, to be written a little later.
+    fn note(&self, key: SessionKey, change: impl FnOnce(&mut Option<Unwritten>)) {
+        let mut waiting = self.waiting.lock();
+        let mut row = waiting.rows.remove(&key);
+        if row.is_none() && waiting.rows.len() >= MOST_WAITING {
+            return tracing::debug!("a session is not kept: too many wait to be written");
+        }
+        change(&mut row);
+        waiting.rows.extend(row.map(|row| (key, row)));
+        drop(waiting);
+        self.changed.notify_one();
+    }
+
+    /// Writes what waits until nothing more comes.
+    fn write(&self) {
+        loop {
+            {
+                let mut waiting = self.waiting.lock();
+                while waiting.rows.is_empty() && !waiting.is_over {
+                    self.changed.wait(&mut waiting);
+                }
+            }
+            // Locked first: a session is found in the file or among those that wait.
+            let mut file = self.file.lock();
+            let (rows, is_over) = {
+                let mut waiting = self.waiting.lock();
+                (std::mem::take(&mut waiting.rows), waiting.is_over)
+            };
+            let rows: Vec<(SessionKey, SessionRow)> =
+                rows.iter().map(|(key, one)| (*key, one.row())).collect();
+            if !rows.is_empty()
+                && let Err(e) =
+                    file.save(rows.iter().map(|(key, row)| (key, row)), now_ms(), millis(*self.kept.lock()))
+            {
+                tracing::warn!(help = e.help(), "sessions were not kept: {e}");
+            }
+            drop(file);
+            if is_over {
+                return;
+            }
+            let mut waiting = self.waiting.lock();
+            // Ended sooner where the process ends.
+            let _ = self.changed.wait_while_for(&mut waiting, |waiting| !waiting.is_over, PAUSE);
+        }
+    }
+}
+
+impl SessionStore for KeptSessions {
+    fn changed(&self, key: SessionKey, session: Arc<dyn RowSource>) {
+        // What has ended stays so.
+        self.state.note(key, |row| *row = row.take().or_else(|| Some(Unwritten::Open(session))));
+    }
+
+    fn ended(&self, key: SessionKey) {
+        self.state.note(key, |row| *row = Some(Unwritten::Ended(now_ms())));
+    }
+
+    fn load(&self, key: &SessionKey) -> Option<SessionRow> {
+        if let Some(waiting) = self.state.waiting.lock().rows.get(key) {
+            return Some(waiting.row());
+        }
+        let loaded = self.state.file.lock().load(key);
+        loaded.inspect_err(|e| tracing::warn!("a kept session cannot be read: {e}")).ok().flatten()
+    }
+}

@@ -1,0 +1,24 @@
+//! The gateway under one configuration, the state that outlives it, and each thread's handle to both. It must not know
+//! the entry points of clients.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`gateway`] | the gateway under one configuration |
+//! | [`key_ring`] | the keys that seal what clients carry |
+//! | [`kept_catalogues`] | what servers offer, kept for the next start |
+//! | [`kept_sessions`] | sessions, kept for the next start |
+//! | [`serving`] | the addresses that it listens at |
+//! | [`state`] | the process's state under any configuration |
+//! | [`threads`] | each thread's handle to the current gateway |
+
+pub(crate) mod gateway;
+pub(crate) mod kept_catalogues;
+pub(crate) mod kept_sessions;
+pub(crate) mod key_ring;
+pub(crate) mod serving;
+pub(crate) mod state;
+pub(crate) mod threads;
+
+pub(crate) use gateway::{Gateway, GatewayParts, VERSION};
+pub(crate) use state::Outside;
+pub(crate) use threads::{Shard, Thread};

@@ -1,0 +1,145 @@
+//! The addresses that the process listens at, and what all of them share. They change while it serves. It must not know what is
+//! served.
+
+use std::net::{SocketAddr, TcpListener};
+
+use engine::config::Limits;
+use parking_lot::Mutex;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use transport::net::{
+    BindError, ConnectionCap, Listeners, ServerLimits, ServerTls, SharedServerLimits, Stop,
+};
+
+/// A thread's socket at an address.
+pub(crate) struct ServingSocket {
+    /// The socket.
+    pub(crate) socket: TcpListener,
+    /// Raised when the address is no longer served.
+    pub(crate) stop: Stop,
+}
+
+/// All addresses.
+pub(crate) struct Serving {
+    /// The limits of connections, for those that come.
+    pub(crate) limits: SharedServerLimits,
+    /// The cap of connections at all addresses together.
+    pub(crate) cap: ConnectionCap,
+    open: Mutex<Vec<OpenAddress>>,
+    /// The way to each thread. Nothing waits there for long; there are at most as many sockets as addresses.
+    threads: Vec<UnboundedSender<ServingSocket>>,
+    receivers: Mutex<Vec<Option<UnboundedReceiver<ServingSocket>>>>,
+}
+
+/// An address that is served.
+#[derive(Clone)]
+struct OpenAddress {
+    /// The address as configured; its port may be 0.
+    wanted: SocketAddr,
+    actual: SocketAddr,
+    stop: Stop,
+}
+
+/// Addresses in the place of those that are served: what was not served before is bound, but not served yet.
+pub(crate) struct NextAddresses {
+    all: Vec<OpenAddress>,
+    bound: Vec<(Listeners, Stop)>,
+}
+
+impl NextAddresses {
+    /// The addresses, with the ports that the system chose.
+    pub(crate) fn actual(&self) -> Vec<SocketAddr> {
+        self.all.iter().map(|one| one.actual).collect()
+    }
+}
+
+impl Serving {
+    /// Serves nothing yet, with this many threads.
+    pub(crate) fn new(threads: usize, limits: &Limits, tls: Option<ServerTls>) -> Self {
+        let (threads, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| unbounded_channel()).unzip();
+        let serving = ServerLimits { tls, ..ServerLimits::default() };
+        Self {
+            limits: with(serving, limits).into(),
+            cap: ConnectionCap::new(limits.connections),
+            open: Mutex::default(),
+            threads,
+            receivers: Mutex::new(receivers.into_iter().map(Some).collect()),
+        }
+    }
+
+    /// The sockets of a thread; once.
+    pub(crate) fn sockets(&self, thread: usize) -> Option<UnboundedReceiver<ServingSocket>> {
+        self.receivers.lock().get_mut(thread)?.take()
+    }
+
+    /// Takes over other limits, for connections that come.
+    pub(crate) fn follow(&self, limits: &Limits) {
+        self.cap.resize(limits.connections);
+        self.limits.set(with(ServerLimits::clone(&self.limits.get()), limits));
+    }
+
+    /// Binds the addresses that are not served yet. Dropping the outcome closes them again.
+    ///
+    /// # Errors
+    /// Returns the address that cannot be listened at, and why; nothing has changed then.
+    pub(crate) fn bind(&self, wanted: &[SocketAddr]) -> Result<NextAddresses, BindError> {
+        let mut open = self.open.lock().clone();
+        let ports: Vec<u16> = open.iter().map(|one| one.actual.port()).collect();
+        let mut next = NextAddresses { all: Vec::new(), bound: Vec::new() };
+        for &wanted in wanted {
+            if let Some(at) = open.iter().position(|one| one.wanted == wanted || one.actual == wanted) {
+                next.all.push(OpenAddress { wanted, ..open.swap_remove(at) });
+                continue;
+            }
+            let threads = self.threads.len();
+            // The port may be our own at another address, as when loopback becomes all addresses.
+            let listeners = match Listeners::bind(wanted, threads) {
+                Err(BindError::InUse { .. }) if ports.contains(&wanted.port()) => {
+                    Listeners::bind_beside(wanted, threads)
+                }
+                bound => bound,
+            }?;
+            let (actual, stop) = (listeners.addr(), Stop::new());
+            next.all.push(OpenAddress { wanted, actual, stop: stop.clone() });
+            next.bound.push((listeners, stop));
+        }
+        Ok(next)
+    }
+
+    /// Serves these addresses, and no others: there, open requests may end.
+    pub(crate) fn serve(&self, next: NextAddresses) {
+        for (listeners, stop) in next.bound {
+            for (index, thread) in self.threads.iter().enumerate() {
+                if let Some(socket) = listeners.take(index) {
+                    // A thread that has ended serves nothing any more.
+                    let _ = thread.send(ServingSocket { socket, stop: stop.clone() });
+                }
+            }
+        }
+        let before = std::mem::replace(&mut *self.open.lock(), next.all.clone());
+        let is_in =
+            |all: &[OpenAddress], one: &OpenAddress| all.iter().any(|other| other.actual == one.actual);
+        for one in next.all.iter().filter(|one| !before.is_empty() && !is_in(&before, one)) {
+            tracing::info!(address = %one.actual, "listening at another address");
+        }
+        for one in before.iter().filter(|one| !is_in(&next.all, one)) {
+            tracing::info!(address = %one.actual, "no longer listening; open requests may finish");
+            one.stop.stop();
+        }
+    }
+
+    /// Stops all addresses.
+    pub(crate) fn stop(&self) {
+        for one in self.open.lock().iter() {
+            one.stop.stop();
+        }
+    }
+}
+
+fn with(serving: ServerLimits, limits: &Limits) -> ServerLimits {
+    ServerLimits {
+        header_timeout: limits.header_read_timeout,
+        drain_timeout: limits.drain_timeout,
+        max_header_bytes: limits.request_headers,
+        ..serving
+    }
+}

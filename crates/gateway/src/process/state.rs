@@ -1,0 +1,139 @@
+//! The process's state under any configuration: sessions, servers with their links, views, and the state of calls. It
+//! must not know configurations beyond the limits at the start.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use engine::Snapshot;
+use engine::config::Link;
+use tokio::sync::mpsc;
+use transport::net::Stop;
+
+use crate::admission::audit::AuditSink;
+use crate::call::CallState;
+use crate::call::parked::Parked;
+use crate::changes::edits::EditRequest;
+use crate::dialect_session::lists::Lists;
+use crate::dialect_session::sessions::Sessions as DialectSessions;
+use crate::process::kept_catalogues::KeptCatalogues;
+use crate::process::kept_sessions::KeptSessions;
+use crate::process::key_ring::KeyRing;
+use crate::process::serving::Serving;
+use crate::process::threads::Threads;
+use crate::session::kept::SessionStore;
+use crate::session::{SessionState, sealer::StateSealer};
+use crate::view::ViewState;
+use upstream::catalogue::CatalogueStore;
+use upstream::oauth::Consents;
+use upstream::{EgressProcess, Upstreams};
+
+/// The parts that come from outside of the gateway.
+pub(crate) struct Outside {
+    pub(crate) audit: AuditSink,
+    pub(crate) key_ring: KeyRing,
+    pub(crate) stop: Stop,
+    /// The folder of keys, consents and the record of calls; `None` if none is configured.
+    pub(crate) folder: Option<PathBuf>,
+    /// The addresses that it listens at; `None` if its only client is at a pipe.
+    pub(crate) serving: Option<Arc<Serving>>,
+    /// True if callers are not authenticated whatever is configured: the only client is the one that started this
+    /// process.
+    pub(crate) lets_all_in: bool,
+    /// The time for which a list waits for children of which nothing is known yet; `limits.listWait` if `None`.
+    pub(crate) child_wait: Option<Duration>,
+}
+
+/// The state that outlives a change of the configuration.
+pub(crate) struct ProcessState {
+    pub(crate) consents: Arc<Consents>,
+    pub(crate) view: Arc<ViewState>,
+    pub(crate) session: Arc<SessionState>,
+    pub(crate) call: Arc<CallState>,
+    pub(crate) parked: Arc<Parked>,
+    pub(crate) egress: Arc<EgressProcess>,
+    /// The file of what servers offer; `None` where nothing is kept.
+    pub(crate) catalogues: Option<Arc<KeptCatalogues>>,
+    /// The file of sessions; `None` where nothing is kept.
+    pub(crate) sessions: Option<Arc<KeptSessions>>,
+    pub(crate) key_ring: Arc<KeyRing>,
+    pub(crate) dialect_sessions: DialectSessions,
+    pub(crate) dialect_lists: Lists,
+    pub(crate) threads: Threads,
+    pub(crate) folder: Option<PathBuf>,
+    /// The addresses that it listens at; `None` if its only client is at a pipe.
+    pub(crate) serving: Option<Arc<Serving>>,
+    /// The channel for edits of the configuration.
+    pub(crate) edits: OnceLock<mpsc::Sender<EditRequest>>,
+    pub(crate) stop: Stop,
+}
+
+impl ProcessState {
+    /// Creates the state for the process's first configuration.
+    ///
+    /// # Errors
+    /// Returns which server cannot be set up, and why.
+    pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
+        let limits = &snapshot.limits;
+        let Outside { audit, key_ring, stop, folder, serving, lets_all_in, child_wait } = outside;
+        // The one client of a pipe has no session that outlives it.
+        let keeps_sessions = !lets_all_in;
+        let egress = EgressProcess::new(limits.children, stop.clone());
+        let consents = Arc::new(Consents::new(folder.clone(), limits.connect_timeout));
+        let upstreams = Upstreams::new(snapshot, consents.clone())?;
+        let catalogues = kept(snapshot, folder.as_deref());
+        if let Some(catalogues) = &catalogues {
+            let store: Arc<dyn CatalogueStore> = catalogues.clone();
+            upstreams.restore(&store);
+        }
+        let sealer = StateSealer::new(key_ring.seal.clone(), &egress)?;
+        let sessions =
+            KeptSessions::open(folder.as_deref().filter(|_| keeps_sessions), limits.session_lifetime);
+        let store = sessions.clone().map(|sessions| -> Arc<dyn SessionStore> { sessions });
+        Ok(Self {
+            view: Arc::new(ViewState::new(snapshot, upstreams, lets_all_in, child_wait)),
+            catalogues,
+            session: Arc::new(SessionState::new(limits, sealer, store)),
+            sessions,
+            call: Arc::new(CallState::new(limits, audit)),
+            parked: Arc::new(Parked::new(limits.parked_calls, limits.request_state_lifetime)),
+            consents,
+            egress,
+            dialect_sessions: DialectSessions::new(limits.sessions),
+            key_ring: Arc::new(key_ring),
+            dialect_lists: Lists::default(),
+            threads: Threads::default(),
+            folder,
+            serving,
+            edits: OnceLock::new(),
+            stop,
+        })
+    }
+}
+
+impl ProcessState {
+    /// Takes over the limits of another configuration. What is held or kept beyond them stays until it is given back.
+    pub(crate) fn follow(&self, snapshot: &Snapshot) {
+        let limits = &snapshot.limits;
+        self.view.upstreams.follow(snapshot);
+        self.session.sessions.follow(limits);
+        self.dialect_sessions.resize(limits.sessions);
+        self.parked.follow(limits.parked_calls, limits.request_state_lifetime);
+        self.call.follow(limits);
+        self.egress.supervisor.set_max(limits.children);
+        self.consents.set_connect_timeout(limits.connect_timeout);
+        self.key_ring.keep_for(limits.session_lifetime);
+        if let Some(sessions) = &self.sessions {
+            sessions.keep_for(limits.session_lifetime);
+        }
+        if let Some(serving) = &self.serving {
+            serving.follow(limits);
+        }
+    }
+}
+
+/// The file of what servers offer, where there is a server that may be away.
+fn kept(snapshot: &Snapshot, folder: Option<&Path>) -> Option<Arc<KeptCatalogues>> {
+    let may_be_away = snapshot.upstreams.iter().any(|one| !matches!(one.link, Link::Native(_)));
+    KeptCatalogues::open(folder.filter(|_| may_be_away))
+}

@@ -1,0 +1,104 @@
+//! Each thread's handle to the current gateway. An activity takes it once, and keeps the gateway that it began with.
+
+use std::ops::Deref;
+use std::sync::{Arc, Weak};
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use transport::net::client::Client;
+use upstream::Egress;
+
+use crate::call::CallContext;
+use crate::session::SessionContext;
+use crate::view::ViewContext;
+
+use crate::admission::auth::Authenticator;
+use crate::process::Gateway;
+
+/// A thread's handle to the gateway at the time when it was taken, with the thread's own connections to upstreams.
+#[derive(Clone)]
+pub(crate) struct Shard(Arc<ShardState>);
+
+pub(crate) struct ShardState {
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) egress: Egress,
+    pub(crate) view: Arc<ViewContext>,
+    pub(crate) session: Arc<SessionContext>,
+    pub(crate) call: Arc<CallContext>,
+    pub(crate) door: Authenticator,
+    thread: Weak<Thread>,
+}
+
+impl Deref for Shard {
+    type Target = ShardState;
+
+    fn deref(&self) -> &ShardState {
+        &self.0
+    }
+}
+
+impl Shard {
+    /// The same thread's handle to the current gateway.
+    pub(crate) fn now(&self) -> Self {
+        self.thread.upgrade().map_or_else(|| self.clone(), |thread| thread.now())
+    }
+}
+
+/// A thread.
+pub(crate) struct Thread {
+    client: Client,
+    own: Weak<Self>,
+    now: ArcSwap<ShardState>,
+}
+
+impl Thread {
+    /// Creates a thread that reaches servers over this client.
+    pub(crate) fn new(client: Client, gateway: &Arc<Gateway>) -> Arc<Self> {
+        let (list, newest) = &mut *gateway.process.threads.0.lock();
+        // It may have changed since the thread was begun.
+        let gateway = newest.upgrade().unwrap_or_else(|| gateway.clone());
+        let thread = Arc::new_cyclic(|own: &Weak<Self>| {
+            let now = ArcSwap::from_pointee(state(gateway.clone(), &client, own));
+            Self { client, own: own.clone(), now }
+        });
+        list.push(Arc::downgrade(&thread));
+        thread
+    }
+
+    /// A handle to the current gateway.
+    pub(crate) fn now(&self) -> Shard {
+        Shard(self.now.load_full())
+    }
+
+    fn take(&self, gateway: &Arc<Gateway>) {
+        self.client.set_connect_timeout(gateway.snapshot.limits.connect_timeout);
+        self.now.store(Arc::new(state(gateway.clone(), &self.client, &self.own)));
+    }
+}
+
+fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> ShardState {
+    let door = gateway.door.over(Arc::new(client.clone()));
+    let egress = Egress::new(client.clone(), gateway.snapshot.clone(), gateway.process.egress.clone());
+    let state = gateway.process.view.clone();
+    let view = Arc::new(ViewContext { egress: egress.clone(), state });
+    let state = gateway.process.session.clone();
+    let session = Arc::new(SessionContext { egress: egress.clone(), view: view.clone(), state });
+    let (session_too, view_too, state) = (session.clone(), view.clone(), gateway.process.call.clone());
+    let call = CallContext { egress: egress.clone(), view: view_too, session: session_too, state };
+    ShardState { gateway, egress, view, session, call: Arc::new(call), door, thread: thread.clone() }
+}
+
+/// All threads, and the gateway that they were given last.
+#[derive(Default)]
+pub(crate) struct Threads(Mutex<(Vec<Weak<Thread>>, Weak<Gateway>)>);
+
+impl Threads {
+    /// Gives all threads a new gateway, for everything that begins from now on.
+    pub(crate) fn give(&self, gateway: &Arc<Gateway>) {
+        let (list, newest) = &mut *self.0.lock();
+        *newest = Arc::downgrade(gateway);
+        for thread in list.iter().filter_map(Weak::upgrade) {
+            thread.take(gateway);
+        }
+    }
+}

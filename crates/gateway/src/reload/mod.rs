@@ -1,0 +1,20 @@
+//! A new configuration put in force while serving. It must not know how a configuration is read.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`watch`] | watches the sources of the configuration; makes managers' changes |
+//! | [`replacement`], [`warm`] | one configuration takes over from another; what clients will ask for is fetched |
+//! | [`standing`] | the configuration with the changes that managers made |
+//! | `removal` | servers and sessions that are no longer configured |
+//! | [`per_caller`] | per-caller servers |
+//! | [`revoked`] | credentials that end before their sessions and streams |
+
+pub(crate) mod per_caller;
+mod removal;
+pub(crate) mod replacement;
+pub(crate) mod revoked;
+pub(crate) mod standing;
+pub(crate) mod warm;
+pub(crate) mod watch;
+
+pub use watch::Origin;

@@ -1,0 +1,126 @@
+//! A new configuration in the place of the old one while serving. Running requests continue under their own
+//! configuration; unchanged servers keep their links, children and sessions.
+
+use std::sync::Arc;
+
+use engine::config::Config;
+use transport::net::BindError;
+
+use super::{removal, warm::warm};
+use crate::admission::audit::{self, AuditOptions};
+use crate::admission::door::door;
+use crate::changes::Standing;
+use crate::process::gateway::{configured_rates, manage_rates};
+use crate::process::{Gateway, GatewayParts, Shard, Thread, VERSION};
+use upstream::Upstream;
+use upstream::catalogue::CatalogueStore;
+
+/// Puts a configuration in force for all threads; one at a time.
+///
+/// # Errors
+/// Returns the reason why it is impossible; then nothing has changed.
+pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), String> {
+    let before = thread.now();
+    let old = &before.gateway;
+    let (config, known) = (standing.config(), old.standing.config());
+    let snapshot = old.snapshot.followed_by(known, config, VERSION).map_err(|e| e.to_string())?;
+    let snapshot = Arc::new(snapshot);
+    let new = old.process.view.upstreams.missing(&snapshot)?;
+    let door = if config.auth == known.auth || old.process.view.lets_all_in {
+        old.door.clone()
+    } else {
+        let (auth, folder) = (config.auth.clone(), old.process.folder.clone());
+        // It may open a file of keys.
+        let made = move || door(&auth, folder.as_deref());
+        tokio::task::spawn_blocking(made).await.map_err(|e| e.to_string())??
+    };
+    let is_counted_as_before = config.rate_limits == known.rate_limits;
+    let rates = if is_counted_as_before { old.rates.clone() } else { Arc::new(configured_rates(config)?) };
+    let is_managed_as_before = config.management == known.management;
+    let manage_rates = if is_managed_as_before { old.manage_rates.clone() } else { manage_rates(config)? };
+    let serving = old.process.serving.clone();
+    let next = serving.map(|serving| Ok((serving.bind(&config.listen)?, serving))).transpose();
+    let next = next.map_err(|e: BindError| format!("listen: {e}"))?;
+    let addresses = next.as_ref().map(|(next, _)| next.actual()).unwrap_or_default();
+    switch_audit(old, config).await?;
+    restore(old, &new).await;
+    // From here on nothing can fail.
+    if config.limits == known.limits {
+        // A server's own times may have changed.
+        old.process.view.upstreams.follow(&snapshot);
+    } else {
+        old.process.follow(&snapshot);
+    }
+    old.process.view.upstreams.add(new.clone());
+    old.process.view.current.store(snapshot.clone());
+    let parts = GatewayParts { standing, snapshot, door, rates, manage_rates, addresses };
+    let gateway = Arc::new(Gateway::over(old.process.clone(), parts));
+    gateway.process.threads.give(&gateway);
+    let now = thread.now();
+    // Nobody comes in at another address under the old configuration.
+    if let Some((next, serving)) = next {
+        serving.serve(next);
+    }
+    follow(&now, old);
+    warm(&now, &new);
+    Ok(())
+}
+
+/// Goes on with the record that is configured now.
+async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
+    if config.audit == old.standing.config().audit {
+        return Ok(());
+    }
+    let (audit, folder) = (config.audit.clone(), old.process.folder.clone());
+    let sink = old.process.call.audit.clone();
+    let switched = tokio::task::spawn_blocking(move || {
+        let log = audit::open(audit.as_ref(), folder.as_deref())?;
+        let options = audit.as_ref().map(AuditOptions::new);
+        sink.switch(log.zip(options.as_ref())).map_err(|e| format!("audit: cannot start its writer: {e}"))
+    });
+    switched.await.map_err(|e| e.to_string())?
+}
+
+/// Shows what was kept of servers that are new.
+async fn restore(gateway: &Gateway, new: &[Arc<Upstream>]) {
+    let Some(catalogues) = gateway.process.catalogues.clone() else { return };
+    let (store, new): (Arc<dyn CatalogueStore>, Vec<_>) = (catalogues, new.to_vec());
+    let restored = tokio::task::spawn_blocking(move || {
+        for upstream in new {
+            upstream.catalogue.restore(&store);
+        }
+    });
+    if let Err(e) = restored.await {
+        tracing::warn!("the kept lists of new servers cannot be read: {e}");
+    }
+}
+
+/// Updates the state that outlives a configuration.
+fn follow(shard: &Shard, old: &Gateway) {
+    let gateway = &shard.gateway;
+    let is_stricter = gateway.snapshot.regime != old.snapshot.regime;
+    gateway.process.view.views.follow(&shard.view);
+    for session in gateway.process.session.sessions.all() {
+        session.follow(&shard.session);
+        session.follow_resources(&shard.session);
+        if !gateway.snapshot.profiles[session.profile].is_there {
+            removal::end_session(shard, &session);
+        }
+    }
+    if is_stricter {
+        // Whoever listens shows once more who it is.
+        gateway.process.session.sessions.hang_up();
+    }
+    let fits = |regime: u64, profile: usize| {
+        regime == gateway.snapshot.regime && gateway.snapshot.profiles[profile].is_there
+    };
+    gateway.process.session.sessions.end_doors(|door| fits(door.regime, door.profile));
+    gateway.process.dialect_sessions.end_streams(fits);
+    gateway.process.dialect_sessions.follow(&shard.call);
+    for one in gateway.process.view.upstreams.all().iter() {
+        let server = &one.common.server;
+        if gateway.snapshot.upstream(server.spec.id).is_none() && !server.leaving.is_stopped() {
+            removal::end_upstream(shard, one);
+        }
+    }
+}

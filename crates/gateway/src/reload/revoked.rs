@@ -1,0 +1,65 @@
+//! Credentials that end before their sessions and streams: revoked or expired keys, expired tokens. Sessions and event
+//! streams end soon after the last credential that was shown for them. Requests are not affected: each one is
+//! authenticated. It must not know how a credential is checked.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use engine::access::Principal;
+
+use crate::process::Shard;
+use crate::process::threads::Thread;
+use crate::session::session::Face;
+use crate::session::until::Until;
+
+/// The interval between two checks.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Ends sessions and streams whose credentials have ended, until the gateway stops.
+pub(crate) fn watch(thread: Arc<Thread>) {
+    tokio::spawn(async move {
+        let stop = thread.now().gateway.process.stop.clone();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = stop.stopped() => return,
+            }
+            let shard = thread.now();
+            if shard.door.takes_what_ends() {
+                shard.door.look_again().await;
+                end_all(&shard);
+            }
+        }
+    });
+}
+
+fn end_all(shard: &Shard) {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+    let is_over =
+        |principal: &Principal, until: &Until| until.is_over(now_ms) || shard.door.is_revoked(principal);
+    let (sessions, mut ended) = (&shard.session.state.sessions, 0_usize);
+    // Those with a stream of their own go with that.
+    for session in sessions.those(|session| {
+        matches!(session.face, Face::Http(_)) && is_over(&session.identity.principal, &session.until)
+    }) {
+        if let Some(session) = sessions.remove(&session.id) {
+            ended += 1;
+            shard.session.state.end_for_good(&session);
+            let shard = shard.clone();
+            upstream::parting::beside(async move { session.end(&shard.session).await });
+        }
+    }
+    for held in shard.session.state.holders.open.lock().values() {
+        if !held.revoked.is_stopped() && is_over(&held.principal, &held.until) {
+            ended += 1;
+            held.revoked.stop();
+        }
+    }
+    if ended > 0 {
+        tracing::info!(
+            ended,
+            "ended sessions and streams: the credentials that opened them were revoked or have expired"
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! The configuration with the changes that managers made, which are stored while management is enabled. It must not know how a
+//! configuration is put in force.
+
+use std::path::Path;
+
+use engine::config::Config;
+
+use crate::changes::{Changes, Standing};
+use crate::management::changes_file::ChangesFile;
+
+/// The first configuration with the changes stored earlier, and their file; no file if management is disabled. This blocks.
+///
+/// # Errors
+/// Returns the reason why the changes cannot be read, or do not fit.
+pub(crate) fn first_standing(
+    config: Config,
+    folder: Option<&Path>,
+) -> Result<(Standing, Option<ChangesFile>), String> {
+    if config.management.is_none() {
+        let standing = Standing::new(config, Changes::default()).map_err(|refusal| refusal.message)?;
+        return Ok((standing, None));
+    }
+    let folder =
+        folder.ok_or("there is no state folder for changes; set stateFolder in the configuration")?;
+    let (kept, changes) = ChangesFile::open(folder)?;
+    let standing = Standing::new(config, changes).map_err(|refusal| {
+        let folder = folder.display();
+        format!(
+            "the stored changes no longer fit the configuration: {refusal}; fix it, or move \
+                 changes.db in {folder} away"
+        )
+    })?;
+    Ok((standing, Some(kept)))
+}
+
+/// Logs notes about the stored changes.
+pub(crate) fn log_notes(standing: &Standing) {
+    for note in standing.notes() {
+        tracing::warn!("{note}");
+    }
+}

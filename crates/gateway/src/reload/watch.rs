@@ -1,0 +1,282 @@
+//! The task that changes the configuration. It reads the sources again on SIGHUP and when the file has changed; an
+//! invalid configuration is reported, and the old one stays in force. Managers' changes are stored and applied on top. It
+//! must not know how a configuration is read, or what a change means.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use engine::config::Config;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::admission::audit::CallOutcome;
+use crate::changes::edits::{Edit, EditRequest, Edited};
+use crate::changes::{Differences, Refusal, differences};
+use crate::management::audit::{ManagementAction, record};
+use crate::management::changes_file::ChangesFile;
+use crate::process::threads::Thread;
+use crate::reload::replacement::replace;
+use crate::reload::standing::{first_standing, log_notes};
+use crate::tls::TlsWatch;
+
+/// The interval at which the file is checked.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The number of changes that may wait for earlier ones.
+const WAITING: usize = 16;
+
+/// Reads a configuration: complete and checked, or all of its errors as text for people.
+type Read = dyn Fn() -> Result<Config, String> + Send + Sync;
+
+/// The source of a configuration.
+pub struct Origin {
+    /// Reads it.
+    pub read: Arc<Read>,
+    /// The file to watch for changes.
+    pub file: Option<PathBuf>,
+}
+
+/// All sources of the configuration.
+#[derive(Default)]
+pub(crate) struct Sources {
+    pub(crate) origin: Option<Origin>,
+    /// The file of kept changes, if the management API is enabled.
+    pub(crate) kept: Option<ChangesFile>,
+    /// The files of `tls`.
+    pub(crate) tls: Option<TlsWatch>,
+}
+
+/// A part of the configuration that takes effect only after a restart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Restart {
+    Tls,
+    StateFolder,
+    KeyRing,
+}
+
+impl Restart {
+    /// Keeps these parts of `old` in `new`; returns the parts that would have changed.
+    pub(crate) fn keep(old: &Config, new: &mut Config) -> Vec<Self> {
+        let mut waiting = Vec::new();
+        let mut note = |what, differs: bool| {
+            if differs {
+                waiting.push(what);
+            }
+        };
+        note(Self::Tls, old.tls != new.tls);
+        note(Self::StateFolder, old.state_folder != new.state_folder);
+        note(Self::KeyRing, old.key_ring != new.key_ring);
+        new.tls.clone_from(&old.tls);
+        new.state_folder.clone_from(&old.state_folder);
+        new.key_ring.clone_from(&old.key_ring);
+        waiting
+    }
+}
+
+/// The key in the configuration.
+impl fmt::Display for Restart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tls => "tls",
+            Self::StateFolder => "stateFolder",
+            Self::KeyRing => "keyRing",
+        })
+    }
+}
+
+/// Starts to watch, until the gateway stops.
+pub(crate) fn start(thread: Arc<Thread>, sources: Sources) {
+    // Without a handler the signal would end the process.
+    let told = signal(SignalKind::hangup());
+    let (edits, asked) = mpsc::channel(WAITING);
+    let gateway = &thread.now().gateway;
+    let stop = gateway.process.stop.clone();
+    // It is set once: there is one who changes things.
+    let _ = gateway.process.edits.set(edits);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = look(&thread, sources, told.ok(), asked) => {}
+            () = stop.stopped() => {}
+        }
+    });
+}
+
+async fn look(
+    thread: &Thread,
+    sources: Sources,
+    mut told: Option<Signal>,
+    mut asked: mpsc::Receiver<EditRequest>,
+) {
+    let Sources { origin, mut kept, mut tls } = sources;
+    let file = origin.as_ref().and_then(|origin| origin.file.clone());
+    let mut seen = stamp(file.as_deref()).await;
+    // What was last seen to differ: it is read when it stays so, as whoever writes it may not be done yet.
+    let mut differs = None;
+    loop {
+        let is_told = tokio::select! {
+            () = hear(&mut told) => true,
+            Some(asked) = asked.recv() => {
+                // Whoever asked may have left.
+                let _ = asked.reply.send(change(thread, kept.as_ref(), asked.edit).await);
+                continue;
+            }
+            () = tokio::time::sleep(LOOK_EVERY), if file.is_some() || tls.is_some() => false,
+        };
+        if let Some(tls) = &mut tls {
+            tls.look(is_told).await;
+        }
+        let now = stamp(file.as_deref()).await;
+        let is_new = now != seen && now.is_some();
+        if is_told || (is_new && differs == Some(now)) {
+            (seen, differs) = (now, None);
+            again(thread, &mut kept, origin.as_ref()).await;
+        } else {
+            differs = is_new.then_some(now);
+        }
+    }
+}
+
+/// Makes a manager's change: stores it, then puts it in force.
+async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Result<Edited, Refusal> {
+    let before = thread.now().gateway.standing.clone();
+    if before.config().management.is_none() {
+        return Err(Refusal::new(404, "NOT_FOUND", "management has been disabled in the configuration"));
+    }
+    let old = before.clone();
+    // It may read files, and lays much over much.
+    let made = tokio::task::spawn_blocking(move || edit(&old)).await;
+    let (id, standing) = made.map_err(|e| Refusal::internal(e.to_string()))??;
+    if let Some(kept) = kept {
+        kept.keep(standing.changes().text()?).await?;
+    }
+    if let Err(why) = replace(thread, standing).await {
+        if let Some(kept) = kept {
+            kept.keep(before.changes().text()?).await?;
+        }
+        return Err(Refusal::new(400, "INVALID_CONFIG", why));
+    }
+    let standing = thread.now().gateway.standing.clone();
+    let what = differences(before.config(), standing.config());
+    Ok(Edited { id, standing, what })
+}
+
+/// Reads the configuration again, and puts it in force with the stored changes.
+async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&Origin>) {
+    let Some(origin) = origin else {
+        tracing::info!("cannot reload the configuration: it does not come from a file");
+        return;
+    };
+    let read = origin.read.clone();
+    // Files may be slow, and a big one is much to read.
+    let read = tokio::task::spawn_blocking(move || read()).await;
+    let outcome = match read {
+        Ok(Ok(config)) => put_in_force(thread, kept, config).await,
+        Ok(Err(why)) => Err(why),
+        Err(e) => Err(e.to_string()),
+    };
+    match outcome {
+        Ok((waiting, what)) => {
+            tracing::info!(%what, "reloaded the configuration");
+            record(&thread.now(), &ManagementAction::reread(CallOutcome::Ok, Some(&what)));
+            if !waiting.is_empty() {
+                let keys: Vec<String> = waiting.iter().map(ToString::to_string).collect();
+                tracing::warn!("changes of {} take effect after a restart", keys.join(", "));
+            }
+        }
+        Err(why) => {
+            tracing::error!("cannot reload the configuration; the old one stays in force: {why}");
+            record(&thread.now(), &ManagementAction::reread(CallOutcome::Error, None));
+        }
+    }
+}
+
+/// Puts a configuration in force. Keys that take effect only after a restart keep their values.
+async fn put_in_force(
+    thread: &Thread,
+    kept: &mut Option<ChangesFile>,
+    mut config: Config,
+) -> Result<(Vec<Restart>, Differences), String> {
+    let now = thread.now();
+    let before = now.gateway.standing.clone();
+    let waiting = Restart::keep(before.base(), &mut config);
+    if !now.gateway.loopback && opens(before.base(), &config) {
+        return Err(OPENS.to_owned());
+    }
+    let process = &now.gateway.process;
+    let (standing, file) = match kept.clone().filter(|_| config.management.is_some()) {
+        Some(file) => (before.over(config).map_err(|refusal| refusal.message)?, Some(file)),
+        // Nobody manages over a pipe.
+        None if process.view.lets_all_in => (before.over(config).map_err(|refusal| refusal.message)?, None),
+        None => {
+            let folder = process.folder.clone();
+            let opened = tokio::task::spawn_blocking(move || first_standing(config, folder.as_deref()));
+            opened.await.map_err(|e| e.to_string())??
+        }
+    };
+    log_notes(&standing);
+    let what = differences(before.config(), standing.config());
+    replace(thread, standing).await?;
+    *kept = file;
+    Ok((waiting, what))
+}
+
+/// Returns true if authentication would be switched off while connections of other machines may still be open.
+fn opens(old: &Config, new: &Config) -> bool {
+    old.asks_everybody() && !new.asks_everybody()
+}
+
+const OPENS: &str = "other machines can reach this address, and callers would no longer be authenticated; \
+                     restart to apply this";
+
+async fn hear(told: &mut Option<Signal>) {
+    match told {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// A file's metadata, which changes with its content; `None` if the file does not exist.
+async fn stamp(file: Option<&Path>) -> Option<(SystemTime, u64)> {
+    let file = file?.to_path_buf();
+    let looked = tokio::task::spawn_blocking(move || {
+        let found = std::fs::metadata(file).ok()?;
+        Some((found.modified().ok()?, found.len()))
+    });
+    looked.await.ok().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::config::{Lookup, load};
+
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+        load(text, "test", &nothing).unwrap_or_else(|faults| panic!("{faults}")).config
+    }
+
+    #[test]
+    fn what_cannot_change_stays_as_it_was_and_is_named() {
+        let old = config("listen: 127.0.0.1:1\nmcpServers: {}\n");
+        let text = "listen: 127.0.0.1:2\ntls: { cert: /c, key: /k }\nlimits: { batch: 7 }\nstateFolder: /x\nkeyRing: /k\n\
+                    mcpServers: { a: { native: demo } }\n";
+        let mut new = config(text);
+        let waiting = Restart::keep(&old, &mut new);
+        let names: Vec<String> = waiting.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["tls", "stateFolder", "keyRing"]);
+        assert_eq!(Restart::keep(&old, &mut new), []);
+        assert!(new.mcp_servers.contains_key("a") && new.limits.batch == 7 && new.listen != old.listen);
+    }
+
+    #[test]
+    fn whoever_asks_goes_on_asking() {
+        let (asks, not) = (config("auth: { keys: true }\nmcpServers: {}\n"), config("mcpServers: {}\n"));
+        let partly =
+            config("auth: { keys: true }\nmcpServers: {}\nendpoints: [ { path: /x, auth: none } ]\n");
+        assert!(opens(&asks, &not) && opens(&asks, &partly));
+        assert!(!opens(&not, &asks) && !opens(&not, &not) && !opens(&partly, &not) && !opens(&asks, &asks));
+    }
+}

@@ -1,0 +1,21 @@
+//! The limit of open files. It must not know what opens them.
+
+/// Raises the limit of open files as far as the system allows, and logs if it is still too low: each connection of a
+/// client or to a server is a file.
+pub fn may_open_files(connections: usize) {
+    match transport::files::raise() {
+        Ok(raised) => {
+            tracing::info!(from = raised.from, to = raised.to, "raised the limit of open files");
+            if raised.to.is_some_and(|most| most < connections as u64) {
+                let help = "raise the hard limit (ulimit -Hn, LimitNOFILE=), or lower limits.connections";
+                tracing::warn!(
+                    files = raised.to,
+                    connections,
+                    help,
+                    "the limit of open files is lower than the limit of connections"
+                );
+            }
+        }
+        Err(error) => tracing::warn!(%error, "the limit of open files cannot be raised"),
+    }
+}

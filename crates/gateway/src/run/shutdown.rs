@@ -1,0 +1,66 @@
+//! The common shutdown of all threads. Each has its own clients and connections, but children and links to them may
+//! belong to any: so no thread ends before all clients are gone, and the children end before the threads.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::timeout;
+use transport::net::{SharedServerLimits, Stop};
+
+use super::server_sessions;
+use crate::process::Shard;
+
+/// The time for all children together to exit.
+const CHILDREN: Duration = Duration::from_secs(5);
+
+/// The extra time that a thread gets if it is behind the others.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The threads' common state during shutdown.
+#[derive(Clone)]
+pub(crate) struct ShutdownBarrier {
+    busy: Arc<watch::Sender<usize>>,
+    over: Stop,
+    limits: SharedServerLimits,
+}
+
+/// A thread that still has clients. Dropping it marks the thread as done.
+pub(crate) struct ServingThread(Arc<watch::Sender<usize>>);
+
+impl Drop for ServingThread {
+    fn drop(&mut self) {
+        self.0.send_modify(|busy| *busy = busy.saturating_sub(1));
+    }
+}
+
+impl ShutdownBarrier {
+    /// Creates the barrier for this many threads, each of which ends its clients within the drain time.
+    pub(crate) fn new(threads: usize, limits: SharedServerLimits) -> Self {
+        Self { busy: Arc::new(watch::Sender::new(threads)), over: Stop::new(), limits }
+    }
+
+    /// One thread's part; each thread takes one.
+    pub(crate) fn busy(&self) -> ServingThread {
+        ServingThread(self.busy.clone())
+    }
+
+    /// Waits for the other threads' clients, then for the end of the children and of the sessions at servers. Exactly one
+    /// thread passes the `shard` that ends them.
+    pub(crate) async fn wait(&self, own: ServingThread, shard: Option<&Shard>) {
+        drop(own);
+        let mut others = self.busy.subscribe();
+        // A thread that never began cannot end.
+        let _ = timeout(self.limits.get().drain_timeout + GRACE, others.wait_for(|busy| *busy == 0)).await;
+        match shard {
+            Some(shard) => {
+                let children = shard.gateway.process.egress.supervisor.shutdown(CHILDREN);
+                tokio::join!(children, server_sessions::close(shard));
+                self.over.stop();
+            }
+            None => {
+                let _ = timeout(CHILDREN + GRACE, self.over.stopped()).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! From a checked configuration to threads that serve. It must not know how a configuration is read.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::config::{Auth, Config};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use transport::net::client::{Client, ClientLimits, Trust};
+use transport::net::{BoxError, RuntimeKind, Stop, runtime, serve as serve_connections};
+
+use super::server_sessions;
+use super::shutdown::ShutdownBarrier;
+use super::sweep::{supervise, sweep, watch_keys};
+use crate::admission::audit::{self, AuditOptions, AuditSink};
+use crate::admission::door::door;
+use crate::changes::{Changes, Standing};
+use crate::front::http::Service;
+use crate::front::stdio as front_stdio;
+use crate::process::key_ring::KeyRing;
+use crate::process::serving::{Serving, ServingSocket};
+use crate::process::{Gateway, Outside, Thread};
+use crate::reload::revoked;
+use crate::reload::standing::{first_standing, log_notes};
+use crate::reload::warm::warm;
+use crate::reload::watch::{self, Origin, Sources};
+use crate::tls::TlsWatch;
+
+/// The time to record the last calls.
+const LAST_RECORDS: Duration = Duration::from_secs(5);
+
+/// The options of the gateway.
+pub struct Options {
+    /// The checked configuration.
+    pub config: Config,
+    /// The source of the configuration, which is read again when it changes.
+    pub origin: Option<Origin>,
+    /// The way in which threads share the work.
+    pub runtime: RuntimeKind,
+    /// The number of threads; one per core if `None`.
+    pub threads: Option<usize>,
+    /// The folder of keys and the record of calls; `None` if none is configured.
+    pub folder: Option<PathBuf>,
+    /// The file of the key ring that the configuration names; the one in the state folder if `None`.
+    pub key_ring: Option<PathBuf>,
+    /// The time for which a list waits for children of which nothing is known yet; `limits.listWait` if `None`.
+    pub child_wait: Option<Duration>,
+    /// Called once everything listens, with the addresses.
+    pub ready: Ready,
+}
+
+/// Receives the addresses that are listened at.
+pub type Ready = Box<dyn FnOnce(&[SocketAddr]) + Send>;
+
+/// Serves over HTTP until the process is told to stop.
+pub fn serve(options: Options) -> Result<(), BoxError> {
+    let Options { config, origin, runtime: kind, threads, ready, folder, child_wait, key_ring } = options;
+    let stop = Stop::new();
+    let door = door(&config.auth, folder.as_deref())?;
+    let audit = start_audit(&config, folder.as_deref())?;
+    let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
+    let tls = config.tls.clone().map(TlsWatch::start).transpose()?;
+    let (standing, kept) = first_standing(config.clone(), folder.as_deref())?;
+    log_notes(&standing);
+    let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let shards = runtime::shards(kind, threads);
+    let serving = Arc::new(Serving::new(shards, &config.limits, tls.as_ref().map(TlsWatch::serves)));
+    let first = serving.bind(&config.listen)?;
+    let addrs = first.actual();
+    let outside = Outside {
+        audit: audit.clone(),
+        key_ring,
+        stop: stop.clone(),
+        folder,
+        serving: Some(serving.clone()),
+        lets_all_in: false,
+        child_wait,
+    };
+    let gateway = Arc::new(Gateway::new(standing, door, addrs.clone(), outside)?);
+    serving.serve(first);
+    let trust = Trust::default();
+    let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept, tls })));
+    let barrier = ShutdownBarrier::new(shards, serving.limits.clone());
+    let outcome = runtime::run(kind, threads, &stop, |shard| {
+        let thread = Thread::new(Client::new(client_limits(&config), trust.clone()), &gateway);
+        let (sockets, serving) = (serving.sockets(shard.index), serving.clone());
+        let stop = shard.stop.clone();
+        let (ready, sources) = (taken(&ready, shard.index), taken(&sources, shard.index));
+        let addrs = addrs.clone();
+        let (barrier, busy) = (barrier.clone(), barrier.busy());
+        async move {
+            let first = shard.index == 0;
+            if first {
+                look_after(&thread, stop.clone(), sources.unwrap_or_default());
+            }
+            if let Some(ready) = ready {
+                ready(&addrs);
+            }
+            let outcome = match sockets {
+                Some(sockets) => serve_sockets(&thread, &serving, sockets, &stop).await,
+                None => Ok(()),
+            };
+            barrier.wait(busy, first.then(|| thread.now()).as_ref()).await;
+            outcome
+        }
+    });
+    audit.close(LAST_RECORDS);
+    close_files(&gateway);
+    Ok(outcome?)
+}
+
+/// Serves the sockets that a thread is given, until the gateway stops; an error of one of them stops it.
+async fn serve_sockets(
+    thread: &Arc<Thread>,
+    serving: &Serving,
+    mut sockets: UnboundedReceiver<ServingSocket>,
+    stop: &Stop,
+) -> Result<(), BoxError> {
+    let (mut running, mut outcome, mut stopping) = (JoinSet::new(), Ok(()), false);
+    loop {
+        let ended = tokio::select! {
+            Some(one) = sockets.recv(), if !stopping => {
+                let (service, limits) = (Service::new(thread.clone()), serving.limits.clone());
+                running.spawn(serve_connections(one.socket, service, limits, serving.cap.clone(), one.stop));
+                continue;
+            }
+            Some(ended) = running.join_next() => ended,
+            () = stop.stopped(), if !stopping => {
+                stopping = true;
+                serving.stop();
+                continue;
+            }
+            else => return outcome,
+        };
+        if let Err(e) = ended.map_err(BoxError::from).and_then(|served| served.map_err(Into::into)) {
+            outcome = Err(e);
+            stop.stop();
+        }
+    }
+}
+
+/// Takes a value that only the first thread gets.
+fn taken<T>(one: &Mutex<Option<T>>, index: usize) -> Option<T> {
+    if index == 0 { one.lock().ok().and_then(|mut one| one.take()) } else { None }
+}
+
+/// Writes the lists of servers and the sessions that are not written yet.
+fn close_files(gateway: &Gateway) {
+    if let Some(catalogues) = &gateway.process.catalogues {
+        catalogues.close();
+    }
+    if let Some(sessions) = &gateway.process.sessions {
+        sessions.close();
+    }
+}
+
+/// Serves one client over stdin and stdout until it closes them.
+pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
+    let stop = Stop::new();
+    let Options { config, origin, folder, child_wait, key_ring, .. } = options;
+    // Whoever starts a child is known well enough, but for what a site says of the account that its tools use.
+    let door = door(&Auth { site: config.auth.site.clone(), ..Auth::default() }, None)?;
+    let audit = start_audit(&config, folder.as_deref())?;
+    let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
+    let outside = Outside {
+        key_ring,
+        audit: audit.clone(),
+        stop: stop.clone(),
+        folder,
+        serving: None,
+        lets_all_in: true,
+        child_wait,
+    };
+    let standing = Standing::new(config.clone(), Changes::default()).map_err(|refusal| refusal.message)?;
+    let gateway = Arc::new(Gateway::new(standing, door, Vec::new(), outside)?);
+    let names = || gateway.snapshot.profiles.iter().map(|p| &*p.slug).collect::<Vec<_>>().join(", ");
+    let profile = gateway
+        .snapshot
+        .profile_named(profile)
+        .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
+    let sources = Mutex::new(Some(Sources { origin, kept: None, tls: None }));
+    let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
+        let thread = Thread::new(Client::new(client_limits(&config), Trust::default()), &gateway);
+        let sources = sources.lock().ok().and_then(|mut sources| sources.take());
+        async move {
+            look_after(&thread, shard.stop.clone(), sources.unwrap_or_default());
+            let own = thread.now();
+            let outcome = front_stdio::serve(&own, profile).await;
+            shard.stop.stop();
+            tokio::join!(
+                own.gateway.process.egress.supervisor.shutdown(Duration::from_secs(5)),
+                server_sessions::close(&own)
+            );
+            outcome
+        }
+    });
+    audit.close(LAST_RECORDS);
+    close_files(&gateway);
+    Ok(outcome?)
+}
+
+/// Starts the jobs that one thread does for all.
+fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
+    let own = thread.now();
+    until_signal(stop);
+    let all: Vec<_> = own.view.state.upstreams.all().iter().map(|one| one.common.clone()).collect();
+    warm(&own, &all);
+    sweep(thread.clone());
+    supervise(thread.clone());
+    watch_keys(&own.gateway.process);
+    watch::start(thread.clone(), sources);
+    revoked::watch(thread.clone());
+}
+
+/// Starts the record of calls.
+fn start_audit(config: &Config, folder: Option<&Path>) -> Result<AuditSink, BoxError> {
+    let log = audit::open(config.audit.as_ref(), folder)?;
+    Ok(match log.zip(config.audit.as_ref()) {
+        Some((log, audit)) => AuditSink::start(log, &AuditOptions::new(audit))?,
+        None => AuditSink::off(),
+    })
+}
+
+fn client_limits(config: &Config) -> ClientLimits {
+    ClientLimits { connect_timeout: config.limits.connect_timeout, ..ClientLimits::default() }
+}
+
+/// Raises the stop signal on SIGTERM and SIGINT.
+fn until_signal(stop: Stop) {
+    // Before anybody is told that it is ready: a signal that nobody waits for ends the process without a word.
+    let signals = (
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()),
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()),
+    );
+    let (Ok(mut terminate), Ok(mut interrupt)) = signals else { return };
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            () = stop.stopped() => return,
+        }
+        tracing::info!("stopping: calls in flight may finish");
+        stop.stop();
+    });
+}

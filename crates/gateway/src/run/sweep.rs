@@ -1,0 +1,106 @@
+//! Periodic jobs while the gateway runs: they end what has expired. It must not know why anything is kept.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::process::state::ProcessState;
+use crate::process::{Shard, Thread};
+use crate::reload::per_caller;
+
+/// The interval between two sweeps of sessions, in seconds.
+const SWEEP: u64 = 10;
+
+/// The longest time between two looks at the servers that are to be tried again.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The number of seconds after which the start is over, and servers have sent their lists.
+const STARTED: u64 = 3;
+
+/// Starts the jobs, until the gateway stops.
+pub(super) fn sweep(thread: Arc<Thread>) {
+    tokio::spawn(async move {
+        let stop = thread.now().gateway.process.stop.clone();
+        for second in 1_u64.. {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_secs(1)) => {}
+                () = stop.stopped() => return thread.now().session.state.sessions.hang_up(),
+            }
+            let shard = thread.now();
+            tick(&shard);
+            if second == STARTED {
+                crate::session::tidying::forget_start();
+            }
+            if second % SWEEP == 0 {
+                tidy_up(&shard);
+            }
+        }
+    });
+}
+
+/// The shortest time between two looks at the servers that are to be tried again.
+const SHORTEST_LOOK: Duration = Duration::from_millis(50);
+
+/// Tries servers again, as their health says, until the gateway stops. Nobody has to ask.
+pub(super) fn supervise(thread: Arc<Thread>) {
+    tokio::spawn(async move {
+        let stop = thread.now().gateway.process.stop.clone();
+        let mut pause = LOOK;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = stop.stopped() => return,
+            }
+            let shard = thread.now();
+            let upstreams = shard.view.state.upstreams.families();
+            for upstream in &upstreams {
+                upstream.catalogue.retry_if_due(&shard.egress);
+            }
+            let next = upstreams.iter().filter_map(|upstream| upstream.server.health.next_try()).min();
+            let until_next = next.map(|next| next.saturating_duration_since(Instant::now()));
+            pause = until_next.unwrap_or(LOOK).clamp(SHORTEST_LOOK, LOOK);
+        }
+    });
+}
+
+/// Starts to look at the key ring each second, until the gateway stops.
+pub(super) fn watch_keys(process: &ProcessState) {
+    let (ring, stop) = (process.key_ring.clone(), process.stop.clone());
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_secs(1)) => {}
+                () = stop.stopped() => return,
+            }
+            let ring = ring.clone();
+            // The file may lie where reading takes long.
+            let _ = tokio::task::spawn_blocking(move || ring.look()).await;
+        }
+    });
+}
+
+fn tick(shard: &Shard) {
+    if let Some(rates) = &shard.gateway.manage_rates {
+        rates.sweep();
+    }
+    shard.session.state.tidying.tick();
+    shard.gateway.process.parked.sweep();
+    shard.call.state.homes.sweep();
+    shard.gateway.process.dialect_sessions.sweep();
+    shard.gateway.rates.sweep();
+    shard.door.sweep();
+    shard.gateway.process.consents.tick();
+    per_caller::separate_callers(shard);
+    shard.call.state.held.lock().sweep(std::time::Instant::now());
+}
+
+fn tidy_up(shard: &Shard) {
+    crate::session::ending::sweep(&shard.session);
+    per_caller::shed(shard, shard.gateway.snapshot.limits.session_idle);
+    for upstream in &shard.view.state.upstreams.families() {
+        upstream.rest_idle(&shard.egress, shard.gateway.snapshot.limits.session_idle);
+        if upstream.catalogue.is_old() && upstream.catalogue.can_be_asked() {
+            let (catalogue, egress) = (upstream.catalogue.clone(), shard.egress.clone());
+            tokio::spawn(async move { catalogue.renew(&egress).await });
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The origin of a question to a client. It must not know the question.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use upstream::link::{Inbound, OpenLink};
+
+/// The origin of a question to a client.
+#[derive(Clone)]
+pub(crate) enum Asker {
+    /// An upstream, over this link.
+    Link(Arc<OpenLink>),
+    /// A call whose upstream asks by results: the call's number, the question's number, and the receiver of the reply.
+    Call(u64, usize, mpsc::Sender<Inbound>),
+}
+
+impl PartialEq for Asker {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Link(a), Self::Link(b)) => a.id == b.id,
+            (Self::Call(a, ..), Self::Call(b, ..)) => a == b,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The context for making sessions. It must not know transports.
+
+use std::sync::Arc;
+
+use engine::catalogue::UpstreamId;
+use engine::config::Limits;
+use parking_lot::Mutex;
+use proto::mcp::Notice;
+use upstream::Egress;
+
+use super::changed::notify_changed;
+use super::kept::{EndedSessions, SessionStore};
+use super::sealer::StateSealer;
+use super::session::Session;
+use super::sessions::Sessions;
+use super::tidying::Tidying;
+use super::turns::Turns;
+use super::until::Holders;
+use crate::view::context::ViewObserver;
+use crate::view::{ViewCell, ViewContext};
+
+/// The state that all threads share.
+pub(crate) struct SessionState {
+    /// All sessions.
+    pub(crate) sessions: Sessions,
+    /// The sealer of states that pass through clients.
+    pub(crate) sealer: Arc<StateSealer>,
+    /// Open event streams.
+    pub(crate) holders: Arc<Holders>,
+    /// Counts ended sessions, after which memory is returned.
+    pub(crate) tidying: Tidying,
+    /// The place where sessions are kept for the next process; `None` if nothing is kept.
+    pub(super) store: Option<Arc<dyn SessionStore>>,
+    /// The sessions that have ended for good.
+    pub(super) ended: Mutex<EndedSessions>,
+    /// The sessions that are being restored.
+    pub(super) turns: Turns,
+}
+
+impl SessionState {
+    /// Creates the state without any session.
+    pub(crate) fn new(limits: &Limits, sealer: StateSealer, store: Option<Arc<dyn SessionStore>>) -> Self {
+        Self {
+            sessions: Sessions::new(limits),
+            sealer: Arc::new(sealer),
+            holders: Arc::default(),
+            tidying: Tidying::default(),
+            store,
+            ended: Mutex::default(),
+            turns: Turns::default(),
+        }
+    }
+}
+
+impl ViewObserver for SessionState {
+    fn changed(&self, view: &ViewCell, lists: &[Notice]) {
+        for session in self.sessions.with_view(view) {
+            for list in lists {
+                notify_changed(&session, *list);
+            }
+        }
+    }
+
+    fn announced(&self, view: &ViewCell, server: UpstreamId, lists: &[Notice]) {
+        // Who has a link that is nobody else's hears of it there.
+        let has_own = |session: &Session| session.own_cell(server).is_some_and(|cell| !cell.is_pooled());
+        for session in self.sessions.with_view(view).iter().filter(|session| !has_own(session)) {
+            for list in lists {
+                notify_changed(session, *list);
+            }
+        }
+    }
+
+    fn sees(&self, view: &ViewCell) -> bool {
+        !self.sessions.with_view(view).is_empty()
+    }
+}
+
+/// A thread's context for making sessions.
+pub(crate) struct SessionContext {
+    /// The thread's egress.
+    pub(crate) egress: Egress,
+    /// The context for making views.
+    pub(crate) view: Arc<ViewContext>,
+    /// The state that all threads share.
+    pub(crate) state: Arc<SessionState>,
+}

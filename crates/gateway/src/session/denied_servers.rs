@@ -1,0 +1,22 @@
+//! Servers of which a session's client may use nothing: they receive neither its introduction nor its state. It must not
+//! know rules.
+
+use std::sync::Arc;
+
+use engine::catalogue::UpstreamId;
+
+use crate::session::session::Session;
+use upstream::link::OpenLink;
+
+impl Session {
+    /// Returns true if its client may use nothing of a server.
+    pub(crate) fn denies_server(&self, upstream: UpstreamId) -> bool {
+        self.view().is_some_and(|cell| cell.view().denies_server(upstream))
+    }
+
+    /// Its open links, except to servers of which its client may use nothing.
+    pub(crate) fn open_links(&self) -> Vec<Arc<OpenLink>> {
+        let open: Vec<_> = self.links.lock().values().filter_map(|used| used.cell.current()).collect();
+        open.into_iter().filter(|link| !self.denies_server(link.server.spec.id)).collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! The end of sessions: on request, idle, or to make room for others. It must not know transports.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use upstream::link::LinkUser as _;
+use upstream::quota::{Permit, QuotaError};
+use upstream::{Egress, parting};
+
+use super::context::SessionContext;
+use super::session::{Face, Session, Used};
+use crate::admission::Identity;
+
+/// The time for which a session must have been unused since its `initialize` before it makes room for another one.
+const UNUSED_FOR: Duration = Duration::from_mins(1);
+
+/// Takes a permit for a session or an event stream before it exists.
+///
+/// # Errors
+/// Fails if the caller has as many as allowed, or if all are taken and none can make room.
+pub(crate) fn permit(context: &Arc<SessionContext>, identity: &Identity) -> Result<Permit, QuotaError> {
+    let sessions = &context.state.sessions;
+    match sessions.take_permit(identity) {
+        Err(QuotaError::Whole(_)) if sessions.may_search() => {
+            for session in sessions.evict(UNUSED_FOR) {
+                tracing::info!("ended an unused session to make room for another");
+                end_beside(context, session);
+            }
+            sessions.take_permit(identity)
+        }
+        taken => taken,
+    }
+}
+
+/// Keeps streams alive, and ends idle sessions.
+pub(crate) fn sweep(context: &Arc<SessionContext>) {
+    context.state.note_uses(context.egress.snapshot.limits.session_lifetime);
+    for session in context.state.sessions.sweep() {
+        end_beside(context, session);
+    }
+    for session in context.state.sessions.all() {
+        session.give_links_back(&context.egress);
+    }
+}
+
+/// The time without a stream and a request after which a client that had a stream counts as gone.
+const HUNG_UP_FOR: Duration = Duration::from_mins(1);
+
+/// The time without a request after which the process of a client without a stream is for others.
+const PROCESS_IDLE: Duration = Duration::from_mins(5);
+
+/// Returns true if a client that was not heard of for so long has no use for a link of its own. A closed connection says nothing:
+/// common clients close theirs after seconds.
+fn has_left(had_stream: bool, is_child: bool, idle: Duration) -> bool {
+    (had_stream && idle >= HUNG_UP_FOR) || (is_child && idle >= PROCESS_IDLE)
+}
+
+/// Ends a session in the background.
+pub(crate) fn end_beside(context: &Arc<SessionContext>, session: Arc<Session>) {
+    let context = context.clone();
+    parting::beside(async move { session.end(&context).await });
+}
+
+impl Session {
+    /// Gives the links of its own back whose client has gone without ending its session. Its next request gets others; what
+    /// servers kept for it does not follow.
+    pub(crate) fn give_links_back(self: &Arc<Self>, egress: &Egress) {
+        // An open stream is a use.
+        let (Face::Http(streams), idle) = (&self.face, self.usage.idle()) else { return };
+        if idle < HUNG_UP_FOR || self.requests.is_busy() {
+            return;
+        }
+        let had_stream = streams.had_standing();
+        let given: Vec<Arc<Used>> = {
+            let mut links = self.links.lock();
+            let is_given = |used: &Arc<Used>| {
+                let (cell, is_child) = (&used.cell, used.cell.is_to_child());
+                cell.is_own()
+                    && cell.is_pooled()
+                    && cell.current().is_some()
+                    && !cell.is_needed()
+                    && has_left(had_stream, is_child, idle)
+            };
+            let servers: Vec<_> =
+                links.iter().filter(|(_, used)| is_given(used)).map(|(server, _)| *server).collect();
+            servers.into_iter().filter_map(|server| links.remove(&server)).collect()
+        };
+        for used in given {
+            let Some(link) = used.cell.current() else { continue };
+            self.clone().was_left(egress, &link);
+            if !used.cell.give_back(egress) {
+                let (cell, egress) = (used.cell.clone(), egress.clone());
+                parting::beside(async move { cell.close(&egress).await });
+            }
+        }
+    }
+
+    /// Ends everything that belongs to the session.
+    pub(crate) async fn end(self: &Arc<Self>, context: &Arc<SessionContext>) {
+        context.state.tidying.count();
+        self.requests.give_up();
+        if let Face::Http(streams) = &self.face {
+            streams.close();
+        }
+        self.leave_resources(context);
+        let links: Vec<Arc<Used>> = {
+            let mut links = self.links.lock();
+            self.ended.store(true, Ordering::Relaxed);
+            links.drain().map(|(_, used)| used).collect()
+        };
+        for used in links.iter().filter(|used| used.cell.is_own()) {
+            if !used.cell.give_back(&context.egress) {
+                used.cell.close(&context.egress).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_has_left_a_minute_after_its_stream_and_others_leave_processes_after_five() {
+        let seconds = Duration::from_secs;
+        for is_child in [true, false] {
+            assert!(!has_left(true, is_child, seconds(59)) && has_left(true, is_child, seconds(60)));
+            assert!(!has_left(false, is_child, seconds(299)));
+            assert_eq!(has_left(false, is_child, seconds(300)), is_child, "a session there costs little");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The resources that a session's client listens to, and the progress of each subscription. It must not know who sends
+//! updates.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use engine::Fault;
+use parking_lot::{Mutex, MutexGuard};
+use upstream::subscriptions::Listening;
+use upstream::{Server, Upstream};
+
+/// A resource that a session listens to.
+pub(crate) struct Followed {
+    /// Its server.
+    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) how: Subscribed,
+}
+
+/// The progress of a subscription.
+pub(crate) enum Subscribed {
+    /// Its upstream is being asked.
+    Asked,
+    /// Its upstream has accepted it, in the session.
+    Taken,
+    /// Keeps the subscription open at an upstream without sessions.
+    Kept(#[expect(dead_code, reason = "held until the client listens no more")] Listening),
+}
+
+/// All subscriptions of one session's client, by URI.
+#[derive(Default)]
+pub(crate) struct Subscriptions(Mutex<HashMap<String, Followed>>, Mutex<HashSet<String>>);
+
+impl Subscriptions {
+    /// Locks all of them.
+    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<String, Followed>> {
+        self.0.lock()
+    }
+
+    /// Adds a subscription; returns true if it is new.
+    ///
+    /// # Errors
+    /// Fails if the client has as many as allowed.
+    pub(super) fn insert(&self, uri: &str, upstream: &Arc<Upstream>, max: usize) -> Result<bool, Fault> {
+        let mut all = self.0.lock();
+        if all.contains_key(uri) {
+            return Ok(false);
+        }
+        if all.len() >= max {
+            return Err(Fault::gateway(format!(
+                "this session already listens to {max} resources (`limits.subscriptionsPerSession` in the \
+                 configuration)"
+            )));
+        }
+        let followed = Followed { upstream: upstream.clone(), how: Subscribed::Asked };
+        all.insert(uri.to_owned(), followed);
+        Ok(true)
+    }
+
+    /// Adds resources that the client listened to before the session was restored, until their servers are known.
+    pub(super) fn await_servers(&self, uris: Vec<String>) {
+        self.1.lock().extend(uris);
+    }
+
+    /// Returns true if the server of a resource of a restored session is not known yet.
+    pub(super) fn awaits_server(&self, uri: &str) -> bool {
+        self.1.lock().contains(uri)
+    }
+
+    /// Ends the wait for the server of a resource.
+    pub(super) fn found_server(&self, uri: &str) {
+        self.1.lock().remove(uri);
+    }
+
+    /// The URIs of all of them.
+    pub(super) fn all(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.0.lock().keys().cloned().collect();
+        let waiting = self.1.lock();
+        all.extend(waiting.iter().filter(|uri| !all.contains(uri)).cloned().collect::<Vec<_>>());
+        all
+    }
+
+    /// The URIs that upstreams have accepted in the session, which a new link has to repeat.
+    pub(super) fn taken(&self) -> Vec<String> {
+        let all = self.0.lock();
+        let taken = all.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken));
+        taken.map(|(uri, _)| uri.clone()).collect()
+    }
+
+    /// The same for one server.
+    pub(super) fn taken_at(&self, server: &Server) -> Vec<String> {
+        let all = self.0.lock();
+        let taken = all.iter().filter(|(_, one)| {
+            matches!(one.how, Subscribed::Taken) && std::ptr::eq(Arc::as_ptr(&one.upstream.server), server)
+        });
+        taken.map(|(uri, _)| uri.clone()).collect()
+    }
+
+    /// Removes a subscription; returns true if it existed.
+    pub(super) fn remove(&self, uri: &str) -> bool {
+        let awaited = self.1.lock().remove(uri);
+        self.0.lock().remove(uri).is_some() || awaited
+    }
+
+    /// Removes all of them.
+    pub(super) fn drain(&self) -> Vec<String> {
+        self.1.lock().clear();
+        self.0.lock().drain().map(|(uri, _)| uri).collect()
+    }
+
+    /// Returns true if the client listens to exactly this resource.
+    pub(crate) fn has(&self, uri: &str) -> bool {
+        self.0.lock().contains_key(uri)
+    }
+
+    /// Returns true if the client listens to this resource, or to one that includes it.
+    pub(super) fn is_concerned(&self, changed: &str) -> bool {
+        self.0.lock().keys().any(|wanted| proto::bridge::listen::concerns(wanted, changed))
+    }
+}

@@ -1,0 +1,129 @@
+//! The handshake of a session: `initialize` read, a session opened, its answer. It must not know HTTP or lines.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::Fault;
+use proto::bridge::input::Askable;
+use proto::era::{ClientHello, Era, client_hello, initialize_result, negotiate};
+use proto::rpc::{Frame, code};
+use store::sessions::SessionKey;
+
+use super::SessionContext;
+use super::session::{Birth, Face, Session};
+use crate::admission::Identity;
+use upstream::quota::Permit;
+
+/// The longest params of a handshake, in bytes: they are kept as long as the session lasts.
+const MAX_HELLO: usize = 64 << 10;
+
+/// Reads a client's introduction. The kept parts do not keep the whole message in memory.
+///
+/// # Errors
+/// The fault to answer with.
+pub(super) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
+    let refuse = |why: String| Fault::client(code::INVALID_PARAMS, format!("initialize: {why}"));
+    let said = client_hello(frame).map_err(|e| refuse(e.to_string()))?;
+    if said.params.len() > MAX_HELLO {
+        return Err(refuse(format!("params may have at most {MAX_HELLO} bytes, not {}", said.params.len())));
+    }
+    let own = |text: &Bytes| Bytes::copy_from_slice(text);
+    Ok(ClientHello {
+        version_json: own(&said.version_json),
+        params: own(&said.params),
+        capabilities: own(&said.capabilities),
+        info: said.info.as_ref().map(own),
+        ..said
+    })
+}
+
+/// A session whose id no client knows yet. Unless it is kept, it ends when this is dropped, also if its client leaves
+/// while servers are still being asked: links that were opened for it serve nobody else.
+pub(super) struct PendingSession {
+    context: Arc<SessionContext>,
+    session: Arc<Session>,
+    kept: bool,
+}
+
+impl PendingSession {
+    pub(super) fn new(context: &Arc<SessionContext>, session: Arc<Session>) -> Self {
+        Self { context: context.clone(), session, kept: false }
+    }
+
+    /// Keeps the session, for another owner to end.
+    pub(super) fn keep(mut self) -> Arc<Session> {
+        self.kept = true;
+        self.session.clone()
+    }
+}
+
+impl Deref for PendingSession {
+    type Target = Arc<Session>;
+
+    fn deref(&self) -> &Arc<Session> {
+        &self.session
+    }
+}
+
+impl Drop for PendingSession {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        let (context, session) = (self.context.clone(), self.session.clone());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { session.end(&context).await });
+        }
+    }
+}
+
+/// The facts about a client that its transport knows.
+pub(crate) struct SessionOpening {
+    pub(crate) profile: usize,
+    pub(crate) identity: Identity,
+    /// The channel for messages to the client.
+    pub(crate) face: Face,
+}
+
+/// The identity of a new session.
+pub(crate) struct AdmittedSession {
+    pub(crate) id: Box<str>,
+    /// The number under which it is kept for the next process, if it is.
+    pub(crate) key: Option<SessionKey>,
+    /// Its permit, if sessions are counted.
+    pub(crate) permit: Option<Permit>,
+}
+
+/// Opens a session as `initialize` asks for it; returns the session and the answer. `admit` supplies its id once the
+/// request is known to be valid: version and class of the client. If this is dropped meanwhile, the session ends.
+///
+/// # Errors
+/// Returns the fault to answer with; there is no session then.
+pub(crate) async fn handshake(
+    context: &Arc<SessionContext>,
+    frame: &Frame,
+    opening: SessionOpening,
+    admit: impl FnOnce((&'static Era, Askable)) -> Result<AdmittedSession, Fault> + Send,
+) -> Result<(Arc<Session>, Bytes), Fault> {
+    let Some(request) = frame.id() else {
+        return Err(Fault::client(code::INVALID_REQUEST, "initialize must be a request, with an id"));
+    };
+    let hello = introduction(frame)?;
+    let (era, asked) = (negotiate(&hello.version), hello.version_json.clone());
+    let AdmittedSession { id, key, permit } = admit((era, Askable::of(era, &hello.capabilities)))?;
+    let SessionOpening { profile, identity, face } = opening;
+    let session = Session::new(
+        Birth { id, key, profile, identity, era, hello, face },
+        &context.egress.snapshot.limits,
+        context.state.sealer.clone(),
+    );
+    let pending = PendingSession::new(context, session);
+    let view = pending.find_view(&context.view).await.view();
+    let info = &context.egress.snapshot.profiles[profile].server_info;
+    let answer = initialize_result(request, era, &asked, view.capabilities(), info, view.instructions());
+    context.state.sessions.add(&pending, permit);
+    let session = pending.keep();
+    context.state.note_change(&session);
+    Ok((session, answer))
+}

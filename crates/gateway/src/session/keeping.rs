@@ -1,0 +1,74 @@
+//! Sessions as they are kept for the next process: when they are written, what is written, and their end for good. It must not
+//! know files.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use store::sessions::{OpenRow, SessionKey, SessionRow};
+
+use super::context::SessionState;
+use super::kept::{RowSource, introduction_of, millis, now_ms};
+use super::session::Session;
+
+/// The longest time between two writes of a session that is in use.
+const REFRESHED: Duration = Duration::from_mins(10);
+
+/// The longest introduction that is kept as its client wrote it, in bytes. Of a longer one, the class is kept.
+const MOST_INTRODUCTION: usize = 4 << 10;
+
+impl SessionState {
+    /// Keeps a session as it is now.
+    pub(crate) fn note_change(&self, session: &Arc<Session>) {
+        if let (Some(store), Some(kept)) = (&self.store, &session.kept) {
+            store.changed(kept.key, session.clone());
+        }
+    }
+
+    /// Keeps the last use of sessions that have been in use for a while. Later, ids are forgotten after `lifetime`.
+    pub(super) fn note_uses(&self, lifetime: Duration) {
+        if self.store.is_none() {
+            return;
+        }
+        let refreshed = millis(REFRESHED.min(lifetime / 4));
+        for session in self.sessions.all() {
+            let Some(kept) = &session.kept else { continue };
+            let since = now_ms() - kept.saved_ms.load(Ordering::Relaxed);
+            if since >= refreshed && millis(session.usage.idle()) < since {
+                self.note_change(&session);
+            }
+        }
+    }
+
+    /// Ends a session for good: its id is worth nothing any more.
+    pub(crate) fn end_for_good(&self, session: &Session) {
+        let Some(kept) = &session.kept else { return };
+        self.ended.lock().insert(kept.key);
+        if let Some(store) = &self.store {
+            store.ended(kept.key);
+        }
+    }
+
+    /// Returns true if a session is known to have ended for good, without asking the store.
+    pub(super) fn has_ended(&self, key: &SessionKey) -> bool {
+        self.ended.lock().has(key)
+    }
+}
+
+impl RowSource for Session {
+    fn row(&self) -> SessionRow {
+        let now = now_ms();
+        if let Some(kept) = &self.kept {
+            kept.saved_ms.store(now, Ordering::Relaxed);
+        }
+        SessionRow::Open(OpenRow {
+            introduction: match self.params.len() {
+                0..=MOST_INTRODUCTION => self.params.to_vec(),
+                _ => introduction_of(self.kind.era, self.clients().askable).into_bytes(),
+            },
+            level: self.level().map(|level| level.to_vec()),
+            subscriptions: serde_json::to_string(&self.subscriptions.all()).unwrap_or_default(),
+            used_ms: now - millis(self.usage.idle()),
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! The records that keep sessions for the next process, and the sessions that have ended for good. It must not know files, or
+//! what a session is.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use proto::bridge::input::Askable;
+use proto::era::Era;
+use proto::json::quote;
+use store::sessions::{SessionKey, SessionRow};
+
+/// The most ended sessions that are remembered in memory; a store remembers more.
+const MOST_ENDED: usize = 1 << 16;
+
+/// A session, as far as it is kept.
+pub(crate) trait RowSource: Send + Sync {
+    /// The row to keep.
+    fn row(&self) -> SessionRow;
+}
+
+/// A place where sessions are kept. What is noted is written a little later.
+pub(crate) trait SessionStore: Send + Sync {
+    /// Notes that a session has changed.
+    fn changed(&self, key: SessionKey, session: Arc<dyn RowSource>);
+
+    /// Notes that a session has ended for good.
+    fn ended(&self, key: SessionKey);
+
+    /// The last word on a session. This blocks.
+    fn load(&self, key: &SessionKey) -> Option<SessionRow>;
+}
+
+/// The state of a session that is kept.
+pub(crate) struct KeptState {
+    pub(super) key: SessionKey,
+    pub(super) saved_ms: AtomicI64,
+    /// True from its return until its client is told what it may have missed.
+    pub(super) returned: AtomicBool,
+}
+
+impl KeptState {
+    pub(super) fn new(key: SessionKey) -> Self {
+        Self { key, saved_ms: AtomicI64::new(now_ms()), returned: AtomicBool::new(false) }
+    }
+}
+
+/// The last sessions that have ended for good.
+#[derive(Default)]
+pub(crate) struct EndedSessions {
+    order: VecDeque<SessionKey>,
+    all: HashSet<SessionKey>,
+}
+
+impl EndedSessions {
+    pub(super) fn has(&self, key: &SessionKey) -> bool {
+        self.all.contains(key)
+    }
+
+    pub(super) fn insert(&mut self, key: SessionKey) {
+        if !self.all.insert(key) {
+            return;
+        }
+        self.order.push_back(key);
+        while self.order.len() > MOST_ENDED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.all.remove(&oldest);
+        }
+    }
+}
+
+/// The introduction of a client of which only version and class are known.
+pub(super) fn introduction_of(era: &Era, askable: Askable) -> String {
+    format!("{{\"protocolVersion\":{},\"capabilities\":{}}}", quote(era.version), askable.capabilities())
+}
+
+/// The time now, in milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// A span of time in milliseconds.
+pub(crate) fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ended_sessions_are_remembered_up_to_a_number() {
+        let mut ended = EndedSessions::default();
+        let key = |number: usize| u128::try_from(number).unwrap().to_be_bytes();
+        for number in 0..MOST_ENDED + 10 {
+            ended.insert(key(number));
+            ended.insert(key(number));
+        }
+        assert_eq!((ended.all.len(), ended.order.len()), (MOST_ENDED, MOST_ENDED));
+        assert!(!ended.all.contains(&key(9)) && ended.all.contains(&key(10)));
+    }
+}

@@ -1,0 +1,123 @@
+//! A session, as the links see it that its calls use. It must not know transports.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use bytes::Bytes;
+use engine::catalogue::UpstreamId;
+use proto::bridge::shape;
+use proto::era::Era;
+use proto::json::Splice;
+use proto::mcp::Notice;
+use proto::rpc::{Frame, FrameLimits};
+use transport::up::Owner;
+use upstream::link::{LinkUser, OpenLink};
+use upstream::{Egress, Server};
+
+use super::changed::notify_changed;
+use super::session::{Session, user};
+use super::task_ids::for_session;
+use crate::session::asker::Asker;
+
+impl LinkUser for Session {
+    fn attribution(&self) -> Owner {
+        self.attribution
+    }
+
+    fn era(&self) -> &'static Era {
+        self.kind.era
+    }
+
+    fn may_use(&self, server: UpstreamId) -> bool {
+        !self.denies_server(server)
+    }
+
+    fn wants(&self, message: &Frame) -> bool {
+        Self::wants(self, message)
+    }
+
+    fn is_concerned(&self, uri: &str) -> bool {
+        self.subscriptions.is_concerned(uri)
+    }
+
+    fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscriptions.has(uri)
+    }
+
+    fn taken_at(&self, server: &Server) -> Vec<String> {
+        self.subscriptions.taken_at(server)
+    }
+
+    fn ask(&self, egress: &Egress, link: &Arc<OpenLink>, question: &Frame) -> Result<(), String> {
+        let named = for_session(egress, self, link, question);
+        let named = named.ok_or_else(|| "its task cannot be told".to_owned())?;
+        let question = question_for(self, link, &named)?;
+        let asked = self.asks.lock().ask(Asker::Link(link.clone()), &question, Instant::now());
+        let text = asked.map_err(|fault| fault.to_string())?;
+        self.send(text, true);
+        Ok(())
+    }
+
+    fn withdraw(&self, link: &Arc<OpenLink>, notice: &Frame) {
+        let withdrawn = self.asks.lock().withdraw(&Asker::Link(link.clone()), notice);
+        if let Some(text) = withdrawn {
+            self.send(text, true);
+        }
+    }
+
+    fn receive(&self, egress: &Egress, link: &OpenLink, message: &Frame) {
+        if let Some(message) = for_session(egress, self, link, message) {
+            Self::hear(self, link.era, &message, false);
+        }
+    }
+
+    fn hear(&self, era: &'static Era, message: &Frame) {
+        Self::hear(self, era, message, false);
+    }
+
+    fn notify_changed(&self, list: Notice) {
+        notify_changed(self, list);
+    }
+
+    fn progress(&self, text: Bytes) {
+        self.send(text, false);
+    }
+
+    fn was_left(self: Arc<Self>, egress: &Egress, link: &Arc<OpenLink>) {
+        self.listen_beside(egress, link);
+    }
+
+    fn rejoin(self: Arc<Self>, egress: &Egress, server: UpstreamId) {
+        let used = self.links.lock().get(&server).cloned();
+        let Some(used) = used else { return };
+        let egress = egress.clone();
+        tokio::spawn(async move {
+            match used.cell.get(&egress).await {
+                Ok(link) => {
+                    let tenancy = link.tenancy();
+                    if used.joined.swap(tenancy, Ordering::AcqRel) != tenancy {
+                        link.add_user(&user(&self));
+                        self.send_state(&egress, &link).await;
+                    }
+                }
+                Err(e) => tracing::debug!("a session could not reconnect: {e}"),
+            }
+        });
+    }
+}
+
+/// A question in the era of the client that is asked.
+fn question_for(session: &Session, link: &OpenLink, frame: &Frame) -> Result<Frame, String> {
+    let Some(params) = frame.params().filter(|_| link.era != session.kind.era) else {
+        return Ok(frame.clone());
+    };
+    let span = params.members.span();
+    let mut fresh_id = || format!("{}-{}", link.id, link.server.next_id());
+    let text = span.share(frame.text());
+    let said = shape::question(&frame.method(), &text, link.era, session.kind.era, &mut fresh_id)
+        .map_err(|e| e.to_string())?;
+    let mut splice = Splice::new(frame.text());
+    splice.replace(span, &said);
+    Frame::parse(splice.finish(), FrameLimits::default()).map_err(|e| e.to_string())
+}

@@ -1,0 +1,52 @@
+//! The state of a client with a handshake: its streams, subscriptions, open questions. It must not know HTTP or lines.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`context`] | the context for making sessions |
+//! | [`session`], [`usage`], [`handshake`] | one session, its use, and its handshake |
+//! | [`table`], [`sessions`] | a table of sessions, which dialects use too; all sessions with a handshake |
+//! | [`streams`] | its event streams |
+//! | [`open_requests`] | its running requests |
+//! | [`ending`] | the end of sessions |
+//! | `followed`, [`subscriptions`], [`replaced`] | the resources that it listens to; where their servers are others now |
+//! | `log_level`, `denied_servers` | the log messages that it wants; servers of which it may use nothing |
+//! | [`link_user`], [`asker`], `task_ids` | its side that links see; the origin of questions; task ids in messages to it
+//! |
+//! | [`id`], [`kept`], `keeping` | what its id says of it, what is kept of it, and when |
+//! | [`restore`], `turns` | its return after a restart; once, however many ask |
+//! | [`following`] | the effect of a new configuration on it |
+//! | [`until`] | the validity of the credentials that opened it |
+//! | `seal`, [`sealer`], [`tidying`] | states that cannot be forged; memory returned to the system |
+
+pub(crate) mod asker;
+pub(crate) mod changed;
+pub(crate) mod context;
+mod denied_servers;
+pub(crate) mod ending;
+mod followed;
+pub(crate) mod following;
+pub(crate) mod handshake;
+pub(crate) mod id;
+mod keeping;
+pub(crate) mod kept;
+pub(crate) mod link_user;
+mod log_level;
+pub(crate) mod open_requests;
+pub(crate) mod replaced;
+pub(crate) mod restore;
+pub(crate) mod seal;
+pub(crate) mod sealer;
+#[expect(clippy::module_inception, reason = "the room's own subject")]
+pub(crate) mod session;
+pub(crate) mod sessions;
+pub(crate) mod streams;
+pub(crate) mod subscriptions;
+pub(crate) mod table;
+mod task_ids;
+pub(crate) mod tidying;
+mod turns;
+pub(crate) mod until;
+pub(crate) mod usage;
+
+pub(crate) use context::{SessionContext, SessionState};
+pub(crate) use session::Session;

@@ -1,0 +1,163 @@
+//! Subscriptions whose server was replaced by a new configuration: what to do with each, and subscribing at the new
+//! server. It must not know why a server was replaced.
+
+use std::sync::Arc;
+
+use engine::catalogue::UpstreamId;
+use proto::json::quote;
+use proto::mcp::Method;
+use tokio::time::{Instant, timeout_at};
+
+use super::followed::{Followed, Subscribed};
+use super::session::weak_user;
+use crate::session::SessionContext;
+use crate::session::session::Session;
+use crate::view::view_cell::ViewCell;
+use upstream::Upstream;
+use upstream::link::requests::request;
+use upstream::subscriptions::topics::Listener;
+
+/// The state of a server within a profile after a reload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is unchanged.
+    Same,
+    /// Another server has its name.
+    Changed,
+    /// It no longer exists.
+    Gone,
+}
+
+impl Fate {
+    /// The state in the current configuration.
+    pub(crate) fn of(context: &Arc<SessionContext>, profile: usize, upstream: &Upstream) -> Self {
+        let snapshot = context.view.state.current.load();
+        let ids = &snapshot.profiles[profile].upstreams;
+        let mut names = ids.iter().filter_map(|id| snapshot.upstream(*id)).map(|spec| &spec.name);
+        if ids.contains(&upstream.server.spec.id) {
+            Self::Same
+        } else if names.any(|name| name == upstream.name()) {
+            Self::Changed
+        } else {
+            Self::Gone
+        }
+    }
+}
+
+/// The server of a resource, as soon as a view knows it; `None` if no view does in time.
+pub(crate) async fn owner(context: &Arc<SessionContext>, cell: &ViewCell, uri: &str) -> Option<UpstreamId> {
+    owner_until(cell, uri, Instant::now() + context.egress.snapshot.opening_time()).await
+}
+
+async fn owner_until(cell: &ViewCell, uri: &str, until: Instant) -> Option<UpstreamId> {
+    let mut changes = cell.watch();
+    loop {
+        changes.mark_unchanged();
+        if let Some(owner) = cell.view().resource_owner(uri) {
+            return Some(owner);
+        }
+        timeout_at(until, changes.changed()).await.ok()?.ok()?;
+    }
+}
+
+impl Session {
+    /// Moves subscriptions to replaced servers, and ends those whose servers are gone.
+    pub(crate) fn follow_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
+        let mut again = Vec::new();
+        self.subscriptions.lock().retain(|uri, followed| {
+            let fate = Fate::of(context, self.profile, &followed.upstream);
+            if fate == Fate::Changed {
+                followed.how = Subscribed::Asked;
+                again.push(uri.clone());
+            }
+            fate != Fate::Gone
+        });
+        if !again.is_empty() {
+            tokio::spawn(take_up(context.clone(), self.clone(), again));
+        }
+    }
+}
+
+impl Session {
+    /// Listens again to the resources that its client listened to before it was restored.
+    pub(super) fn resume_resources(self: &Arc<Self>, context: &Arc<SessionContext>, uris: Vec<String>) {
+        if !uris.is_empty() {
+            self.subscriptions.await_servers(uris.clone());
+            tokio::spawn(resume(context.clone(), self.clone(), uris));
+        }
+    }
+}
+
+/// Subscribes the resources of a restored session as soon as their servers are known.
+async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<String>) {
+    let until = Instant::now() + context.egress.snapshot.opening_time();
+    let most = context.egress.snapshot.limits.subscriptions_per_session;
+    for uri in uris {
+        let Some(cell) = session.view() else { return };
+        if let Some(owner) = owner_until(&cell, &uri, until).await
+            && session.subscriptions.awaits_server(&uri)
+        {
+            let upstream = context.view.state.upstream_by(owner, cell.whose.as_ref());
+            if session.subscriptions.insert(&uri, &upstream, most).unwrap_or(false) {
+                let followed = listen(&context, &session, (&cell, owner), &uri).await;
+                let mut all = session.subscriptions.lock();
+                match (all.get_mut(&uri), followed) {
+                    (Some(place), Some(followed)) => *place = followed,
+                    (_, None) => drop(all.remove(&uri)),
+                    (None, _) => {}
+                }
+                drop(all);
+                upstream.topics.note_change();
+                // A change in between has been told to nobody.
+                session.send_updated(&uri);
+            }
+        }
+        session.subscriptions.found_server(&uri);
+    }
+    context.state.note_change(&session);
+}
+
+/// Subscribes a session's resources at their current servers.
+async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<String>) {
+    for uri in uris {
+        let Some(cell) = session.view() else { return };
+        let taken = match owner(&context, &cell, &uri).await {
+            Some(owner) if session.subscriptions.has(&uri) => {
+                listen(&context, &session, (&cell, owner), &uri).await
+            }
+            _ => None,
+        };
+        let mut all = session.subscriptions.lock();
+        match (all.get_mut(&uri), taken) {
+            (Some(place), Some(followed)) => *place = followed,
+            (Some(_), None) => {
+                all.remove(&uri);
+                continue;
+            }
+            (None, _) => continue,
+        }
+        drop(all);
+        // What changed in between nobody has told.
+        session.send_updated(&uri);
+    }
+}
+
+/// Subscribes one resource; `None` if its server sends no updates.
+async fn listen(
+    context: &Arc<SessionContext>,
+    session: &Arc<Session>,
+    (cell, owner): (&ViewCell, UpstreamId),
+    uri: &str,
+) -> Option<Followed> {
+    let upstream = context.view.state.upstream_by(owner, cell.whose.as_ref());
+    let link = session.link(&context.egress, &upstream).await.ok()?;
+    let how = if link.era.has_sessions() {
+        let params = format!("\"uri\":{}", quote(uri));
+        request(&context.egress, &link, Method::Subscribe, &params).await.then_some(Subscribed::Taken)?
+    } else {
+        Subscribed::Kept(
+            upstream.listen(&context.egress, Listener::by_session(uri.to_owned(), weak_user(session))),
+        )
+    };
+    Some(Followed { upstream, how })
+}

@@ -1,0 +1,140 @@
+//! The return of a session that this process does not know: after a restart, or after it was forgotten because nobody used it.
+//! It must not know HTTP.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use proto::era::ClientHello;
+use proto::json::quote;
+use proto::mcp::{Method, Notice};
+use proto::rpc::Frame;
+use store::sessions::{OpenRow, SessionKey, SessionRow};
+use tokio::time::Instant;
+use upstream::quota::QuotaError;
+
+use super::changed::notify_changed;
+use super::context::{SessionContext, SessionState};
+use super::ending;
+use super::handshake::{PendingSession, introduction};
+use super::id::SessionClaims;
+use super::kept::{introduction_of, millis, now_ms};
+use super::session::{Birth, Face, Session};
+use super::streams::{STANDING, Streams};
+use crate::admission::Identity;
+
+/// The time for which a notice waits until the client has read those before.
+const READ_TIME: Duration = Duration::from_secs(10);
+
+/// Restores the session with this id, if it is one that this caller began at this profile, and that has not ended. It is
+/// counted as a new one.
+///
+/// # Errors
+/// If there are too many sessions.
+pub(crate) async fn restore(
+    context: &Arc<SessionContext>,
+    id: &str,
+    (identity, profile): (&Identity, usize),
+) -> Result<Option<Arc<Session>>, QuotaError> {
+    let (state, snapshot) = (&context.state, &context.egress.snapshot);
+    let claims = state.sealer.session(id).filter(|claims| claims.is_of(identity, profile, snapshot));
+    let Some(claims) = claims else { return Ok(None) };
+    let _turn = state.turns.take(claims.key).await;
+    if let Some(session) = state.sessions.get(id) {
+        return Ok(Some(session));
+    }
+    let row = match load(state, claims.key).await {
+        Some(SessionRow::Ended(_)) => return Ok(None),
+        Some(SessionRow::Open(row)) => Some(row),
+        None => None,
+    };
+    let issued = i64::try_from(claims.issued).unwrap_or(i64::MAX).saturating_mul(1000);
+    let used = row.as_ref().map_or(issued, |row| row.used_ms);
+    if now_ms() >= used.saturating_add(millis(snapshot.limits.session_lifetime)) {
+        return Ok(None);
+    }
+    let Some(hello) = hello(context, &claims, row.as_ref()) else { return Ok(None) };
+    let permit = ending::permit(context, identity)?;
+    let face = Face::Http(Streams::new(&snapshot.limits));
+    let (id, key) = (id.into(), Some(claims.key));
+    let birth = Birth { id, key, profile, identity: identity.clone(), era: claims.era, hello, face };
+    let session = Session::new(birth, &snapshot.limits, state.sealer.clone());
+    let (level, subscriptions) = row.map(|row| (row.level, row.subscriptions)).unwrap_or_default();
+    *session.level.lock() = level.map(Bytes::from);
+    session.returned().inspect(|returned| returned.store(true, Ordering::Relaxed));
+    let pending = PendingSession::new(context, session);
+    pending.find_view(&context.view).await;
+    state.sessions.add(&pending, Some(permit));
+    let session = pending.keep();
+    session.touch();
+    session.resume_resources(context, serde_json::from_str(&subscriptions).unwrap_or_default());
+    state.note_change(&session);
+    tracing::debug!("continued a session that was begun earlier");
+    Ok(Some(session))
+}
+
+/// The last word on a session.
+async fn load(state: &SessionState, key: SessionKey) -> Option<SessionRow> {
+    if state.has_ended(&key) {
+        return Some(SessionRow::Ended(0));
+    }
+    let store = state.store.clone()?;
+    tokio::task::spawn_blocking(move || store.load(&key)).await.ok().flatten()
+}
+
+/// The client's introduction: as it was kept, else as far as the id knows it.
+fn hello(context: &SessionContext, claims: &SessionClaims, row: Option<&OpenRow>) -> Option<ClientHello> {
+    let known = || introduction_of(claims.era, claims.askable).into_bytes();
+    let params = row.map_or_else(known, |row| row.introduction.clone());
+    let head =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"{}\",\"params\":", Method::Initialize.name());
+    let text = [head.as_bytes(), &params, b"}"].concat();
+    let frame = Frame::parse(text.into(), context.egress.frame_limits()).ok()?;
+    introduction(&frame).ok()
+}
+
+impl Session {
+    fn returned(&self) -> Option<&AtomicBool> {
+        self.kept.as_ref().map(|kept| &kept.returned)
+    }
+
+    /// Tells the client of a restored session, once, that all of its lists and resources may have changed. It must have opened
+    /// its standing stream.
+    pub(crate) fn announce_return(self: &Arc<Self>) {
+        if !self.returned().is_some_and(|returned| returned.swap(false, Ordering::Relaxed)) {
+            return;
+        }
+        let lists = [
+            ("tools", Notice::ToolsChanged),
+            ("prompts", Notice::PromptsChanged),
+            ("resources", Notice::ResourcesChanged),
+        ];
+        if let Some(view) = self.view().map(|cell| cell.view()) {
+            for (_, notice) in lists.iter().filter(|(name, _)| view.declares(name, Some("listChanged"))) {
+                notify_changed(self, *notice);
+            }
+        }
+        let (session, uris) = (self.clone(), self.subscriptions.all());
+        if !uris.is_empty() {
+            // Many do not fit into a stream before its client reads.
+            tokio::spawn(async move {
+                let Face::Http(streams) = &session.face else { return };
+                for uri in uris {
+                    streams.push_when_read(STANDING, updated(&uri), Instant::now() + READ_TIME).await;
+                }
+            });
+        }
+    }
+
+    /// Notifies the client that a resource may have changed.
+    pub(super) fn send_updated(&self, uri: &str) {
+        self.send(updated(uri), false);
+    }
+}
+
+/// The notice that a resource may have changed.
+fn updated(uri: &str) -> Bytes {
+    let params = format!("\"uri\":{}", quote(uri));
+    proto::era::notice(Notice::ResourceUpdated.name(), params.as_bytes())
+}

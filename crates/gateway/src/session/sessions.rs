@@ -1,0 +1,252 @@
+//! All sessions of the protocol: what is asked of the table of them, and how idle ones end. It also has the receivers of
+//! messages for event streams, which exist before their clients have introduced themselves.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::access::{Class, Principal};
+use engine::catalogue::UpstreamId;
+use engine::config::Limits;
+use parking_lot::{Mutex, RwLock};
+use proto::rpc::{FrameError, Message};
+use tokio::sync::mpsc;
+use transport::net::Stop;
+
+use crate::admission::identity::Identity;
+use crate::session::session::{Face, Session};
+use crate::session::streams::STANDING;
+use crate::session::table::SessionTable;
+use crate::session::until::HeldOpen;
+use crate::view::view_cell::ViewCell;
+use upstream::pool::LinkCell;
+use upstream::quota::{Permit, QuotaError};
+
+/// All sessions.
+pub(crate) struct Sessions {
+    /// Those on a pipe, or with an event stream of their own, have no permit.
+    table: SessionTable<Session>,
+    idle: Mutex<Duration>,
+    doors: RwLock<HashMap<Box<str>, OpenDoor>>,
+}
+
+struct OpenDoor {
+    door: Door,
+    _permit: Permit,
+}
+
+/// The receiver of messages for one event stream.
+#[derive(Clone)]
+pub(crate) struct Door {
+    /// The profile that its client sees.
+    pub(crate) profile: usize,
+    /// The principal that opened it; only this principal may send to it, and only with the rights that it had then.
+    pub(crate) principal: Arc<Principal>,
+    pub(crate) class: Class,
+    /// The number of the rules for which that was found.
+    pub(crate) regime: u64,
+    /// Raised when it no longer fits the configuration.
+    pub(crate) ends: Stop,
+    /// Its entry among the open streams, which end with their credentials.
+    pub(crate) held: Arc<HeldOpen>,
+    /// Receives the messages in order, and waits if they come too fast.
+    pub(crate) messages: mpsc::Sender<Result<Message, FrameError>>,
+}
+
+impl Sessions {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            table: SessionTable::new(limits.sessions),
+            idle: Mutex::new(limits.session_idle),
+            doors: RwLock::default(),
+        }
+    }
+
+    /// Changes how many sessions there may be, and how long each may be idle. Sessions that are open stay.
+    pub(crate) fn follow(&self, limits: &Limits) {
+        self.table.resize(limits.sessions);
+        *self.idle.lock() = limits.session_idle;
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
+        self.table.get(id)
+    }
+
+    /// Takes a permit for a session or an event stream before it exists.
+    ///
+    /// # Errors
+    /// Fails if the caller has as many as allowed, or if all are taken.
+    pub(super) fn take_permit(&self, identity: &Identity) -> Result<Permit, QuotaError> {
+        self.table.take_permit(identity)
+    }
+
+    /// Returns true if a full table may be searched for room now.
+    pub(super) fn may_search(&self) -> bool {
+        self.table.may_search()
+    }
+
+    /// Removes sessions of the largest holder that have been unused for this long since their `initialize`, the oldest
+    /// first.
+    pub(super) fn evict(&self, unused_for: Duration) -> Vec<Arc<Session>> {
+        self.table.evict(unused_for)
+    }
+
+    /// Adds a session with its permit; one with an event stream of its own, or on a pipe, needs none.
+    pub(crate) fn add(&self, session: &Arc<Session>, permit: Option<Permit>) {
+        self.table.add(session.id.clone(), session.clone(), permit);
+    }
+
+    /// Adds the receiver of an event stream under the id that its session will have.
+    pub(crate) fn open_door(&self, id: Box<str>, door: Door, permit: Permit) {
+        self.doors.write().insert(id, OpenDoor { door, _permit: permit });
+    }
+
+    pub(crate) fn door(&self, id: &str) -> Option<Door> {
+        self.doors.read().get(id).map(|open| open.door.clone())
+    }
+
+    /// Ends the event streams that no longer fit the configuration, so that their clients connect again.
+    pub(crate) fn end_doors(&self, fits: impl Fn(&Door) -> bool) {
+        for door in self.doors.read().values().map(|open| &open.door).filter(|door| !fits(door)) {
+            door.ends.stop();
+        }
+    }
+
+    pub(crate) fn close_door(&self, id: &str) {
+        self.doors.write().remove(id);
+    }
+
+    pub(crate) fn remove(&self, id: &str) -> Option<Arc<Session>> {
+        self.table.remove(id)
+    }
+
+    /// The sessions that see a view.
+    pub(crate) fn with_view(&self, view: &ViewCell) -> Vec<Arc<Session>> {
+        self.table.those(|s| s.view().is_some_and(|own| std::ptr::eq(Arc::as_ptr(&own), view)))
+    }
+
+    /// Returns true if a session other than `but` listens to a resource over this cell.
+    pub(crate) fn listens(&self, but: &Session, over: (UpstreamId, &Arc<LinkCell>), uri: &str) -> bool {
+        self.table.any(|s| s.id != but.id && s.subscriptions.has(uri) && s.uses(over))
+    }
+
+    /// The sessions for which `is_one` is true.
+    pub(crate) fn those(&self, is_one: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
+        self.table.those(is_one)
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Session>> {
+        self.table.those(|_| true)
+    }
+
+    /// Ends the streams that belong to no call: nothing more will come on them.
+    pub(crate) fn hang_up(&self) {
+        for session in self.all() {
+            if let Face::Http(streams) = &session.face {
+                streams.finish(STANDING);
+            }
+        }
+    }
+
+    /// Keeps streams alive; removes and returns idle sessions.
+    pub(super) fn sweep(&self) -> Vec<Arc<Session>> {
+        let (most_idle, mut unused) = (*self.idle.lock(), Vec::new());
+        for session in self.all() {
+            if let Face::Http(streams) = &session.face
+                && streams.keep_alive()
+            {
+                session.touch();
+            }
+            let busy = session.requests.is_busy();
+            if !busy && session.usage.idle() > most_idle && matches!(session.face, Face::Http(_)) {
+                tracing::info!(
+                    "forgot a session that was idle for {most_idle:?}; its next request restores it"
+                );
+                unused.extend(self.remove(&session.id));
+            }
+        }
+        unused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use engine::ClientAddress;
+    use engine::access::{Principal, Scheme};
+    use proto::era::{ClientHello, by_version};
+    use transport::net::Stop;
+    use upstream::EgressProcess;
+
+    use super::super::seal;
+    use super::super::sealer::StateSealer;
+    use super::super::session::Birth;
+    use super::super::streams::Streams;
+    use super::*;
+
+    fn known(id: &str) -> Identity {
+        Identity::of(Arc::new(Principal::new(id, Scheme::Key)), None)
+    }
+
+    fn at(address: &str) -> Identity {
+        Identity::anyone(Some(ClientAddress::direct(address.parse().unwrap())))
+    }
+
+    fn limits(sessions: usize) -> Limits {
+        Limits { sessions, ..Limits::default() }
+    }
+
+    fn open(sessions: &Sessions, id: &str, identity: &Identity) -> Result<Arc<Session>, QuotaError> {
+        let permit = sessions.take_permit(identity)?;
+        let text = |text: &'static str| Bytes::from_static(text.as_bytes());
+        let hello = ClientHello {
+            version: "2025-06-18".to_owned(),
+            version_json: text("\"2025-06-18\""),
+            params: text("{}"),
+            capabilities: text("{}"),
+            info: None,
+            can_be_asked: false,
+        };
+        let sealer = Arc::new(
+            StateSealer::new(Arc::new(seal::tests::random()), &EgressProcess::new(1, Stop::new())).unwrap(),
+        );
+        let (id, identity) = (id.into(), identity.clone());
+        let (era, face) = (by_version("2025-06-18").unwrap(), Face::Http(Streams::new(&limits(8))));
+        let session =
+            Session::new(Birth { id, key: None, profile: 0, identity, era, hello, face }, &limits(8), sealer);
+        sessions.add(&session, Some(permit));
+        Ok(session)
+    }
+
+    #[test]
+    fn a_full_table_takes_room_from_unused_sessions_of_the_largest_holder_alone() {
+        let sessions = Sessions::new(&limits(8));
+        let local = at("127.0.0.1");
+        let unused = open(&sessions, "unused", &local).unwrap();
+        let used = open(&sessions, "used", &local).unwrap();
+        used.touch();
+        let busy = open(&sessions, "busy", &local).unwrap();
+        let _call =
+            busy.requests.begin(&proto::rpc::Id::from_json(Bytes::from_static(b"1")).unwrap()).unwrap();
+        for (id, holder) in [("a", known("key:a")), ("b", at("203.0.113.1")), ("c", at("203.0.113.2"))] {
+            open(&sessions, id, &holder).unwrap();
+        }
+        assert!(sessions.evict(Duration::from_mins(1)).is_empty(), "nobody has lain unused for so long");
+        let evicted = sessions.evict(Duration::ZERO);
+        assert_eq!(evicted.iter().map(|session| &*session.id).collect::<Vec<_>>(), ["unused"]);
+        assert!(sessions.get(&unused.id).is_none() && sessions.get("used").is_some());
+        assert!(["busy", "a", "b", "c"].iter().all(|id| sessions.get(id).is_some()));
+        assert!(sessions.evict(Duration::ZERO).is_empty());
+    }
+
+    #[test]
+    fn a_removed_session_gives_its_permit_back_at_once() {
+        let sessions = Sessions::new(&limits(4));
+        let held = open(&sessions, "a", &at("203.0.113.1")).unwrap();
+        assert!(matches!(open(&sessions, "b", &at("203.0.113.1")), Err(QuotaError::Own(..))));
+        assert!(open(&sessions, "c", &at("203.0.113.2")).is_ok());
+        assert!(sessions.remove("a").is_some());
+        assert!(open(&sessions, "d", &at("203.0.113.1")).is_ok());
+        drop(held);
+    }
+}

@@ -1,0 +1,327 @@
+//! The event streams of one client session: numbered events, replay after a lost connection, keep-alive.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::config::Limits;
+use engine::session::{EventId, EventLog};
+use parking_lot::Mutex;
+use proto::codec::sse::{KEEP_ALIVE, encode_event};
+use tokio::time::{Instant, timeout_at};
+use transport::net::{Body, BodySender};
+
+use super::seal::random_number;
+
+/// The number of the standing stream (GET), for messages that belong to no request.
+pub(crate) const STANDING: u64 = 0;
+
+/// The time without a message after which a request gets an event stream with keep-alive events.
+pub(crate) const SILENCE: Duration = Duration::from_secs(15);
+
+/// The number of messages that wait for a client that has no standing stream yet.
+const MAX_PENDING: usize = 64;
+
+/// The number of events that a client may be behind before its connection is given up; it can ask for them again.
+const BEHIND: usize = 256;
+
+/// The reason why a stream cannot be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StreamFault {
+    #[error("this session has {0} event streams open; close one of them")]
+    TooMany(usize),
+    #[error("the events behind this Last-Event-ID are no longer kept; send the request again")]
+    Gap,
+    #[error("the answer was lost with a restart of the gateway; the request may have been executed")]
+    Lost,
+}
+
+struct SessionStreamState {
+    next: u64,
+    live: Option<BodySender>,
+    done: bool,
+}
+
+struct Table {
+    epoch: u32,
+    log: EventLog,
+    streams: HashMap<u64, SessionStreamState>,
+    pending: VecDeque<Bytes>,
+    next_stream: u64,
+}
+
+/// All streams of a session.
+pub(crate) struct Streams {
+    max: usize,
+    table: Mutex<Table>,
+}
+
+impl Streams {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        // Without randomness, a stream of before may look like one that is no longer kept.
+        let epoch = random_number().map_or(0, |number| u32::try_from(number >> 32).unwrap_or(0));
+        let table = Table {
+            epoch,
+            log: EventLog::new(limits.replay_events, limits.replay_bytes),
+            streams: HashMap::new(),
+            pending: VecDeque::new(),
+            next_stream: STANDING + 1,
+        };
+        Self { max: limits.streams_per_session, table: Mutex::new(table) }
+    }
+
+    /// Opens a stream for one request's messages. `primed` sends an event without data first, so that the client can
+    /// ask for the rest whenever it loses the connection.
+    pub(crate) fn open(&self, primed: bool) -> Result<(u64, Body), StreamFault> {
+        let mut table = self.table.lock();
+        table.make_room(self.max)?;
+        let id = table.next_stream;
+        table.next_stream += 1;
+        let body = table.attach(id);
+        if primed {
+            table.prime(id, None);
+        }
+        Ok((id, body))
+    }
+
+    /// Opens the standing stream. An older one ends: each message goes on one stream only.
+    pub(crate) fn open_standing(&self, primed: bool) -> Result<Body, StreamFault> {
+        let mut table = self.table.lock();
+        // One in the place of another needs no more room.
+        if !table.streams.contains_key(&STANDING) {
+            table.make_room(self.max)?;
+        }
+        let body = table.attach(STANDING);
+        if primed {
+            table.prime(STANDING, None);
+        }
+        table.send_pending();
+        Ok(body)
+    }
+
+    /// Returns true if the standing stream was ever open.
+    pub(crate) fn had_standing(&self) -> bool {
+        self.table.lock().streams.contains_key(&STANDING)
+    }
+
+    /// Returns true if the event was sent in this life of the session.
+    pub(crate) fn has_sent(&self, event: EventId) -> bool {
+        self.table.lock().epoch == event.epoch
+    }
+
+    /// Reopens a stream after the last event that the client has seen.
+    pub(crate) fn resume(&self, last: EventId) -> Result<Body, StreamFault> {
+        let mut table = self.table.lock();
+        if last.epoch != table.epoch {
+            return Err(StreamFault::Lost);
+        }
+        let stream = table.streams.get(&last.stream).ok_or(StreamFault::Gap)?;
+        let (next, is_done) = (stream.next, stream.done);
+        if table.log.has_gap(last, next) {
+            // What a call said on its way may be missed, but not its answer.
+            let has_answer = !is_done || table.log.after(last).next().is_some();
+            if last.stream == STANDING || last.event >= next || !has_answer {
+                return Err(StreamFault::Gap);
+            }
+            tracing::debug!(
+                stream = last.stream,
+                "a client resumed a call but missed some of its notifications"
+            );
+        }
+        let missed: Vec<(EventId, Bytes)> = table.log.after(last).collect();
+        let body = table.attach(last.stream);
+        if let Some(stream) = table.streams.get_mut(&last.stream) {
+            for (id, data) in missed {
+                stream.write(id, &data);
+            }
+            if stream.done {
+                stream.live = None;
+            }
+        }
+        if last.stream == STANDING {
+            table.send_pending();
+        }
+        Ok(body)
+    }
+
+    /// Sends a message on a stream; it is kept for resumption, whether or not the client is connected.
+    pub(crate) fn push(&self, stream: u64, message: Bytes) {
+        self.table.lock().push(stream, message);
+    }
+
+    /// Sends a message on a stream once its reader has room for it, or at `deadline`. Without a reader, it is kept for
+    /// resumption at once.
+    pub(crate) async fn push_when_read(&self, stream: u64, message: Bytes, deadline: Instant) {
+        self.room(stream, deadline).await;
+        self.push(stream, message);
+    }
+
+    /// The same for an answer, which is kept whatever other messages the session has.
+    pub(crate) async fn push_answer(&self, stream: u64, answer: Bytes, deadline: Instant) {
+        self.room(stream, deadline).await;
+        self.table.lock().push_answer(stream, answer);
+    }
+
+    async fn room(&self, stream: u64, deadline: Instant) {
+        loop {
+            let reader = self.table.lock().reader(stream).filter(|reader| !reader.has_room());
+            let Some(reader) = reader else { return };
+            if timeout_at(deadline, reader.room()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Sends a message on the standing stream. Without a reader, a message with `keep` waits for the next reader; any
+    /// other one is kept for resumption if the stream was ever open.
+    pub(crate) fn push_standing(&self, message: Bytes, keep: bool) {
+        let mut table = self.table.lock();
+        if table.is_live(STANDING) || (!keep && table.streams.contains_key(&STANDING)) {
+            table.push(STANDING, message);
+        } else if keep {
+            if table.pending.len() == MAX_PENDING {
+                table.pending.pop_front();
+            }
+            table.pending.push_back(message);
+        }
+    }
+
+    /// Closes a stream's connection for now; the client shall reconnect after this many milliseconds.
+    pub(crate) fn pause(&self, stream: u64, retry: Option<u64>) {
+        let mut table = self.table.lock();
+        table.prime(stream, retry);
+        if let Some(stream) = table.streams.get_mut(&stream) {
+            stream.live = None;
+        }
+    }
+
+    /// Ends a stream; its events can still be resumed.
+    pub(crate) fn finish(&self, stream: u64) {
+        let mut table = self.table.lock();
+        if let Some(stream) = table.streams.get_mut(&stream) {
+            stream.done = true;
+            stream.live = None;
+        }
+    }
+
+    /// Ends all streams.
+    pub(crate) fn close(&self) {
+        self.table.lock().streams.clear();
+    }
+
+    /// Sends keep-alive events. Returns `true` if any stream is open.
+    pub(crate) fn keep_alive(&self) -> bool {
+        let mut table = self.table.lock();
+        let mut alive = false;
+        for stream in table.streams.values_mut() {
+            let Some(live) = &stream.live else { continue };
+            if live.is_gone() {
+                stream.live = None;
+                continue;
+            }
+            alive = true;
+            // Where there is no room, more is on its way than a sign of life.
+            let _ = live.try_send(Bytes::from_static(KEEP_ALIVE));
+        }
+        alive
+    }
+}
+
+impl Table {
+    /// Removes ended streams without kept events; fails if too many are open.
+    fn make_room(&mut self, max: usize) -> Result<(), StreamFault> {
+        if self.streams.len() < max {
+            return Ok(());
+        }
+        let gone = |s: &SessionStreamState| s.live.as_ref().is_none_or(BodySender::is_gone);
+        let open = self.streams.values().filter(|s| !s.done && !gone(s)).count();
+        if open >= max {
+            return Err(StreamFault::TooMany(max));
+        }
+        let (log, epoch) = (&self.log, self.epoch);
+        self.streams
+            .retain(|id, s| !s.done || log.after(EventId { epoch, stream: *id, event: 0 }).next().is_some());
+        Ok(())
+    }
+
+    fn attach(&mut self, id: u64) -> Body {
+        let (sender, body) = Body::channel(BEHIND);
+        let stream =
+            self.streams.entry(id).or_insert(SessionStreamState { next: 0, live: None, done: false });
+        stream.live = Some(sender);
+        body
+    }
+
+    fn reader(&self, id: u64) -> Option<BodySender> {
+        self.streams.get(&id)?.live.clone()
+    }
+
+    fn is_live(&self, id: u64) -> bool {
+        self.streams.get(&id).and_then(|s| s.live.as_ref()).is_some_and(|live| !live.is_gone())
+    }
+
+    /// Sends waiting messages on the standing stream.
+    fn send_pending(&mut self) {
+        for message in std::mem::take(&mut self.pending) {
+            self.push(STANDING, message);
+        }
+    }
+
+    fn prime(&mut self, id: u64, retry: Option<u64>) {
+        let epoch = self.epoch;
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let event = EventId { epoch, stream: id, event: stream.next };
+        stream.next += 1;
+        let mut text = Vec::with_capacity(32);
+        encode_event(&mut text, None, Some(&event.to_string()), retry, b"");
+        stream.send(Bytes::from(text));
+        self.log.push(event, Bytes::new());
+    }
+
+    fn push(&mut self, id: u64, message: Bytes) {
+        if let Some(event) = self.write(id, &message) {
+            self.log.push(event, message);
+        }
+    }
+
+    fn push_answer(&mut self, id: u64, answer: Bytes) {
+        if let Some(event) = self.write(id, &answer) {
+            self.log.push_answer(event, answer);
+        }
+    }
+
+    /// Gives a message the stream's next number, and sends it to the reader if there is one.
+    fn write(&mut self, id: u64, message: &Bytes) -> Option<EventId> {
+        let epoch = self.epoch;
+        let stream = self.streams.get_mut(&id)?;
+        let event = EventId { epoch, stream: id, event: stream.next };
+        stream.next += 1;
+        stream.write(event, message);
+        Some(event)
+    }
+}
+
+impl SessionStreamState {
+    fn write(&mut self, id: EventId, data: &Bytes) {
+        // An event without data only primes the stream, and that has been done.
+        if data.is_empty() {
+            return;
+        }
+        let mut text = Vec::with_capacity(data.len() + 48);
+        encode_event(&mut text, Some("message"), Some(&id.to_string()), None, data);
+        self.send(Bytes::from(text));
+    }
+
+    fn send(&mut self, text: Bytes) {
+        if self.live.as_ref().is_some_and(|live| live.try_send(text).is_err()) {
+            self.live = None;
+        }
+    }
+}
+
+/// A message as an event without an id: streams of this era cannot be resumed.
+pub(crate) fn event(message: &[u8]) -> Bytes {
+    let mut text = Vec::with_capacity(message.len() + 24);
+    encode_event(&mut text, Some("message"), None, None, message);
+    Bytes::from(text)
+}

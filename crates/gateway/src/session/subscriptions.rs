@@ -1,0 +1,211 @@
+//! The resources that a session's client listens to.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::catalogue::UpstreamId;
+use proto::era::Era;
+use proto::json::quote;
+use proto::mcp::Method;
+use proto::rpc::{Id, result_response};
+
+use super::context::SessionContext;
+use super::followed::Subscribed;
+use super::session::weak_user;
+use crate::session::session::Session;
+use upstream::link::OpenLink;
+use upstream::link::requests::request;
+use upstream::pool::LinkCell;
+use upstream::subscriptions::topics::{Listener, ListenerHandle};
+use upstream::{Egress, Upstream};
+
+/// The time for which a client waits to learn if a server without sessions sends updates of a resource; after that it is
+/// told that the server does.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A change of a session's subscriptions.
+pub(crate) struct Subscription {
+    pub(crate) uri: String,
+    pub(crate) on: bool,
+}
+
+/// A change that has to be requested from the session's own upstream.
+pub(crate) struct Change {
+    asked: Subscription,
+    upstream: Arc<Upstream>,
+    /// True if the session did not listen to it before.
+    is_new: bool,
+}
+
+/// The outcome of a change.
+pub(crate) enum Changing {
+    /// The change is made.
+    Done,
+    /// The change depends on the answer of an upstream without sessions.
+    Wait(Subscribing),
+    /// The upstream has to be asked, in the session.
+    Ask(Change),
+}
+
+/// A subscription that an upstream without sessions has not accepted yet.
+pub(crate) struct Subscribing {
+    session: Arc<Session>,
+    listener: ListenerHandle,
+    uri: String,
+    patience: Duration,
+}
+
+impl Subscribing {
+    /// The answer to the request with this id: status and message.
+    pub(crate) async fn answer(self, id: &Id) -> (u16, Bytes) {
+        let settled = tokio::time::timeout(self.patience, self.listener.settled()).await;
+        if settled.is_err() || self.listener.refused().is_empty() {
+            return (200, result_response(id, b"{}"));
+        }
+        self.session.subscriptions.remove(&self.uri);
+        let name = self.listener.server().name();
+        let message = format!("server {name:?} does not send updates of {}", self.uri);
+        let fault = Fault::upstream(name, false, message);
+        (fault.http_status(self.session.kind.era), fault.response(Some(id)))
+    }
+}
+
+impl Session {
+    /// Makes a change as far as possible without asking the upstream in this session. It is in force at once, so that no
+    /// other change undoes it meanwhile. `declares` is true if the upstream supports subscriptions.
+    ///
+    /// # Errors
+    /// The fault to answer with.
+    pub(crate) fn change(
+        self: &Arc<Self>,
+        context: &Arc<SessionContext>,
+        asked: Subscription,
+        (upstream, server, declares): (&Arc<Upstream>, &Era, bool),
+    ) -> Result<Changing, Fault> {
+        let limits = &context.egress.snapshot.limits;
+        if !asked.on {
+            let listened = self.subscriptions.remove(&asked.uri);
+            context.state.note_change(self);
+            upstream.topics.note_change();
+            if !server.has_sessions() {
+                return Ok(Changing::Done);
+            }
+            let cell = self.cell(upstream);
+            if !cell.is_own()
+                && (!listened
+                    || context.state.sessions.listens(self, (upstream.server.spec.id, &cell), &asked.uri))
+            {
+                return Ok(Changing::Done);
+            }
+            return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new: false }));
+        }
+        if !server.has_sessions() && !declares {
+            let why =
+                format!("is not available: server {:?} does not support subscriptions", upstream.name());
+            return Err(Fault::unknown_method(Method::Subscribe.name(), &why));
+        }
+        let is_new = self.subscriptions.insert(&asked.uri, upstream, limits.subscriptions_per_session)?;
+        if server.has_sessions() {
+            return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new }));
+        }
+        let listening =
+            upstream.listen(&context.egress, Listener::by_session(asked.uri.clone(), weak_user(self)));
+        let listener = listening.handle().clone();
+        if let Some(kept) = self.subscriptions.lock().get_mut(&asked.uri) {
+            kept.how = Subscribed::Kept(listening);
+        }
+        context.state.note_change(self);
+        let patience = PATIENCE.min(limits.connect_timeout);
+        Ok(Changing::Wait(Subscribing { session: self.clone(), listener, uri: asked.uri, patience }))
+    }
+
+    /// Keeps or reverts a change that the upstream was asked for.
+    pub(crate) fn settle(
+        self: &Arc<Self>,
+        context: &Arc<SessionContext>,
+        change: Option<&Change>,
+        agreed: bool,
+    ) {
+        let Some(Change { asked, upstream, is_new }) = change else { return };
+        upstream.topics.note_change();
+        // Written a little later, with the outcome.
+        context.state.note_change(self);
+        match asked.on {
+            true if agreed => {
+                if let Some(place) = self.subscriptions.lock().get_mut(&asked.uri) {
+                    place.how = Subscribed::Taken;
+                }
+                upstream.topics.note_change();
+            }
+            true if *is_new => drop(self.subscriptions.remove(&asked.uri)),
+            true => {}
+            // Somebody may have come to share it just then.
+            false => {
+                if let Some(link) = self.shared_link(upstream.server.spec.id) {
+                    tokio::spawn(listen_again(context.clone(), self.clone(), link, asked.uri.clone()));
+                }
+            }
+        }
+    }
+
+    /// Listens over the server's shared link to what it listened to on a link that serves another client now.
+    pub(super) fn listen_beside(self: &Arc<Self>, egress: &Egress, link: &OpenLink) {
+        let mut all = self.subscriptions.lock();
+        for (uri, followed) in all.iter_mut() {
+            let is_there = std::ptr::eq(Arc::as_ptr(&followed.upstream.server), Arc::as_ptr(&link.server));
+            if is_there && matches!(followed.how, Subscribed::Taken) {
+                let listener = Listener::by_session(uri.clone(), weak_user(self));
+                followed.how = Subscribed::Kept(followed.upstream.listen(egress, listener));
+            }
+        }
+    }
+
+    /// The open link to an upstream that this session shares with others.
+    fn shared_link(&self, upstream: UpstreamId) -> Option<Arc<OpenLink>> {
+        let links = self.links.lock();
+        let used = links.get(&upstream).filter(|used| !used.cell.is_own())?;
+        let link = used.cell.current().filter(|link| link.era.has_sessions())?;
+        (used.joined.load(Ordering::Acquire) == link.tenancy()).then_some(link)
+    }
+
+    /// Returns true if it reaches an upstream over this cell.
+    pub(crate) fn uses(&self, (upstream, cell): (UpstreamId, &Arc<LinkCell>)) -> bool {
+        self.links.lock().get(&upstream).is_some_and(|used| Arc::ptr_eq(&used.cell, cell))
+    }
+
+    /// Ends the subscriptions on shared links that no other session has.
+    pub(crate) fn leave_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
+        let uris = self.subscriptions.drain();
+        let Some(view) = self.view().map(|cell| cell.view()) else { return };
+        let left: Vec<_> = uris
+            .into_iter()
+            .filter_map(|uri| {
+                let owner = view.resource_owner(&uri)?;
+                let link = self.shared_link(owner)?;
+                let cell = self.cell(&context.view.state.upstream_of(owner, &self.identity));
+                (!context.state.sessions.listens(self, (owner, &cell), &uri)).then_some((link, uri))
+            })
+            .collect();
+        if left.is_empty() {
+            return;
+        }
+        let (context, session) = (context.clone(), self.clone());
+        tokio::spawn(async move {
+            for (link, uri) in left {
+                let params = format!("\"uri\":{}", quote(&uri));
+                request(&context.egress, &link, Method::Unsubscribe, &params).await;
+                listen_again(context.clone(), session.clone(), link, uri).await;
+            }
+        });
+    }
+}
+
+/// Subscribes again after an unsubscription, if another session listens by now: its own request may have been overtaken.
+async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, uri: String) {
+    if link.users().iter().any(|user| user.attribution() != session.attribution && user.is_subscribed(&uri)) {
+        request(&context.egress, &link, Method::Subscribe, &format!("\"uri\":{}", quote(&uri))).await;
+    }
+}

@@ -1,0 +1,137 @@
+//! A table of sessions of one form: found by id, limited in number, in total and per caller. In a full one, sessions make
+//! room that were opened and never used. It must not know what a session does, or how it ends.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::RwLock;
+use upstream::quota::{Permit, Quota, QuotaError, Throttle};
+
+use crate::admission::identity::Identity;
+
+/// A hasher that uses an id's last bytes: they are random, and no outsider chooses them. The first name a key.
+#[derive(Default)]
+struct LastBytes(u64);
+
+impl Hasher for LastBytes {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes.iter().rev().take(8) {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        // The table looks at the upper bits, too, and letters differ in few of them.
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+type ByItself = BuildHasherDefault<LastBytes>;
+
+/// The number of sessions that make room at once, so that a full table is seldom searched.
+const EVICTED_AT_ONCE: usize = 64;
+
+/// A session that may make room for another one.
+pub(crate) trait Evictable {
+    /// The time since it was opened.
+    fn age(&self) -> Duration;
+
+    /// Returns true if it is older than `age` and was never used: no stream, no request, only the introduction.
+    fn is_unused_for(&self, age: Duration) -> bool;
+}
+
+/// Sessions by id, and the permits of those that are counted.
+pub(crate) struct SessionTable<S> {
+    quota: Arc<Quota>,
+    searches: Throttle,
+    open: RwLock<HashMap<Box<str>, OpenSession<S>, ByItself>>,
+}
+
+struct OpenSession<S> {
+    session: Arc<S>,
+    permit: Option<Permit>,
+}
+
+impl<S: Evictable> SessionTable<S> {
+    /// Creates an empty table with `max` permits.
+    pub(crate) fn new(max: usize) -> Self {
+        Self { quota: Quota::new(max), searches: Throttle::default(), open: RwLock::default() }
+    }
+
+    /// Changes the number of permits. Sessions that are open stay.
+    pub(crate) fn resize(&self, max: usize) {
+        self.quota.resize(max);
+    }
+
+    /// The session with this id.
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<S>> {
+        self.open.read().get(id).map(|open| open.session.clone())
+    }
+
+    /// Takes a permit for a session before it exists.
+    ///
+    /// # Errors
+    /// Fails if the caller has as many as allowed, or if all are taken.
+    pub(crate) fn take_permit(&self, identity: &Identity) -> Result<Permit, QuotaError> {
+        self.quota.take(identity.holder())
+    }
+
+    /// Returns true if a full table may be searched for room now.
+    pub(crate) fn may_search(&self) -> bool {
+        self.searches.pass()
+    }
+
+    /// Adds a session; one that is not counted has no permit.
+    pub(crate) fn add(&self, id: Box<str>, session: Arc<S>, permit: Option<Permit>) {
+        self.open.write().insert(id, OpenSession { session, permit });
+    }
+
+    /// Removes a session; its permit is free at once.
+    pub(crate) fn remove(&self, id: &str) -> Option<Arc<S>> {
+        let mut open = self.open.write();
+        let removed = open.remove(id);
+        // What a rush of sessions took is given back.
+        if open.capacity() > 64 && open.len() * 4 < open.capacity() {
+            open.shrink_to_fit();
+        }
+        drop(open);
+        removed.map(|open| open.session)
+    }
+
+    /// Removes sessions of the largest holder that have been unused for this long since their introduction, the oldest
+    /// first.
+    pub(crate) fn evict(&self, unused_for: Duration) -> Vec<Arc<S>> {
+        let Some(holder) = self.quota.largest_holder() else { return Vec::new() };
+        let is_its = |permit: &Permit| *permit.holder() == holder;
+        let mut unused: Vec<(Box<str>, Arc<S>)> = {
+            let open = self.open.read();
+            let its = open.iter().filter(|(_, open)| open.permit.as_ref().is_some_and(is_its));
+            let unused = its.filter(|(_, open)| open.session.is_unused_for(unused_for));
+            unused.map(|(id, open)| (id.clone(), open.session.clone())).collect()
+        };
+        unused.sort_unstable_by_key(|(_, session)| Reverse(session.age()));
+        unused.truncate(EVICTED_AT_ONCE);
+        // Its client may have come back in the meantime.
+        unused.retain(|(id, session)| session.is_unused_for(unused_for) && self.remove(id).is_some());
+        unused.into_iter().map(|(_, session)| session).collect()
+    }
+
+    /// Removes the sessions for which `stays` is false.
+    pub(crate) fn retain(&self, stays: impl Fn(&S) -> bool) {
+        self.open.write().retain(|_, open| stays(&open.session));
+    }
+
+    /// The sessions for which `is_one` is true.
+    pub(crate) fn those(&self, is_one: impl Fn(&S) -> bool) -> Vec<Arc<S>> {
+        let open = self.open.read();
+        open.values().map(|open| &open.session).filter(|session| is_one(session)).cloned().collect()
+    }
+
+    /// Returns true if there is a session for which `is_one` is true.
+    pub(crate) fn any(&self, is_one: impl Fn(&S) -> bool) -> bool {
+        self.open.read().values().any(|open| is_one(&open.session))
+    }
+}

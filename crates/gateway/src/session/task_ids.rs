@@ -1,0 +1,36 @@
+//! Task ids in servers' messages to a session's client. It must not know what a task is about.
+
+use std::borrow::Cow;
+
+use engine::tasks::{TaskIds, TaskPlace, message_edits, renames};
+use proto::bridge::tasks::in_message;
+use proto::json::Splice;
+use proto::rpc::Frame;
+use upstream::Egress;
+use upstream::link::OpenLink;
+
+use super::session::Session;
+
+/// An upstream's message on a session's link that concerns a task, in the form for the session's client; `None` if the
+/// task's owner is unknown.
+pub(crate) fn for_session<'f>(
+    egress: &Egress,
+    session: &Session,
+    link: &OpenLink,
+    frame: &'f Frame,
+) -> Option<Cow<'f, Frame>> {
+    if in_message(frame).is_empty() || !session.view().is_some_and(|cell| renames(&cell.view())) {
+        return Some(Cow::Borrowed(frame));
+    }
+    if !link.own {
+        return None;
+    }
+    let ids = TaskIds::new(&*session.sealer, session.owner(), session.kind.era);
+    let place = TaskPlace { server: link.server.name(), home: None };
+    let edits = message_edits(frame, None, ids, place).ok()?;
+    let mut splice = Splice::new(frame.text());
+    for (span, name) in &edits {
+        splice.replace(*span, name);
+    }
+    Frame::parse(splice.finish(), egress.frame_limits()).ok().map(Cow::Owned)
+}

@@ -1,0 +1,87 @@
+//! The time until which sessions and streams may stay open, by their credentials. It must not know how a credential is
+//! checked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::access::Principal;
+use parking_lot::Mutex;
+use transport::net::Stop;
+
+/// The credential does not expire by itself.
+const NEVER: u64 = u64::MAX;
+
+/// The time until which something may stay open, in milliseconds since 1970: that of the longest credential shown for it.
+#[derive(Debug)]
+pub(crate) struct Until(AtomicU64);
+
+impl Until {
+    pub(crate) fn of(principal: &Principal) -> Self {
+        Self(AtomicU64::new(principal.until_ms.unwrap_or(NEVER)))
+    }
+
+    /// Extends it to the validity of this principal's credential.
+    pub(crate) fn renew(&self, principal: &Principal) {
+        let until = principal.until_ms.unwrap_or(NEVER);
+        // Looked at first: nearly always it is the same, and many threads may look.
+        if self.0.load(Ordering::Relaxed) < until {
+            self.0.fetch_max(until, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn is_over(&self, now_ms: u64) -> bool {
+        self.0.load(Ordering::Relaxed) <= now_ms
+    }
+}
+
+/// An open event stream.
+#[derive(Debug)]
+pub(crate) struct HeldOpen {
+    pub(crate) principal: Arc<Principal>,
+    pub(crate) until: Until,
+    pub(crate) revoked: Stop,
+}
+
+impl HeldOpen {
+    /// Waits until the credential that opened it is no longer valid.
+    pub(crate) async fn revoked(&self) {
+        self.revoked.stopped().await;
+    }
+}
+
+/// All open event streams.
+#[derive(Debug, Default)]
+pub(crate) struct Holders {
+    next: AtomicU64,
+    pub(crate) open: Mutex<HashMap<u64, Arc<HeldOpen>>>,
+}
+
+/// The entry of an open stream, until it is dropped.
+pub(crate) struct Holding {
+    holders: Arc<Holders>,
+    number: u64,
+    pub(crate) held: Arc<HeldOpen>,
+}
+
+impl Holding {
+    /// Adds a stream that `principal` has opened.
+    pub(crate) fn new(holders: &Arc<Holders>, principal: &Arc<Principal>) -> Self {
+        let held =
+            HeldOpen { principal: principal.clone(), until: Until::of(principal), revoked: Stop::new() };
+        let held = Arc::new(held);
+        let number = holders.next.fetch_add(1, Ordering::Relaxed);
+        holders.open.lock().insert(number, held.clone());
+        Self { holders: holders.clone(), number, held }
+    }
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        let mut open = self.holders.open.lock();
+        open.remove(&self.number);
+        if open.capacity() > 64 && open.len() * 4 < open.capacity() {
+            open.shrink_to_fit();
+        }
+    }
+}

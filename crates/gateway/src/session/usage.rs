@@ -1,0 +1,46 @@
+//! The times of a session's opening and last use. It must not know what a session is.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The use of one session.
+pub(crate) struct Usage {
+    opened: Instant,
+    /// The time of its last use, in milliseconds after `opened`.
+    touched: AtomicU64,
+    /// True once more than its introduction has come.
+    is_used: AtomicBool,
+}
+
+impl Usage {
+    /// Starts with the current time.
+    pub(crate) fn new() -> Self {
+        Self { opened: Instant::now(), touched: AtomicU64::new(0), is_used: AtomicBool::new(false) }
+    }
+
+    /// Notes a use.
+    pub(crate) fn touch(&self) {
+        let now = u64::try_from(self.age().as_millis()).unwrap_or(u64::MAX);
+        self.touched.store(now, Ordering::Relaxed);
+    }
+
+    /// Notes that more than the introduction has come.
+    pub(crate) fn note(&self) {
+        self.is_used.store(true, Ordering::Relaxed);
+    }
+
+    /// The time since its last use.
+    pub(crate) fn idle(&self) -> Duration {
+        self.age().saturating_sub(Duration::from_millis(self.touched.load(Ordering::Relaxed)))
+    }
+
+    /// The time since it was opened.
+    pub(crate) fn age(&self) -> Duration {
+        self.opened.elapsed()
+    }
+
+    /// Returns true if it is older than `age` and only its introduction has come.
+    pub(crate) fn is_unused_for(&self, age: Duration) -> bool {
+        !self.is_used.load(Ordering::Relaxed) && self.age() >= age
+    }
+}

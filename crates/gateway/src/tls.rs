@@ -1,0 +1,235 @@
+//! The files of `tls`: read, checked, and reloaded when they change. It must not know connections, or how TLS works.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::net::SocketAddr;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use engine::config::{Config, Tls};
+use jiff::Timestamp;
+use secrecy::zeroize::Zeroizing;
+use transport::net::tls::{ServerCertificate, ServerPem, ServerTls, TlsPart, Validity};
+
+/// The largest file, in bytes.
+const MOST: u64 = 1 << 20;
+
+/// An unusable file, the reason, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("tls.{key}: {file}: {why}")]
+pub(crate) struct TlsFault {
+    key: &'static str,
+    file: String,
+    why: String,
+}
+
+impl TlsFault {
+    fn new(key: &'static str, file: &Path, why: impl fmt::Display) -> Self {
+        Self { key, file: file.display().to_string(), why: why.to_string() }
+    }
+}
+
+/// The content of the files.
+struct TlsContents {
+    cert: Vec<u8>,
+    key: Zeroizing<Vec<u8>>,
+    client_ca: Option<Vec<u8>>,
+}
+
+impl TlsContents {
+    fn read(tls: &Tls) -> Result<Self, TlsFault> {
+        let cert = contents("cert", &tls.cert)?;
+        let key = Zeroizing::new(contents("key", &tls.key)?);
+        let client_ca = tls.client_ca.as_deref().map(|file| contents("clientCa", file)).transpose()?;
+        Ok(Self { cert, key, client_ca })
+    }
+
+    fn pem(&self) -> ServerPem<'_> {
+        ServerPem { cert: &self.cert, key: &self.key, client_ca: self.client_ca.as_deref() }
+    }
+}
+
+fn contents(key: &'static str, path: &Path) -> Result<Vec<u8>, TlsFault> {
+    let cannot = |why: &dyn fmt::Display| {
+        let help = "name a file that Dragoman's user can read";
+        TlsFault::new(key, path, format_args!("cannot read it ({why}); {help}"))
+    };
+    let file = File::open(path).map_err(|e| cannot(&e))?;
+    let size = file.metadata().map_err(|e| cannot(&e))?;
+    if !size.is_file() {
+        return Err(cannot(&"it is no file"));
+    }
+    if size.len() > MOST {
+        return Err(cannot(&format_args!("it is larger than {MOST} bytes")));
+    }
+    // Room for all at once: a buffer that grows would leave copies of a key behind.
+    let mut bytes = Vec::with_capacity(usize::try_from(size.len()).unwrap_or(0) + 1);
+    file.take(MOST).read_to_end(&mut bytes).map_err(|e| cannot(&e))?;
+    Ok(bytes)
+}
+
+fn named(tls: &Tls, error: &transport::net::tls::TlsError) -> TlsFault {
+    let (key, file) = match error.part {
+        TlsPart::Cert => ("cert", &tls.cert),
+        TlsPart::Key => ("key", &tls.key),
+        TlsPart::ClientCa => ("clientCa", tls.client_ca.as_ref().unwrap_or(&tls.cert)),
+    };
+    TlsFault::new(key, file, error)
+}
+
+/// Creates the TLS settings from these files.
+///
+/// # Errors
+/// Returns the unusable file.
+fn open(tls: &Tls) -> Result<ServerTls, TlsFault> {
+    ServerTls::new(&TlsContents::read(tls)?.pem()).map_err(|error| named(tls, &error))
+}
+
+/// Warnings about usable files.
+fn notes(tls: &Tls) -> Vec<String> {
+    validity(tls).into_iter().chain(open_key(tls)).collect()
+}
+
+/// Warnings about the files of a configuration that is not served.
+pub fn check(tls: &Tls) -> Vec<String> {
+    let fault = open(tls).err().map(|fault| format!("{fault}; `dragoman serve` would not start"));
+    fault.into_iter().chain(notes(tls)).collect()
+}
+
+/// A warning about a certificate that is not valid now.
+fn validity(tls: &Tls) -> Option<String> {
+    let certificate = certificate(tls)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let file = tls.cert.display();
+    let at = |seconds: u64| {
+        let at = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+        at.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%d %H:%M").to_string()
+    };
+    match certificate.validity(now) {
+        Validity::Now => None,
+        Validity::Until(end) => Some(format!(
+            "tls.cert: {file}: the certificate expired at {} UTC, so clients refuse it; replace it",
+            at(end)
+        )),
+        Validity::From(begin) => Some(format!(
+            "tls.cert: {file}: the certificate is not valid before {} UTC, so clients refuse it until \
+             then; check this machine's clock, or replace it",
+            at(begin)
+        )),
+    }
+}
+
+/// A warning about a private key that other users can read.
+fn open_key(tls: &Tls) -> Option<String> {
+    let mode = std::fs::metadata(&tls.key).ok()?.permissions().mode() & 0o777;
+    let file = tls.key.display();
+    (mode & 0o004 != 0).then(|| {
+        format!("tls.key: other users can read {file} (mode {mode:03o}); run `chmod 600 {file}`, as Dragoman's user")
+    })
+}
+
+fn certificate(tls: &Tls) -> Option<ServerCertificate> {
+    ServerCertificate::read(&contents("cert", &tls.cert).ok()?).ok()
+}
+
+/// The origin at which clients on this machine reach the address, such as `https://mcp.example.com:8443`: with TLS under
+/// a name in the certificate that means this machine, if there is one.
+pub fn origin(config: &Config, here: SocketAddr) -> String {
+    let Some(tls) = &config.tls else { return format!("http://{here}") };
+    let host = certificate(tls).and_then(|certificate| {
+        let address = here.ip().to_string();
+        if certificate.covers(&address) {
+            return None;
+        }
+        let allowed = config.allowed_hosts.iter().map(String::as_str);
+        let mut names = here.ip().is_loopback().then_some("localhost").into_iter().chain(allowed);
+        names.find(|name| certificate.covers(name.split(':').next().unwrap_or(name))).map(ToOwned::to_owned)
+    });
+    match (host, here.port()) {
+        (None, _) => format!("https://{here}"),
+        (Some(host), 443) => format!("https://{host}"),
+        (Some(host), _) if host.contains(':') => format!("https://{host}"),
+        (Some(host), port) => format!("https://{host}:{port}"),
+    }
+}
+
+/// A file's metadata, which changes with its content; `None` if the file does not exist.
+type Stamp = Option<(i64, i64, u64, u64)>;
+
+/// The files of one listener, and the settings to replace when they change.
+pub(crate) struct TlsWatch {
+    files: Arc<Tls>,
+    serves: ServerTls,
+    seen: Vec<Stamp>,
+    /// The latest change that was seen: files are read once they stay the same, because they may still be being written.
+    differs: Option<Vec<Stamp>>,
+}
+
+impl TlsWatch {
+    /// Reads the files, and starts to watch them.
+    ///
+    /// # Errors
+    /// Returns the unusable file.
+    pub(crate) fn start(files: Tls) -> Result<Self, TlsFault> {
+        let seen = stamps(&files);
+        let serves = open(&files)?;
+        for note in notes(&files) {
+            tracing::warn!("{note}");
+        }
+        Ok(Self { files: Arc::new(files), serves, seen, differs: None })
+    }
+
+    /// The TLS settings made from the files.
+    pub(crate) fn serves(&self) -> ServerTls {
+        self.serves.clone()
+    }
+
+    /// Checks the files, and reloads them if they have changed and stayed the same since the last check, or if `is_told`.
+    pub(crate) async fn look(&mut self, is_told: bool) {
+        let files = self.files.clone();
+        let Ok(now) = tokio::task::spawn_blocking(move || stamps(&files)).await else { return };
+        let is_new = now != self.seen;
+        if is_told || (is_new && self.differs.as_ref() == Some(&now)) {
+            (self.seen, self.differs) = (now, None);
+            self.replace().await;
+        } else {
+            self.differs = is_new.then_some(now);
+        }
+    }
+
+    async fn replace(&self) {
+        let (files, serves) = (self.files.clone(), self.serves.clone());
+        let replaced = tokio::task::spawn_blocking(move || {
+            let contents = TlsContents::read(&files)?;
+            serves.replace(&contents.pem()).map_err(|error| named(&files, &error))?;
+            Ok::<_, TlsFault>(validity(&files))
+        });
+        match replaced.await {
+            Ok(Ok(note)) => {
+                tracing::info!("reloaded the TLS certificate");
+                if let Some(note) = note {
+                    tracing::warn!("{note}");
+                }
+            }
+            Ok(Err(fault)) => {
+                tracing::error!("cannot use the new TLS files; the old certificate stays in use: {fault}");
+            }
+            Err(error) => tracing::error!(%error, "cannot reload the TLS files"),
+        }
+    }
+}
+
+fn stamps(tls: &Tls) -> Vec<Stamp> {
+    let stamp = |file: &Path| {
+        let file = std::fs::metadata(file).ok()?;
+        Some((file.mtime(), file.mtime_nsec(), file.size(), file.ino()))
+    };
+    [Some(&tls.cert), Some(&tls.key), tls.client_ca.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|file| stamp(file))
+        .collect()
+}

@@ -1,0 +1,108 @@
+//! The context for making views: a thread's egress, and the state that all threads share. It must not know clients.
+
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use engine::Snapshot;
+use engine::access::Scheme;
+use engine::catalogue::UpstreamId;
+use proto::mcp::Notice;
+use upstream::oauth::Whose;
+use upstream::{Egress, Server, Upstream, Upstreams};
+
+use super::view_cell::ViewCell;
+use super::views::Views;
+use crate::admission::Identity;
+
+/// The receiver of changes of views.
+pub(crate) trait ViewObserver: Send + Sync {
+    /// Tells the clients of a view that these lists have changed. Streams of notices watch by themselves.
+    fn changed(&self, view: &ViewCell, lists: &[Notice]);
+
+    /// Tells those clients of a view that these lists may have changed, because this server says so on links that they share.
+    fn announced(&self, view: &ViewCell, server: UpstreamId, lists: &[Notice]);
+
+    /// Returns true if a client with a session sees this view.
+    fn sees(&self, view: &ViewCell) -> bool;
+}
+
+/// The state that all threads share.
+pub(crate) struct ViewState {
+    /// The snapshot in force, for requests that began under another one.
+    pub(crate) current: ArcSwap<Snapshot>,
+    /// All servers.
+    pub(crate) upstreams: Upstreams,
+    /// All views.
+    pub(crate) views: Views,
+    /// True if callers are not authenticated whatever is configured: the only client is the one that started this
+    /// process.
+    pub(crate) lets_all_in: bool,
+    child_wait: Option<Duration>,
+    observer: OnceLock<Weak<dyn ViewObserver>>,
+}
+
+impl ViewState {
+    /// Creates the state without any view.
+    pub(crate) fn new(
+        snapshot: &Arc<Snapshot>,
+        upstreams: Upstreams,
+        lets_all_in: bool,
+        child_wait: Option<Duration>,
+    ) -> Self {
+        let (current, views) = (ArcSwap::new(snapshot.clone()), Views::default());
+        Self { current, upstreams, views, lets_all_in, child_wait, observer: OnceLock::new() }
+    }
+
+    /// The time for which a list waits for a server of which nothing is known yet.
+    pub(super) fn list_wait(&self, snapshot: &Snapshot, server: &Server) -> Duration {
+        self.child_wait.filter(|_| server.is_child()).unwrap_or(snapshot.limits.list_wait)
+    }
+
+    /// Sets the receiver of changes; once.
+    pub(crate) fn set_observer(&self, observer: Weak<dyn ViewObserver>) {
+        let _ = self.observer.set(observer);
+    }
+
+    /// The receiver of changes, if it still exists.
+    pub(crate) fn observer(&self) -> Option<Arc<dyn ViewObserver>> {
+        self.observer.get().and_then(Weak::upgrade)
+    }
+
+    /// The owner of the consents that this caller uses. The only client of a process that it started itself uses the
+    /// shared consents; a caller without a name uses none, where callers are authenticated.
+    pub(crate) fn whose(&self, identity: &Identity) -> Option<Whose> {
+        let is_known = identity.principal.scheme != Scheme::Anyone;
+        (is_known || self.lets_all_in).then(|| Whose::of(&identity.principal))
+    }
+
+    /// The owner of a view that no other caller shares; `None` unless a server of the profile is per-caller.
+    pub(crate) fn sees_alone(&self, profile: usize, identity: &Identity) -> Option<Whose> {
+        let current = self.current.load();
+        let profile = &current.profiles[profile];
+        let is_parted = || profile.upstreams.iter().any(|id| self.upstreams.get(*id).server.is_parted());
+        if profile.per_caller && is_parted() { self.whose(identity) } else { None }
+    }
+
+    /// A server in the form that this caller has it.
+    pub(crate) fn upstream_of(&self, id: UpstreamId, identity: &Identity) -> Arc<Upstream> {
+        let upstream = self.upstreams.get(id);
+        if !upstream.server.is_parted() {
+            return upstream;
+        }
+        self.upstream_by(id, self.whose(identity).as_ref())
+    }
+
+    /// A server in the form that this owner has it.
+    pub(crate) fn upstream_by(&self, id: UpstreamId, whose: Option<&Whose>) -> Arc<Upstream> {
+        whose.map_or_else(|| self.upstreams.get(id), |whose| self.upstreams.of(id, whose))
+    }
+}
+
+/// A thread's context for making views.
+pub(crate) struct ViewContext {
+    /// The thread's egress.
+    pub(crate) egress: Egress,
+    /// The state that all threads share.
+    pub(crate) state: Arc<ViewState>,
+}

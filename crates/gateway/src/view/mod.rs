@@ -1,0 +1,22 @@
+//! One profile as one server: from its servers' offers to ready bytes, kept up to date. It must not know transports, or
+//! how clients are notified: changes go up through [`context::ViewObserver`].
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`context`] | what views are made with |
+//! | `client_class` | what clients have in common that decides what they are shown |
+//! | [`views`] | the views that clients see, found or made |
+//! | [`view_cell`] | one view |
+//! | [`revision`] | counts of list changes |
+//! | `audience` | the receivers of changed offers |
+
+mod audience;
+mod client_class;
+pub(crate) mod context;
+pub(crate) mod revision;
+pub(crate) mod view_cell;
+pub(crate) mod views;
+
+pub(crate) use client_class::ClientClass;
+pub(crate) use context::{ViewContext, ViewState};
+pub(crate) use view_cell::ViewCell;

@@ -1,0 +1,34 @@
+//! Counts of list changes. It must not know which view they belong to.
+
+use proto::mcp::Notice;
+
+/// The number of times that each list of a view has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Revision {
+    pub(crate) tools: u64,
+    pub(crate) prompts: u64,
+    pub(crate) resources: u64,
+}
+
+impl Revision {
+    /// The notices for lists that differ from an older revision.
+    pub(crate) fn since(self, old: Self) -> impl Iterator<Item = Notice> {
+        [
+            (self.tools != old.tools, Notice::ToolsChanged),
+            (self.prompts != old.prompts, Notice::PromptsChanged),
+            (self.resources != old.resources, Notice::ResourcesChanged),
+        ]
+        .into_iter()
+        .filter_map(|(changed, notice)| changed.then_some(notice))
+    }
+
+    /// Counts a change of the list that a notice is about.
+    pub(crate) fn count(&mut self, notice: Notice) {
+        match notice {
+            Notice::ToolsChanged => self.tools += 1,
+            Notice::PromptsChanged => self.prompts += 1,
+            Notice::ResourcesChanged => self.resources += 1,
+            _ => {}
+        }
+    }
+}

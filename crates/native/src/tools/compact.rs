@@ -1,0 +1,42 @@
+//! Compact answers, which show a part of what a site gives: the arguments by which a call gets more, and the schema of such
+//! answers. It must not know a tool.
+
+use serde_json::{Value, json};
+
+use super::row::{Act, ToolRow};
+use crate::arguments::argument::{ToolArgument, flag};
+use crate::rest::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, RAW, RENDERED, Shape, Step};
+
+/// The argument of tools whose answers are shown in part.
+const WHOLE: &[ToolArgument] = &[AS_GIVEN];
+/// The same of tools that read content which may be edited, and of those that change it.
+const READS_CONTENT: &[ToolArgument] = &[AS_GIVEN, RENDERED];
+const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, ALLOW_MARKUP_LOSS];
+const AS_GIVEN: ToolArgument = flag(RAW, "Return the site's answer unchanged, with all of its members.");
+
+/// The arguments that a tool takes beside its own.
+pub(super) fn more_of(tool: &ToolRow, compact: bool) -> &'static [ToolArgument] {
+    match tool.act {
+        Act::Rest(_, Shape::Told(_) | Shape::Made(_) | Shape::File) | Act::Local(_) => &[],
+        Act::Rest(steps, _) if compact && steps.iter().any(Step::shows_content) => READS_CONTENT,
+        Act::Rest(steps, _) if compact && steps.iter().any(Step::is_check) => CHANGES_CONTENT,
+        Act::Rest(..) if compact => WHOLE,
+        Act::Rest(..) => &[],
+    }
+}
+
+/// The schema of a tool's answers, where they are structured.
+pub(super) fn output_of(tool: &ToolRow, compact: bool) -> Option<Value> {
+    match &tool.act {
+        Act::Rest(steps, shape) if compact => {
+            let mut schema = shape.schema()?;
+            if steps.iter().any(Step::shows_content) {
+                schema["properties"][CONTENT_FORMAT] =
+                    json!({"type": "string", "enum": ["source", "rendered"]});
+                schema["properties"][CONTENT_NOTE] = json!({"type": "string"});
+            }
+            Some(schema)
+        }
+        _ => None,
+    }
+}

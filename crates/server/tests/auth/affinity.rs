@@ -1,0 +1,155 @@
+//! Who shares a process of a server that keeps state in memory: five owners, each of whom asks for the number of its process.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::rig::*;
+use crate::support::*;
+
+/// A server with these further keys.
+fn server(more: &str) -> String {
+    let server = odd_stdio(&[]);
+    format!("{}, {more} }}", server.trim_end().trim_end_matches('}'))
+}
+
+/// Clients that can be asked, so that they need dedicated connections.
+async fn askable(http: Http) -> Legacy {
+    Legacy::open_at(http, "/mcp", LEGACY, &json!({"elicitation": {}})).await
+}
+
+async fn process(session: &Legacy) -> String {
+    text(&session.call("up__late", &json!({"ms": 0, "process": true})).await).to_owned()
+}
+
+#[tokio::test]
+async fn each_session_keeps_a_process_of_its_own() {
+    let gateway = Gateway::start(&format!("mcpServers: {{ up: {} }}\n", server("affinity: session"))).await;
+    let mut sessions = Vec::new();
+    for number in 0..5 {
+        // Whether the server can ask makes no difference.
+        let capabilities = if number % 2 == 0 { json!({}) } else { json!({"elicitation": {}}) };
+        let session = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &capabilities).await;
+        let first = process(&session).await;
+        sessions.push((session, first));
+    }
+    let processes: HashSet<&String> = sessions.iter().map(|(_, process)| process).collect();
+    assert_eq!(processes.len(), 5, "{processes:?}");
+    for _ in 0..2 {
+        for (session, first) in &sessions {
+            assert_eq!(process(session).await, *first);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_without_room_waits_for_one_that_ends() {
+    let keys = "affinity: session, dedicatedConnections: 1";
+    let gateway = Gateway::start(&format!("mcpServers: {{ up: {} }}\n", server(keys))).await;
+    let (one, two) = (Legacy::open(gateway.http()).await, Legacy::open(gateway.http()).await);
+    let first = process(&one).await;
+    let mut waiting = std::pin::pin!(process(&two));
+    assert!(
+        tokio::time::timeout(Duration::from_millis(600), &mut waiting).await.is_err(),
+        "it got the other's"
+    );
+    assert_eq!(process(&one).await, first);
+    one.delete().await;
+    assert_ne!(soon("a process of its own", waiting).await, first);
+}
+
+#[tokio::test]
+async fn each_caller_keeps_a_process_of_its_own() {
+    let state = State::new();
+    let config = format!(
+        "mcpServers: {{ up: {} }}\nauth: {{ keys: true }}\n{}",
+        server("affinity: caller"),
+        state.line()
+    );
+    let gateway = Gateway::start(&config).await;
+    let mut processes = HashSet::new();
+    for name in ["a", "b", "c", "d", "e"] {
+        let value = bearer(&state.new_key(&[name]).await);
+        let http = gateway.http().showing(&value);
+        let one = Legacy::open(http).await;
+        let first = process(&one).await;
+        let stateless = Modern::new(http);
+        assert_eq!(
+            text(&stateless.call("up__late", &json!({"ms": 0, "process": true})).await),
+            first,
+            "without a session"
+        );
+        assert_eq!(process(&Legacy::open(http).await).await, first, "in another session");
+        assert_eq!(process(&one).await, first);
+        processes.insert(first);
+    }
+    assert_eq!(processes.len(), 5, "{processes:?}");
+}
+
+async fn status(gateway: &Gateway) -> Value {
+    let mut reply = gateway.http().get("/api/mcp-servers/up/status", &[]).await;
+    serde_json::from_str(&reply.text().await).expect("a status")
+}
+
+#[tokio::test]
+async fn the_log_says_once_that_a_client_was_moved() {
+    let config = format!("management: true\nmcpServers: {{ up: {} }}\n", server("dedicatedConnections: 2"));
+    let with = Start { config: &config, env: &[("DRAGOMAN_LOG", "info")], ..Start::default() };
+    let gateway = Gateway::start_with(&with).await;
+    let (one, two, three) =
+        (askable(gateway.http()).await, askable(gateway.http()).await, askable(gateway.http()).await);
+    let first = process(&one).await;
+    let second = process(&two).await;
+    assert_ne!(first, second);
+    let status = status(&gateway).await;
+    assert_eq!(status["connections"], json!({"shared": 1, "dedicated": 2, "waiting": 0}), "{status}");
+    assert!(status["moves"] == 0 && status["advice"].is_null(), "{status}");
+    // The third takes the idlest connection, the first one's, and keeps it busy.
+    let mut long = three
+        .begin("tools/call", &json!({"name": "up__late", "arguments": {"ms": 4000, "process": true}}))
+        .await;
+    assert_eq!(long.message().await.expect("a log message")["params"]["data"], "begun");
+    assert_eq!(process(&one).await, second, "there is no other");
+    gateway.log().has("a client was moved to another connection").await;
+    let status = self::status(&gateway).await;
+    assert_eq!(status["moves"], 1, "each move is counted: {status}");
+    assert!(status["advice"].as_str().is_some_and(|text| text.contains("affinity: session")), "{status}");
+    assert_eq!(text(&long.response().await), first);
+}
+
+/// The most calls of one caller that may have a connection of their own to a child, or wait for one: a quarter of the 257
+/// that may.
+const SHARE: usize = 64;
+
+#[tokio::test]
+async fn a_call_that_can_be_asked_never_runs_where_its_client_cannot_be() {
+    let state = State::new();
+    let config = format!(
+        "mcpServers: {{ up: {} }}\nauth: {{ keys: true }}\naudit: true\n{}",
+        server("dedicatedConnections: 1"),
+        state.line()
+    );
+    let gateway = Gateway::start(&config).await;
+    let key = bearer(&state.new_key(&["a"]).await);
+    let http = gateway.http().showing(&key);
+    let askable = || Modern { capabilities: json!({"elicitation": {}}), ..Modern::new(http) };
+    let call = |ms: u64| json!({"name": "up__late", "arguments": {"ms": ms, "process": true}});
+    let mut open = JoinSet::new();
+    for _ in 0..=SHARE {
+        let client = askable();
+        open.spawn(async move {
+            let mut reply = client.begin("tools/call", &call(600_000)).await;
+            (reply.status, reply.response().await)
+        });
+    }
+    // Whichever comes last is refused; all others run or wait.
+    let (status, answer) = open.join_next().await.expect("65 calls").expect("an answer");
+    assert_eq!(status, 429, "it ran where its client cannot be asked: {answer}");
+    assert!(error_message(&answer).contains("too many calls wait"), "{answer}");
+    let plain = Modern::new(http).call("up__late", &json!({"ms": 0, "process": true})).await;
+    assert!(!text(&plain).is_empty(), "those that cannot be asked share a connection");
+    open.shutdown().await;
+    soon("room", async { while askable().begin("tools/call", &call(0)).await.status == 429 {} }).await;
+}

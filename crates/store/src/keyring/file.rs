@@ -1,0 +1,196 @@
+//! The file of a ring. Several processes read it; one at a time changes it, by a file that takes the place of the old one.
+//! It must not know when a ring should change.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use secrecy::zeroize::Zeroizing;
+
+use super::ring::{FreshKey, Ring};
+use crate::Error;
+
+/// The file's name in the state folder.
+const FILE: &str = "keyring";
+
+/// The longest file, in bytes.
+const LONGEST: u64 = 64 << 10;
+
+/// The time to wait for another process that changes the file.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The pause between two tries to lock the file.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Metadata that changes when the file does.
+type Stamp = (u64, u64, u64, Option<SystemTime>);
+
+/// A ring's file, and the state in which it was read last.
+#[derive(Debug)]
+pub struct RingFile {
+    path: PathBuf,
+    seen: Option<Stamp>,
+}
+
+impl RingFile {
+    /// The path of the ring in a state folder.
+    pub fn path_in(folder: &Path) -> PathBuf {
+        folder.join(FILE)
+    }
+
+    /// Reads the ring of a file, or creates both; `fresh` becomes its keys if there is none.
+    ///
+    /// # Errors
+    /// If the file cannot be read or created, or is damaged.
+    pub fn open(path: &Path, fresh: &[FreshKey; 2], now_ms: u64) -> Result<(Self, Ring), Error> {
+        if let Some(opened) = Self::open_existing(path)? {
+            return Ok(opened);
+        }
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            made.map_err(|source| Error::Folder { path: folder.to_path_buf(), source })?;
+        }
+        let _turn = lock(path)?;
+        // Another process may have been faster.
+        if let Some(opened) = Self::open_existing(path)? {
+            return Ok(opened);
+        }
+        let ring = Ring::new(fresh, now_ms);
+        write(path, &ring).map_err(|e| unwritable(path, &e))?;
+        Ok((Self { path: path.to_path_buf(), seen: stamp(path) }, ring))
+    }
+
+    /// Reads the ring of a file; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is damaged.
+    pub fn open_existing(path: &Path) -> Result<Option<(Self, Ring)>, Error> {
+        let seen = stamp(path);
+        let ring = read(path)?;
+        Ok(ring.map(|ring| (Self { path: path.to_path_buf(), seen }, ring)))
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the ring if the file has changed since it was read. A fault is returned once for each change.
+    ///
+    /// # Errors
+    /// If the file is gone, cannot be read, or is damaged.
+    pub fn look(&mut self) -> Result<Option<Ring>, Error> {
+        let now = stamp(&self.path);
+        if now == self.seen {
+            return Ok(None);
+        }
+        self.seen = now;
+        let gone = || unwritable(&self.path, &io::Error::from(io::ErrorKind::NotFound));
+        read(&self.path)?.ok_or_else(gone).map(Some)
+    }
+
+    /// Changes the ring while no other process does. `change` gets the ring as it is in the file, and returns false if
+    /// nothing has to be changed.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub fn change(&mut self, change: impl FnOnce(&mut Ring) -> bool) -> Result<Ring, Error> {
+        let _turn = lock(&self.path)?;
+        let gone = || unwritable(&self.path, &io::Error::from(io::ErrorKind::NotFound));
+        let mut ring = read(&self.path)?.ok_or_else(gone)?;
+        if change(&mut ring) {
+            write(&self.path, &ring).map_err(|e| unwritable(&self.path, &e))?;
+        }
+        self.seen = stamp(&self.path);
+        Ok(ring)
+    }
+}
+
+fn unwritable(path: &Path, why: &io::Error) -> Error {
+    Error::Unwritable { path: path.to_path_buf(), why: why.to_string() }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let found = fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino(), found.len(), found.modified().ok()))
+}
+
+/// Reads the file, and takes it from other users. `None` if it does not exist.
+fn read(path: &Path) -> Result<Option<Ring>, Error> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(Error::Unreadable { path: path.to_path_buf(), why: e.to_string() }),
+    };
+    let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
+    let unreadable = |e: io::Error| Error::Unreadable { path: path.to_path_buf(), why: e.to_string() };
+    let found = file.metadata().map_err(unreadable)?;
+    if !found.is_file() {
+        return Err(damaged("it is not a file".to_owned()));
+    }
+    let rights = found.permissions().mode() & 0o777;
+    if rights & 0o077 != 0 {
+        // A file that others put there, such as a mounted secret, keeps its rights.
+        let _ = file.set_permissions(fs::Permissions::from_mode(rights & 0o700));
+    }
+    if found.len() > LONGEST {
+        return Err(damaged(format!("it is longer than {LONGEST} bytes")));
+    }
+    // Room for all at once: a text that grows would leave copies of keys behind.
+    let mut text = Zeroizing::new(String::with_capacity(usize::try_from(found.len()).unwrap_or(0) + 1));
+    file.take(LONGEST).read_to_string(&mut text).map_err(unreadable)?;
+    Ring::parse(&text).map(Some).map_err(damaged)
+}
+
+/// Replaces the file by one with this ring.
+fn write(path: &Path, ring: &Ring) -> io::Result<()> {
+    // The lock is held, so nobody else uses the name.
+    let beside = beside(path, "new");
+    let text = ring.text();
+    let _ = fs::remove_file(&beside);
+    let written =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+    let renamed = written.and_then(|()| fs::rename(&beside, path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    renamed?;
+    // The name must outlive a power cut, too; where a folder cannot be synchronized, it does so a little later.
+    if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+/// Waits for the turn to change the file, which ends when the result is dropped.
+#[expect(clippy::disallowed_methods, reason = "everything here blocks, and a lock of a file raises no event")]
+fn lock(path: &Path) -> Result<File, Error> {
+    let name = beside(path, "lock");
+    let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&name);
+    let file = opened.map_err(|e| unwritable(path, &e))?;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(e)) => return Err(unwritable(path, &e)),
+            Err(TryLockError::WouldBlock) if Instant::now() >= until => {
+                return Err(Error::Busy { path: path.to_path_buf() });
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// The name of a file beside the ring.
+fn beside(path: &Path, what: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".");
+    name.push(what);
+    path.with_file_name(name)
+}

@@ -1,0 +1,19 @@
+//! The key ring: the keys that seal what clients carry for the gateway, such as ids and states, in a file that outlives the
+//! process and that several processes read. It must not know what is sealed.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `ring` | the keys in the order of their creation: which one seals, which ones open (pure) |
+//! | `key` | sealing and opening with the keys of one purpose (pure) |
+//! | `file` | the file: read, looked at again, changed by one process at a time |
+
+mod file;
+mod key;
+mod ring;
+
+pub use file::RingFile;
+pub use key::{Purpose, PurposeKeys};
+pub use ring::{FreshKey, KeyState, Ring, RingKey, RingKeyId, Role};
+
+#[cfg(test)]
+mod tests;

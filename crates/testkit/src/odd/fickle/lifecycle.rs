@@ -1,0 +1,13 @@
+//! The kinds of protocol versions that the server supports. It must not know a message.
+
+/// The lifecycles that the server supports.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lifecycle {
+    /// `initialize` and a session.
+    #[default]
+    Handshake,
+    /// Both.
+    Both,
+    /// 2026-07-28 alone.
+    Stateless,
+}

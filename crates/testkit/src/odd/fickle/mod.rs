@@ -1,0 +1,87 @@
+//! An upstream that behaves until it is told to fail: it crashes, hangs, forgets its sessions, changes its lists, cuts
+//! streams. A file of words (`switches`) tells it, at any time and whatever the transport.
+//!
+//! Every call carries a nonce. The server writes it into a ledger when it executes the call, and into each answer,
+//! question, log message and progress note, so that a run can prove who got what and how often. Plain threads, no
+//! runtime; must not use any of the product's code, whose judge it is.
+//!
+//! ```text
+//! fickle --stdio | --http 127.0.0.1:0 [--era handshake|both|stateless] [--switch FILE] [--ledger FILE] [--start-ms N] [--more-tools N]
+//! ```
+//!
+//! | file | concern |
+//! |---|---|
+//! | `switches` | the words that change how it behaves |
+//! | `server` | a message in, an answer out; sessions; announcements |
+//! | `session` | a client with a handshake: what it declared, where it listens, what it was asked |
+//! | `tools` | the tools: listed and called |
+//! | `wording` | the ways to say that a session is unknown |
+//! | `http`, `stdio` | bytes |
+
+mod http;
+mod lifecycle;
+mod server;
+mod session;
+mod stdio;
+mod switches;
+mod tools;
+mod wording;
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use lifecycle::Lifecycle;
+pub use wording::WORDINGS;
+
+/// The options of the fickle upstream.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    /// Speak over stdin and stdout.
+    #[arg(long, conflicts_with = "http", required_unless_present = "http")]
+    stdio: bool,
+    /// Listen on this address; port 0 takes a free one.
+    #[arg(long)]
+    http: Option<SocketAddr>,
+    /// The lifecycles to support.
+    #[arg(long, value_enum, default_value_t)]
+    era: Lifecycle,
+    /// The file of words that change how it behaves; read again whenever it changes.
+    #[arg(long)]
+    switch: Option<PathBuf>,
+    /// The file that gets a line for each executed call.
+    #[arg(long)]
+    ledger: Option<PathBuf>,
+    /// The time that the start takes, in milliseconds.
+    #[arg(long, default_value_t = 0)]
+    start_ms: u64,
+    /// The number of further tools to list, with descriptions and schemas as servers of today have them.
+    #[arg(long, default_value_t = 0)]
+    more_tools: usize,
+}
+
+/// Serves until stdin ends or for ever.
+///
+/// # Errors
+/// Fails if the address is taken, or if the switches say that it does not start.
+pub fn run(options: &Options) -> io::Result<()> {
+    let server = server::Fickle::new(options.era, options.switch.clone(), options.ledger.clone());
+    let server = Arc::new(server.with_more(options.more_tools));
+    super::act::pause(Duration::from_millis(options.start_ms));
+    if server.switches().has("down") {
+        return Err(io::Error::other("cannot start: told to stay down"));
+    }
+    server::watch(&server);
+    let Some(address) = options.http else {
+        return stdio::run(&server);
+    };
+    let listener = TcpListener::bind(address)?;
+    writeln!(io::stdout(), "listening http://{}/mcp", listener.local_addr()?)?;
+    io::stdout().flush()?;
+    http::serve(&listener, &server)
+}
+
+#[cfg(test)]
+mod tests;

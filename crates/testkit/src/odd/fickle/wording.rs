@@ -1,0 +1,48 @@
+//! The ways in which servers say that they know no such session.
+
+/// One way to refuse a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Wording {
+    /// Its name in the switches.
+    pub name: &'static str,
+    /// The HTTP status.
+    pub status: &'static str,
+    /// The code of a JSON-RPC error; none for a text.
+    pub code: Option<i32>,
+    /// The message of the error, or the text.
+    pub words: &'static str,
+    /// The error names the request; otherwise its id is null.
+    pub names_request: bool,
+}
+
+const fn error(name: &'static str, status: &'static str, code: i32, words: &'static str) -> Wording {
+    Wording { name, status, code: Some(code), words, names_request: false }
+}
+
+const fn text(name: &'static str, status: &'static str, words: &'static str) -> Wording {
+    Wording { name, status, code: None, words, names_request: false }
+}
+
+const NOT_FOUND: &str = "404 Not Found";
+const BAD: &str = "400 Bad Request";
+
+/// All of them, as servers in the wild word it.
+pub const WORDINGS: [Wording; 12] = [
+    error("404-32001", NOT_FOUND, -32001, "Session not found"),
+    error("404-32600", NOT_FOUND, -32600, "Not Found: Invalid or expired session ID"),
+    text("404-empty", NOT_FOUND, ""),
+    text("404-text", NOT_FOUND, "Session not found"),
+    text("410-text", "410 Gone", "this session has ended"),
+    error("400-32000-id", BAD, -32000, "Bad Request: No valid session ID provided"),
+    error("400-32000-init", BAD, -32000, "Bad Request: Server not initialized"),
+    text("400-text", BAD, "Invalid or missing session ID"),
+    text("401-text", "401 Unauthorized", "{\"error\":\"invalid session\"}"),
+    text("403-text", "403 Forbidden", "Forbidden: invalid session"),
+    Wording { names_request: true, ..error("200-32001", "200 OK", -32001, "Session not found") },
+    Wording { names_request: true, ..error("200-32600", "200 OK", -32600, "Session terminated") },
+];
+
+/// The wording of this name; the first one when there is none.
+pub(super) fn named(name: Option<&str>) -> &'static Wording {
+    WORDINGS.iter().find(|wording| Some(wording.name) == name).unwrap_or(&WORDINGS[0])
+}

@@ -1,0 +1,167 @@
+//! One budget of bytes for the large buffers of the whole process, so that many large messages at once wait for one another
+//! instead of exhausting the memory. It must not know what the bytes mean.
+//!
+//! Requests and answers have parts of their own: an answer never waits for a request's bytes, so the two cannot block each
+//! other. Answers have a lane as well, for one at a time: whichever has waited longest may grow there without a limit of the
+//! budget's, so that answers that each hold a piece of their part cannot block one another for ever.
+//! Translated answers are counted when they exist, without waiting; while many of them are not delivered, the lane is closed.
+//!
+//! Up to [`FREE`] bytes of a buffer are not counted: the hot path knows no budget. Their number is bounded by the number of
+//! connections.
+
+mod machine;
+mod pool;
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+pub use machine::default_total;
+use pool::{Granted, Pool};
+
+/// The number of bytes of each buffer that are not counted.
+pub const FREE: usize = 64 << 10;
+
+/// The least total that can be set.
+pub const LEAST: usize = 64 << 20;
+
+/// A part of the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Messages of clients, until they are sent on.
+    Requests,
+    /// Messages of servers, until they are delivered.
+    Answers,
+}
+
+/// The memory for large messages is in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the memory for large messages is in use (`limits.memory` in the configuration)")]
+pub struct OutOfMemory;
+
+/// A budget for the large buffers of a process.
+pub struct ByteBudget {
+    requests: Pool,
+    answers: Pool,
+}
+
+static OF_PROCESS: ByteBudget = ByteBudget::unlimited();
+
+/// The budget of this process.
+pub fn of_process() -> &'static ByteBudget {
+    &OF_PROCESS
+}
+
+impl ByteBudget {
+    /// A budget without a limit.
+    const fn unlimited() -> Self {
+        Self { requests: Pool::new(false), answers: Pool::new(true) }
+    }
+
+    /// Sets the number of bytes. What is reserved stays reserved.
+    pub fn set_total(&self, total: usize) {
+        let total = total.max(LEAST);
+        self.requests.set_total(total / 10 * 4);
+        self.answers.set_total(total / 10 * 6);
+    }
+
+    fn part(&self, part: Part) -> &Pool {
+        match part {
+            Part::Requests => &self.requests,
+            Part::Answers => &self.answers,
+        }
+    }
+
+    /// A reservation that holds nothing yet.
+    pub fn reservation(&'static self, part: Part) -> Reservation {
+        Reservation { pool: self.part(part), held: 0, in_lane: false, is_overdrawn: false }
+    }
+
+    /// Counts bytes that exist already, even beyond the limit: others then wait.
+    pub fn count(&'static self, part: Part, bytes: Bytes) -> Bytes {
+        let mut reservation = self.reservation(part);
+        if bytes.len() > FREE {
+            reservation.pool.overdraw(bytes.len());
+            (reservation.held, reservation.is_overdrawn) = (bytes.len(), true);
+        }
+        reservation.keep(bytes)
+    }
+
+    /// The number of counted bytes of a part.
+    pub fn used(&self, part: Part) -> usize {
+        self.part(part).used()
+    }
+}
+
+/// Bytes of the budget, given back when this is dropped.
+pub struct Reservation {
+    pool: &'static Pool,
+    held: usize,
+    in_lane: bool,
+    is_overdrawn: bool,
+}
+
+impl std::fmt::Debug for Reservation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reservation")
+            .field("held", &self.held)
+            .field("in_lane", &self.in_lane)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reservation {
+    /// Returns true if a buffer may have this many bytes.
+    pub fn covers(&self, bytes: usize) -> bool {
+        bytes <= FREE || bytes <= self.held || self.in_lane
+    }
+
+    /// Grows, so that a buffer may have this many bytes; waits for room until `deadline`. What it holds already, it keeps.
+    /// Safe to drop and call again.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if there is no room in time.
+    pub async fn grow(&mut self, bytes: usize, deadline: Instant) -> Result<(), OutOfMemory> {
+        if self.covers(bytes) {
+            return Ok(());
+        }
+        // In steps, so that a buffer that grows by small pieces rarely has to ask.
+        let more = bytes.next_multiple_of(FREE) - self.held;
+        match self.pool.take(more, deadline).await? {
+            Granted::Bytes(count) => self.held += count,
+            Granted::Lane => self.in_lane = true,
+        }
+        Ok(())
+    }
+
+    /// Ties the reservation to the buffer: the bytes are given back with the buffer's last slice.
+    pub fn keep(self, bytes: Bytes) -> Bytes {
+        if self.held == 0 && !self.in_lane {
+            return bytes;
+        }
+        Bytes::from_owner(KeptBytes { bytes, _reservation: self })
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.is_overdrawn {
+            self.pool.settle(self.held);
+        } else if self.held > 0 || self.in_lane {
+            self.pool.give_back(self.held, self.in_lane);
+        }
+    }
+}
+
+/// A buffer with its reservation.
+struct KeptBytes {
+    bytes: Bytes,
+    _reservation: Reservation,
+}
+
+impl AsRef<[u8]> for KeptBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}

@@ -1,0 +1,173 @@
+//! One part of a budget: bytes that are free, and those who wait for some, first come first served. It must not know the
+//! buffers.
+
+use std::collections::VecDeque;
+
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout_at};
+
+use super::OutOfMemory;
+
+/// The number of buffers that may wait; more are refused at once.
+const WAITERS: usize = 1024;
+
+/// A part of a budget.
+pub(super) struct Pool {
+    state: Mutex<PoolState>,
+    has_lane: bool,
+}
+
+struct PoolState {
+    total: usize,
+    used: usize,
+    /// The part of what is used that nobody waited for.
+    overdrawn: usize,
+    lane_is_taken: bool,
+    queue: VecDeque<Waiter>,
+    next: u64,
+}
+
+struct Waiter {
+    number: u64,
+    bytes: usize,
+    granted: oneshot::Sender<Granted>,
+}
+
+/// The permission to grow that a buffer gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Granted {
+    /// This many bytes.
+    Bytes(usize),
+    /// As many as it needs, one buffer at a time.
+    Lane,
+}
+
+impl Pool {
+    /// A part without a limit.
+    pub(super) const fn new(has_lane: bool) -> Self {
+        let queue = VecDeque::new();
+        let state =
+            PoolState { total: usize::MAX, used: 0, overdrawn: 0, lane_is_taken: false, queue, next: 0 };
+        Self { state: Mutex::new(state), has_lane }
+    }
+
+    pub(super) fn set_total(&self, total: usize) {
+        let mut state = self.state.lock();
+        state.total = total;
+        state.serve(self.has_lane);
+    }
+
+    pub(super) fn used(&self) -> usize {
+        self.state.lock().used
+    }
+
+    /// Takes bytes, or the lane; waits until `deadline`.
+    pub(super) async fn take(&self, bytes: usize, deadline: Instant) -> Result<Granted, OutOfMemory> {
+        let mut queued = {
+            let mut state = self.state.lock();
+            if state.queue.is_empty() && state.has(bytes) {
+                state.used += bytes;
+                return Ok(Granted::Bytes(bytes));
+            }
+            if state.queue.len() >= WAITERS {
+                return Err(OutOfMemory);
+            }
+            let (granted, receiver) = oneshot::channel();
+            let number = state.next;
+            state.next += 1;
+            state.queue.push_back(Waiter { number, bytes, granted });
+            state.serve(self.has_lane);
+            Queued { pool: self, number, receiver, is_served: false }
+        };
+        match timeout_at(deadline, &mut queued.receiver).await {
+            Ok(Ok(granted)) => {
+                queued.is_served = true;
+                Ok(granted)
+            }
+            _ => Err(OutOfMemory),
+        }
+    }
+
+    /// Takes bytes that exist already, even beyond the limit.
+    pub(super) fn overdraw(&self, bytes: usize) {
+        let mut state = self.state.lock();
+        state.used += bytes;
+        state.overdrawn += bytes;
+    }
+
+    /// Gives back bytes that were taken so.
+    pub(super) fn settle(&self, bytes: usize) {
+        self.state.lock().overdrawn -= bytes;
+        self.give_back(bytes, false);
+    }
+
+    /// Gives bytes back, and the lane.
+    pub(super) fn give_back(&self, bytes: usize, lane: bool) {
+        let mut state = self.state.lock();
+        state.used = state.used.saturating_sub(bytes);
+        state.lane_is_taken &= !lane;
+        state.serve(self.has_lane);
+    }
+}
+
+impl PoolState {
+    fn has(&self, bytes: usize) -> bool {
+        self.total.saturating_sub(self.used) >= bytes
+    }
+
+    /// True if the next buffer may grow without a limit. What went through the lane comes out of it as an answer that nobody
+    /// waited for; the next one waits until most of those are delivered.
+    fn lane_is_free(&self) -> bool {
+        !self.lane_is_taken && self.overdrawn <= self.total / 2
+    }
+
+    /// Serves those who wait, in their order, as far as there is room.
+    fn serve(&mut self, has_lane: bool) {
+        while let Some(first) = self.queue.front() {
+            let bytes = first.bytes;
+            let granted = if self.has(bytes) {
+                Granted::Bytes(bytes)
+            } else if has_lane && self.lane_is_free() {
+                Granted::Lane
+            } else {
+                return;
+            };
+            let Some(first) = self.queue.pop_front() else { return };
+            // One that has gone meanwhile gets nothing.
+            if first.granted.send(granted).is_ok() {
+                match granted {
+                    Granted::Bytes(bytes) => self.used += bytes,
+                    Granted::Lane => self.lane_is_taken = true,
+                }
+            }
+        }
+    }
+}
+
+/// A buffer in the queue, until this is dropped.
+struct Queued<'a> {
+    pool: &'a Pool,
+    number: u64,
+    receiver: oneshot::Receiver<Granted>,
+    is_served: bool,
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        if self.is_served {
+            return;
+        }
+        let late = {
+            let mut state = self.pool.state.lock();
+            state.queue.retain(|waiter| waiter.number != self.number);
+            self.receiver.try_recv().ok()
+        };
+        // It was served just as its time ran out; and without it, those behind it may have room.
+        match late {
+            Some(Granted::Bytes(bytes)) => self.pool.give_back(bytes, false),
+            Some(Granted::Lane) => self.pool.give_back(0, true),
+            None => self.pool.give_back(0, false),
+        }
+    }
+}

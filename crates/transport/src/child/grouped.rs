@@ -1,0 +1,110 @@
+//! A child of this very process in a process group of its own: how children run where there is no guardian. A descendant that
+//! leaves the group escapes. It must not know graces: the owner says when.
+
+use std::{
+    io,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use rustix::process::Signal;
+use tokio::process::{Child, Command};
+
+use super::{death, group::Group, pipes::Pipes, program::ServerProgram};
+
+/// A child and its group.
+pub(super) struct GroupedServer {
+    child: Child,
+    group: Group,
+    pub(super) pid: u32,
+}
+
+impl GroupedServer {
+    /// Starts it. To be called on the thread that lives as long as any child, in its runtime.
+    ///
+    /// # Errors
+    /// The system's reason why it cannot.
+    pub(super) fn start(program: ServerProgram) -> io::Result<(Self, Pipes)> {
+        let mut child = spawn(command(program))?;
+        let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let pid = child.id().ok_or_else(broken)?;
+        let group = Group::of(pid).ok_or_else(broken)?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let pipes = || -> io::Result<Pipes> {
+            let (stdin, stdout, stderr) =
+                (pipes.0.ok_or_else(broken)?, pipes.1.ok_or_else(broken)?, pipes.2.ok_or_else(broken)?);
+            Ok(Pipes {
+                stdin: stdin.into_owned_fd()?,
+                stdout: stdout.into_owned_fd()?,
+                stderr: stderr.into_owned_fd()?,
+            })
+        };
+        match pipes() {
+            Ok(pipes) => Ok((Self { child, group, pid }, pipes)),
+            Err(error) => {
+                group.signal(Signal::KILL);
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits until it has ended. `None` if the system does not say how. Safe to drop and call again.
+    pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
+        self.child.wait().await.ok()
+    }
+
+    /// See [`Group::vanishes`].
+    pub(super) async fn vanishes(&self, patience: Duration) -> bool {
+        self.group.vanishes(patience).await
+    }
+
+    /// Returns true if nothing of the group is left, once the child was reaped.
+    pub(super) fn is_gone(&self) -> bool {
+        !self.group.lives()
+    }
+
+    /// Asks the group to end.
+    pub(super) fn terminate(&self) {
+        self.group.signal(Signal::TERM);
+    }
+
+    /// Ends the group.
+    pub(super) fn kill(&self) {
+        self.group.signal(Signal::KILL);
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for GroupedServer {
+    fn drop(&mut self) {
+        super::guarded::forget_child(self.pid);
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn spawn(mut command: Command) -> io::Result<Child> {
+    super::guarded::own_child(|| command.spawn(), Child::id)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn spawn(mut command: Command) -> io::Result<Child> {
+    command.spawn()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the place that they are kept for")]
+fn command(program: ServerProgram) -> Command {
+    let mut command = Command::new(program.program);
+    command
+        .args(program.args)
+        .env_clear()
+        .envs(program.env)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    if let Some(cwd) = program.cwd {
+        command.current_dir(cwd);
+    }
+    death::with_parent(&mut command);
+    command
+}

@@ -1,0 +1,115 @@
+//! One server under its holder, as the gateway sees it: a socket that says when it runs, when it has ended, and when nothing of
+//! it is left. It must not know graces: the owner says when.
+
+use std::{
+    io,
+    os::{fd::OwnedFd, unix::process::ExitStatusExt},
+    process::ExitStatus,
+    time::Duration,
+};
+
+use tokio::time::timeout;
+
+use super::{
+    super::guardian::message::{HolderReport, HolderWord},
+    packets::PacketSocket,
+};
+
+/// The time for which a program may take to be executed: longer only on a file system that does not answer.
+const EXECUTED: Duration = Duration::from_secs(30);
+
+/// A server with its holder. Dropping it ends the whole tree.
+pub(in super::super) struct HeldServer {
+    control: PacketSocket,
+    /// The server has ended.
+    ended: bool,
+    /// The way in which it ended; `None` if its holder was killed before it could report that.
+    status: Option<ExitStatus>,
+    /// Nothing is left, or nobody is there to tell.
+    gone: bool,
+}
+
+impl HeldServer {
+    /// A server whose holder has the other end of this socket. To be called in a runtime.
+    pub(super) fn new(control: OwnedFd) -> io::Result<Self> {
+        Ok(Self { control: PacketSocket::new(control)?, ended: false, status: None, gone: false })
+    }
+
+    /// Waits until the server's program runs, and returns its process id.
+    ///
+    /// # Errors
+    /// The system's reason why it does not; `BrokenPipe` if holder or guardian were killed.
+    pub(in super::super) async fn started(&mut self) -> io::Result<u32> {
+        match timeout(EXECUTED, self.next()).await {
+            Ok(Some(HolderReport::Started { pid, holder })) => {
+                tracing::debug!(pid, holder, "a server was started");
+                Ok(pid)
+            }
+            Ok(Some(HolderReport::Failed { errno })) => Err(io::Error::from_raw_os_error(errno)),
+            Ok(_) => Err(io::ErrorKind::BrokenPipe.into()),
+            Err(_elapsed) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    /// Waits until the server has ended. `None` if its holder was killed and nobody knows how.
+    ///
+    /// Safe to drop and call again.
+    pub(in super::super) async fn wait(&mut self) -> Option<ExitStatus> {
+        while !self.ended {
+            self.step().await;
+        }
+        self.status
+    }
+
+    /// Waits until nothing of the server is left, `patience` at most; whether it is.
+    pub(in super::super) async fn vanishes(&mut self, patience: Duration) -> bool {
+        let gone = async {
+            while !self.gone {
+                self.step().await;
+            }
+        };
+        timeout(patience, gone).await.is_ok()
+    }
+
+    /// Returns true if nothing of the server is left.
+    pub(in super::super) fn is_gone(&self) -> bool {
+        self.gone
+    }
+
+    /// Asks the whole tree to end. After the server's end the holder does that by itself.
+    pub(in super::super) fn terminate(&self) {
+        if !self.ended {
+            self.say(HolderWord::End);
+        }
+    }
+
+    /// Ends the whole tree without any grace.
+    pub(in super::super) fn kill(&self) {
+        self.say(HolderWord::Kill);
+    }
+
+    fn say(&self, word: HolderWord) {
+        // A holder that is gone has ended everything, or its guardian does.
+        let _ = self.control.send_now(&word.encode());
+    }
+
+    async fn step(&mut self) {
+        match self.next().await {
+            Some(HolderReport::Exited { status }) => {
+                self.ended = true;
+                self.status = Some(ExitStatus::from_raw(status));
+            }
+            Some(HolderReport::Gone { cpu }) => {
+                tracing::debug!(cpu, "a server and all that it started are gone; processor time in ms");
+                (self.ended, self.gone) = (true, true);
+            }
+            Some(_) => {}
+            None => (self.ended, self.gone) = (true, true),
+        }
+    }
+
+    /// The next report; `None` if there will be none.
+    async fn next(&self) -> Option<HolderReport> {
+        HolderReport::decode(&self.control.receive().await?)
+    }
+}

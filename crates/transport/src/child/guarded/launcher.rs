@@ -1,0 +1,179 @@
+//! Starts the guardian with the first server, another one if it was ended, and servers through it. It must not know why.
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    io::{self, Seek, Write},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use rustix::{
+    fs::{MemfdFlags, memfd_create},
+    process::{Pid, getpid, set_child_subreaper},
+};
+use tokio::{sync::watch, time::timeout};
+
+use super::{
+    super::{
+        guardian::{
+            self,
+            message::{GuardianNote, GuardianOrder},
+            socket,
+        },
+        pipes::Pipes,
+        program::{LONGEST, ServerProgram},
+    },
+    held::HeldServer,
+    packets::PacketSocket,
+};
+
+/// The time that a guardian may take until it takes orders.
+const READY: Duration = Duration::from_secs(10);
+
+/// The time that a guardian may take to read an order when others fill its socket.
+const ORDER: Duration = Duration::from_secs(5);
+
+/// The way to start servers under a guardian.
+pub(in super::super) struct Launcher {
+    guardian: Option<Guardian>,
+    /// By these this program becomes one.
+    arguments: &'static [&'static str],
+}
+
+/// A running guardian.
+struct Guardian {
+    pid: Pid,
+    socket: Arc<PacketSocket>,
+    /// Turns false when the guardian is gone.
+    alive: watch::Receiver<bool>,
+}
+
+impl Launcher {
+    /// One that has started nothing yet; `None` if this program cannot be its own guardian.
+    pub(in super::super) fn new() -> Option<Self> {
+        Some(Self { guardian: None, arguments: guardian::arguments()? })
+    }
+
+    /// Makes sure that there is a guardian. To be called on one thread's runtime always.
+    ///
+    /// # Errors
+    /// There is none, and probably never will be.
+    pub(in super::super) async fn prepare(&mut self) -> io::Result<()> {
+        if self.guardian.as_ref().is_some_and(|guardian| *guardian.alive.borrow()) {
+            return Ok(());
+        }
+        self.guardian = None;
+        self.guardian = Some(Guardian::start(self.arguments).await?);
+        Ok(())
+    }
+
+    /// Hands a server to the guardian; [`prepare`](Self::prepare) came first. What becomes of it the server itself tells.
+    ///
+    /// # Errors
+    /// The system has no room for its pipes, or the guardian is gone.
+    pub(in super::super) async fn start(
+        &self,
+        program: &ServerProgram,
+        grace: Duration,
+    ) -> io::Result<(HeldServer, Pipes)> {
+        let guardian = self.guardian.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let file = file_of(&program.encode())?;
+        let (child_in, stdin) = io::pipe()?;
+        let (stdout, child_out) = io::pipe()?;
+        let (stderr, child_err) = io::pipe()?;
+        let (own, holders) = socket::pair()?;
+        let descriptors =
+            [child_in.as_fd(), child_out.as_fd(), child_err.as_fd(), holders.as_fd(), file.as_fd()];
+        let grace = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
+        let order = GuardianOrder::Start { grace }.encode();
+        let sent = guardian.socket.send(&order, &descriptors);
+        timeout(ORDER, sent).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+        let pipes = Pipes { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
+        Ok((HeldServer::new(own)?, pipes))
+    }
+
+    /// Lets the guardian go, which ends once nothing is left of its servers. Returns its process id, for somebody to reap it.
+    pub(in super::super) fn close(&mut self) -> Option<Pid> {
+        let guardian = self.guardian.take()?;
+        // The task that watches it still has the socket.
+        guardian.socket.close();
+        Some(guardian.pid)
+    }
+}
+
+/// A file of memory with these bytes, to be read from its beginning.
+fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
+    if bytes.len() > LONGEST {
+        return Err(io::ErrorKind::ArgumentListTooLong.into());
+    }
+    let mut file = File::from(memfd_create(c"program", MemfdFlags::CLOEXEC)?);
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+impl Guardian {
+    async fn start(arguments: &[&str]) -> io::Result<Self> {
+        let (own, theirs) = socket::pair()?;
+        // If the guardian is killed, its holders become children of this process, and not of a stranger.
+        set_child_subreaper(Some(getpid()))?;
+        let own = PacketSocket::new(own)?;
+        let mut process = execute(theirs, arguments)?;
+        if let Err(error) = greet(&own).await {
+            // Nobody else waits for it, and it ends at once.
+            let _ = process.kill();
+            let _ = process.wait();
+            return Err(error);
+        }
+        // From here on it is reaped like everything that nobody waits for.
+        let pid = Pid::from_child(&process);
+        let socket = Arc::new(own);
+        let (lives, alive) = watch::channel(true);
+        tokio::spawn(watch_end(socket.clone(), lives));
+        Ok(Self { pid, socket, alive })
+    }
+}
+
+/// Waits until the guardian takes orders, and gives it its first.
+async fn greet(guardian: &PacketSocket) -> io::Result<()> {
+    let frame =
+        timeout(READY, guardian.receive()).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?;
+    let note = frame.and_then(|frame| GuardianNote::decode(&frame));
+    let Some(GuardianNote::Ready { sees_processes }) = note else {
+        return Err(io::Error::other("it ended at once"));
+    };
+    if !sees_processes {
+        let means = "of a child that ends, only its process group is ended";
+        tracing::warn!("/proc is missing or hides processes (hidepid); {means}");
+    }
+    match crate::files::started_with() {
+        None => Ok(()),
+        Some(files) => {
+            let order = GuardianOrder::Files { soft: files.current, hard: files.maximum };
+            guardian.send_now(&order.encode())
+        }
+    }
+}
+
+/// Waits for the guardian's end.
+async fn watch_end(socket: Arc<PacketSocket>, lives: watch::Sender<bool>) {
+    while socket.receive().await.is_some() {}
+    tracing::debug!("the guardian of child processes has ended");
+    lives.send_replace(false);
+}
+
+/// Executes this program again, with the socket as its stdin and without any environment.
+fn execute(socket: OwnedFd, arguments: &[&str]) -> io::Result<Child> {
+    #[expect(clippy::disallowed_methods, reason = "this is a part of the place that they are kept for")]
+    let mut command = Command::new("/proc/self/exe");
+    let name = std::env::args_os().next().unwrap_or_else(|| OsString::from("dragoman"));
+    command.arg0(name).args(arguments).env_clear();
+    command.stdin(Stdio::from(socket)).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn()
+}

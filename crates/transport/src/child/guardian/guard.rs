@@ -1,0 +1,170 @@
+//! The guardian: forks a holder for each server, and ends everything that a holder left because it was killed. It exits when
+//! the gateway is gone and nothing is left. It must not know what a server is.
+
+use std::{
+    os::fd::{AsFd, OwnedFd},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    io::Errno,
+    process::{Pid, Resource, Rlimit, WaitOptions, getpid, set_child_subreaper, setrlimit, setsid, wait},
+};
+
+use super::{
+    holder::{self, drain, readable},
+    kernel::{self, Forked},
+    message::{GuardianNote, GuardianOrder, HolderReport},
+    server::ServerParts,
+    socket::{self, Packet},
+    tree,
+};
+
+/// The time that holders have for their trees once the gateway is gone, before everything is killed. They need less; but one
+/// may be stopped.
+const HOLDERS: Duration = Duration::from_millis(2500);
+
+/// The pause between two looks at processes that are being killed.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Guards servers until the gateway at the other end of this socket is gone. Forked processes return from here, too.
+///
+/// Returns the process's exit code.
+pub(super) fn run(gateway: OwnedFd) -> u8 {
+    let _ = rustix::thread::set_name(c"child-guardian");
+    // It fails for the leader of a group, which this process is only if somebody else started it.
+    let _ = setsid();
+    // Programs of servers with their secrets pass through.
+    let _ = crate::memory::protect();
+    let prepared =
+        set_child_subreaper(Some(getpid())).map_err(Into::into).and_then(|()| kernel::block_signals());
+    let Ok(signals) = prepared else { return 1 };
+    let sees_processes = tree::is_visible();
+    let ready = GuardianNote::Ready { sees_processes }.encode();
+    if socket::send(&gateway, &ready, &[]).is_err() {
+        return 1;
+    }
+    let guard = Guard {
+        gateway: Some(gateway),
+        signals,
+        sees_processes,
+        holders: Vec::new(),
+        has_strays: false,
+        kill_at: None,
+    };
+    guard.watch()
+}
+
+struct Guard {
+    gateway: Option<OwnedFd>,
+    signals: OwnedFd,
+    sees_processes: bool,
+    holders: Vec<Pid>,
+    /// A holder was killed, and what it left may still be there.
+    has_strays: bool,
+    /// The time when nobody is waited for any more, once the gateway is gone.
+    kill_at: Option<Instant>,
+}
+
+impl Guard {
+    fn watch(mut self) -> u8 {
+        loop {
+            let patience = match self.kill_at {
+                _ if self.has_strays => Some(PAUSE),
+                Some(at) => Some(at.saturating_duration_since(Instant::now()).max(PAUSE)),
+                None => None,
+            };
+            let mut places = vec![self.signals.as_fd()];
+            places.extend(self.gateway.as_ref().map(AsFd::as_fd));
+            let ready = readable(&places, patience);
+            if ready.get(1) == Some(&true)
+                && let Some(code) = self.listen()
+            {
+                return code;
+            }
+            if ready[0] {
+                drain(&self.signals);
+            }
+            if self.reap() && self.gateway.is_none() {
+                return 0;
+            }
+            if self.kill_at.is_some_and(|at| Instant::now() >= at) {
+                tree::kill(&tree::descendants(&[]));
+            } else if self.has_strays {
+                let strays = tree::descendants(&self.holders);
+                tree::kill(&strays);
+                self.has_strays = !strays.is_empty();
+            }
+        }
+    }
+
+    /// Takes one order. Returns the exit code of a forked process.
+    fn listen(&mut self) -> Option<u8> {
+        match socket::receive(self.gateway.as_ref()?) {
+            Ok(Some(packet)) => match GuardianOrder::decode(&packet.frame)? {
+                GuardianOrder::Files { soft, hard } => {
+                    // Servers then have the gateway's limit, which is higher.
+                    let _ = setrlimit(Resource::Nofile, Rlimit { current: soft, maximum: hard });
+                    None
+                }
+                GuardianOrder::Start { grace } => self.start(packet, Duration::from_millis(grace.into())),
+            },
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::InvalidData
+                ) =>
+            {
+                None
+            }
+            Ok(None) | Err(_) => {
+                self.gateway = None;
+                self.kill_at = Some(Instant::now() + HOLDERS);
+                None
+            }
+        }
+    }
+
+    /// Forks a holder. Returns the exit code in the forked process, when the holder's work is done.
+    fn start(&mut self, packet: Packet, grace: Duration) -> Option<u8> {
+        // Without all of them there is nobody to tell.
+        let [stdin, stdout, stderr, control, program]: [OwnedFd; 5] = packet.descriptors.try_into().ok()?;
+        match kernel::fork() {
+            Ok(Forked::Parent(holder)) => {
+                self.holders.push(holder);
+                None
+            }
+            Ok(Forked::Child) => {
+                // The gateway sees the guardian's end by this descriptor, so no other process may have it.
+                self.gateway = None;
+                let signals = self.signals.try_clone().ok()?;
+                let parts = ServerParts { stdio: [stdin, stdout, stderr], program };
+                Some(holder::run(parts, control, signals, grace, self.sees_processes))
+            }
+            Err(error) => {
+                let errno = error.raw_os_error().unwrap_or(Errno::AGAIN.raw_os_error());
+                let _ = socket::send(&control, &HolderReport::Failed { errno }.encode(), &[]);
+                None
+            }
+        }
+    }
+
+    /// Reaps all that has ended. Returns true if there is no child left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    let known = self.holders.iter().position(|holder| *holder == pid);
+                    if let Some(index) = known {
+                        self.holders.swap_remove(index);
+                        // One that exits by itself has seen to everything.
+                        self.has_strays |= status.signaled() && self.sees_processes;
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Ok(None) => return false,
+                Err(_) => return true,
+            }
+        }
+    }
+}

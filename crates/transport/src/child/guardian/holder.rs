@@ -1,0 +1,279 @@
+//! The holder of one server: its parent, and the reaper of everything that it leaves. It ends the whole tree when the server
+//! ends, when the gateway says so, and when the gateway is gone; it exits when nothing is left. It must not know lines.
+//!
+//! Nothing of a tree is left exactly when this process has no child: a descendant whose parent has ended becomes a child of
+//! the nearest process above it that adopts orphans, which is this one.
+
+use std::{
+    io::{self, PipeReader},
+    os::fd::{AsFd, OwnedFd},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    param::clock_ticks_per_second,
+    process::{Pid, Signal, WaitOptions, getpid, kill_process_group, set_child_subreaper, setpgid, wait},
+};
+
+use super::{
+    kernel::{self, Forked},
+    message::{HolderReport, HolderWord},
+    server::{self, ServerParts},
+    socket, tree,
+};
+
+/// The longest time between SIGTERM and SIGKILL once the gateway is gone.
+const ORPHAN_GRACE: Duration = Duration::from_secs(2);
+
+/// The pauses between two looks at a tree that is being killed: the first and the longest.
+const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(250)];
+
+/// Starts a server and sees it through. The forked process that is to become the server returns from here, too, if it cannot.
+///
+/// Returns the process's exit code.
+pub(super) fn run(
+    server: ServerParts,
+    control: OwnedFd,
+    signals: OwnedFd,
+    grace: Duration,
+    sees_processes: bool,
+) -> u8 {
+    // A name is for people who look.
+    let _ = rustix::thread::set_name(c"child-holder");
+    match begin(server) {
+        Ok(HolderStart::Server(code)) => code,
+        Ok(HolderStart::Holder { server, starting }) => {
+            let holder = Holder {
+                server,
+                alive: true,
+                starting: Some(starting),
+                control: Some(control),
+                signals,
+                grace,
+                sees_processes,
+                kill_at: None,
+                pause: None,
+                code: 0,
+            };
+            holder.watch()
+        }
+        Err(error) => {
+            let errno = error.raw_os_error().unwrap_or(Errno::INVAL.raw_os_error());
+            let _ = socket::send(&control, &HolderReport::Failed { errno }.encode(), &[]);
+            1
+        }
+    }
+}
+
+enum HolderStart {
+    /// This process should have become the server, and exits with this code.
+    Server(u8),
+    Holder {
+        server: Pid,
+        /// Tells whether the server's program runs.
+        starting: PipeReader,
+    },
+}
+
+fn begin(server: ServerParts) -> io::Result<HolderStart> {
+    let own = getpid();
+    setpgid(None, None)?;
+    set_child_subreaper(Some(own))?;
+    let (starting, failure) = io::pipe()?;
+    Ok(match kernel::fork()? {
+        Forked::Child => HolderStart::Server(server::become_server(server, own, failure)),
+        Forked::Parent(server) => HolderStart::Holder { server, starting },
+    })
+}
+
+struct Holder {
+    server: Pid,
+    /// The server has not been reaped.
+    alive: bool,
+    /// Still open while the server's program is being executed.
+    starting: Option<PipeReader>,
+    /// The way to the gateway, until the gateway is gone.
+    control: Option<OwnedFd>,
+    signals: OwnedFd,
+    grace: Duration,
+    sees_processes: bool,
+    /// The time of SIGKILL, once the tree is being ended.
+    kill_at: Option<Instant>,
+    /// The pause before the next look, once the tree is being killed.
+    pause: Option<Duration>,
+    code: u8,
+}
+
+impl Holder {
+    fn watch(mut self) -> u8 {
+        loop {
+            let ready = self.wait_for_event();
+            if ready.starting {
+                self.settle_start();
+            }
+            if ready.control {
+                self.listen();
+            }
+            if ready.signals {
+                drain(&self.signals);
+            }
+            if self.reap() {
+                self.report(HolderReport::Gone { cpu: processor_time() });
+                return self.code;
+            }
+            if self.pause.is_some() || self.kill_at.is_some_and(|at| Instant::now() >= at) {
+                self.kill();
+            }
+        }
+    }
+
+    /// Waits until there is something to do.
+    fn wait_for_event(&self) -> HolderEvents {
+        let patience = match (self.pause, self.kill_at) {
+            (Some(pause), _) => Some(pause),
+            (None, Some(at)) => Some(at.saturating_duration_since(Instant::now())),
+            (None, None) => None,
+        };
+        let starting = self.starting.as_ref().map(AsFd::as_fd);
+        let control = self.control.as_ref().map(AsFd::as_fd);
+        let mut places = vec![self.signals.as_fd()];
+        places.extend(starting.iter().chain(&control));
+        let readable = readable(&places, patience);
+        let mut rest = readable.iter().copied().skip(1);
+        HolderEvents {
+            signals: readable[0],
+            starting: starting.is_some() && rest.next() == Some(true),
+            control: control.is_some() && rest.next() == Some(true),
+        }
+    }
+
+    /// The server's program runs, or never will.
+    fn settle_start(&mut self) {
+        let Some(pipe) = self.starting.take() else { return };
+        let report = match server::failure(pipe) {
+            Some(errno) => {
+                // It exits by itself, and nobody is to hear of its code.
+                self.alive = false;
+                HolderReport::Failed { errno }
+            }
+            None => HolderReport::Started {
+                pid: self.server.as_raw_nonzero().get().cast_unsigned(),
+                holder: getpid().as_raw_nonzero().get().cast_unsigned(),
+            },
+        };
+        self.report(report);
+    }
+
+    fn listen(&mut self) {
+        let Some(control) = &self.control else { return };
+        match socket::receive(control) {
+            Ok(Some(packet)) => match HolderWord::decode(&packet.frame) {
+                Some(HolderWord::End) => self.end(self.grace),
+                Some(HolderWord::Kill) => self.kill(),
+                None => {}
+            },
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidData) => {}
+            Ok(None) | Err(_) => {
+                self.control = None;
+                self.end(self.grace.min(ORPHAN_GRACE));
+            }
+        }
+    }
+
+    /// Reaps all that has ended. Returns true if nothing is left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.server => {
+                    self.settle_start();
+                    if std::mem::take(&mut self.alive) {
+                        self.code = status.exit_status().map_or(1, |code| code.try_into().unwrap_or(1));
+                        self.report(HolderReport::Exited { status: status.as_raw() });
+                    }
+                }
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => break,
+                Err(_) => return true,
+            }
+        }
+        if !self.alive && self.starting.is_none() && self.kill_at.is_none() {
+            self.end(self.grace);
+        }
+        false
+    }
+
+    /// Asks the whole tree to end, and gives it so much time.
+    fn end(&mut self, grace: Duration) {
+        let at = Instant::now() + grace;
+        if let Some(sooner) = self.kill_at {
+            self.kill_at = Some(sooner.min(at));
+            return;
+        }
+        self.kill_at = Some(at);
+        if self.sees_processes {
+            tree::terminate(&tree::descendants(&[]));
+        } else {
+            self.signal_group(Signal::TERM);
+            self.signal_group(Signal::CONT);
+        }
+    }
+
+    /// Ends the tree at once. What has been started meanwhile is found at the next look.
+    fn kill(&mut self) {
+        self.kill_at.get_or_insert_with(Instant::now);
+        if self.sees_processes {
+            tree::kill(&tree::descendants(&[]));
+        } else {
+            self.signal_group(Signal::KILL);
+        }
+        let [first, longest] = PAUSES;
+        self.pause = Some(self.pause.map_or(first, |pause| (pause * 2).min(longest)));
+    }
+
+    /// Signals the server's own group. It is gone if that fails.
+    fn signal_group(&self, signal: Signal) {
+        let _ = kill_process_group(self.server, signal);
+    }
+
+    /// Tells the gateway. If it is gone, its end of the socket says so at the next look.
+    fn report(&self, report: HolderReport) {
+        if let Some(control) = &self.control {
+            let _ = socket::send(control, &report.encode(), &[]);
+        }
+    }
+}
+
+struct HolderEvents {
+    signals: bool,
+    starting: bool,
+    control: bool,
+}
+
+/// Waits until one of these descriptors can be read or has lost its other end, but not longer than that. Which can.
+pub(super) fn readable(places: &[std::os::fd::BorrowedFd<'_>], patience: Option<Duration>) -> Vec<bool> {
+    let mut polled: Vec<PollFd<'_>> =
+        places.iter().map(|place| PollFd::from_borrowed_fd(*place, PollFlags::IN)).collect();
+    // A time beyond what the system knows is no limit.
+    let timeout = patience.and_then(|patience| Timespec::try_from(patience).ok());
+    match poll(&mut polled, timeout.as_ref()) {
+        Ok(_) => polled.iter().map(|place| !place.revents().is_empty()).collect(),
+        // Looking in vain does no harm.
+        Err(_) => vec![true; places.len()],
+    }
+}
+
+/// Empties the descriptor of signals. How many there were says nothing: the system merges them.
+pub(super) fn drain(signals: &OwnedFd) {
+    let mut bytes = [0; 512];
+    while rustix::io::read(signals, &mut bytes).is_ok_and(|count| count > 0) {}
+}
+
+/// The processor time of all children that were reaped, and of those that they had reaped, in milliseconds.
+fn processor_time() -> u64 {
+    let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return 0 };
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    ticks.saturating_mul(1000) / clock_ticks_per_second().max(1)
+}

@@ -1,0 +1,217 @@
+//! Messages between the gateway, its guardian and the holders of its children, as bytes. Pure: every message is one packet of
+//! [`FRAME`] bytes, so there is nothing to bound and nothing to cut. It must not know sockets.
+
+/// The length of every message in bytes.
+pub(crate) const FRAME: usize = 24;
+
+/// A message as it is sent.
+pub(crate) type Frame = [u8; FRAME];
+
+/// From the gateway to its guardian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GuardianOrder {
+    /// The limit of open files for servers; `None` means unlimited.
+    Files {
+        /// The soft limit.
+        soft: Option<u64>,
+        /// The hard limit.
+        hard: Option<u64>,
+    },
+    /// Start a server. Comes with its stdin, stdout and stderr, the socket to its holder, and the file with its program.
+    Start {
+        /// The time between SIGTERM and SIGKILL in milliseconds.
+        grace: u32,
+    },
+}
+
+/// From the guardian to the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GuardianNote {
+    /// It takes orders from now on.
+    Ready {
+        /// False if descendants cannot be found in `/proc`: then only process groups can be ended.
+        sees_processes: bool,
+    },
+}
+
+/// From a holder to the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HolderReport {
+    /// The server's program runs.
+    Started {
+        /// The server's process id.
+        pid: u32,
+        /// The holder's process id.
+        holder: u32,
+    },
+    /// There is no server, for this number of an error.
+    Failed {
+        /// The system's number of the error.
+        errno: i32,
+    },
+    /// The server has ended. What it started may still run.
+    Exited {
+        /// The status as the system reports it.
+        status: i32,
+    },
+    /// Nothing of the server is left.
+    Gone {
+        /// The processor time that the server and all of its descendants took, in milliseconds.
+        cpu: u64,
+    },
+}
+
+/// From the gateway to a holder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HolderWord {
+    /// End the server and all of its descendants: SIGTERM, the grace, SIGKILL.
+    End,
+    /// The same without any grace.
+    Kill,
+}
+
+const UNLIMITED: u64 = u64::MAX;
+
+fn frame(kind: u8, small: u32, first: u64, second: u64) -> Frame {
+    let mut frame = [0; FRAME];
+    frame[0] = kind;
+    frame[4..8].copy_from_slice(&small.to_le_bytes());
+    frame[8..16].copy_from_slice(&first.to_le_bytes());
+    frame[16..24].copy_from_slice(&second.to_le_bytes());
+    frame
+}
+
+/// Kind and numbers of a frame.
+fn parts(frame: &Frame) -> (u8, u32, u64, u64) {
+    let long = |at: usize| frame[at..at + 8].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    let small = frame[4..8].iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+    (frame[0], small, long(8), long(16))
+}
+
+impl GuardianOrder {
+    /// The message as bytes.
+    pub(crate) fn encode(self) -> Frame {
+        match self {
+            Self::Files { soft, hard } => frame(1, 0, soft.unwrap_or(UNLIMITED), hard.unwrap_or(UNLIMITED)),
+            Self::Start { grace } => frame(2, grace, 0, 0),
+        }
+    }
+
+    /// The message in these bytes, if they hold one.
+    pub(crate) fn decode(frame: &Frame) -> Option<Self> {
+        let limit = |value: u64| (value != UNLIMITED).then_some(value);
+        match parts(frame) {
+            (1, _, soft, hard) => Some(Self::Files { soft: limit(soft), hard: limit(hard) }),
+            (2, grace, ..) => Some(Self::Start { grace }),
+            _ => None,
+        }
+    }
+}
+
+impl GuardianNote {
+    /// The message as bytes.
+    pub(crate) fn encode(self) -> Frame {
+        let Self::Ready { sees_processes } = self;
+        frame(3, sees_processes.into(), 0, 0)
+    }
+
+    /// The message in these bytes, if they hold one.
+    pub(crate) fn decode(frame: &Frame) -> Option<Self> {
+        match parts(frame) {
+            (3, sees, ..) => Some(Self::Ready { sees_processes: sees != 0 }),
+            _ => None,
+        }
+    }
+}
+
+impl HolderReport {
+    /// The message as bytes.
+    pub(crate) fn encode(self) -> Frame {
+        match self {
+            Self::Started { pid, holder } => frame(4, pid, holder.into(), 0),
+            Self::Failed { errno } => frame(5, errno.cast_unsigned(), 0, 0),
+            Self::Exited { status } => frame(6, status.cast_unsigned(), 0, 0),
+            Self::Gone { cpu } => frame(7, 0, cpu, 0),
+        }
+    }
+
+    /// The message in these bytes, if they hold one.
+    pub(crate) fn decode(frame: &Frame) -> Option<Self> {
+        match parts(frame) {
+            (4, pid, holder, _) => Some(Self::Started { pid, holder: holder.try_into().ok()? }),
+            (5, errno, ..) => Some(Self::Failed { errno: errno.cast_signed() }),
+            (6, status, ..) => Some(Self::Exited { status: status.cast_signed() }),
+            (7, _, cpu, _) => Some(Self::Gone { cpu }),
+            _ => None,
+        }
+    }
+}
+
+impl HolderWord {
+    /// The message as bytes.
+    pub(crate) fn encode(self) -> Frame {
+        match self {
+            Self::End => frame(8, 0, 0, 0),
+            Self::Kill => frame(9, 0, 0, 0),
+        }
+    }
+
+    /// The message in these bytes, if they hold one.
+    pub(crate) fn decode(frame: &Frame) -> Option<Self> {
+        match frame[0] {
+            8 => Some(Self::End),
+            9 => Some(Self::Kill),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_comes_back() {
+        for (soft, hard) in [(None, None), (Some(0), Some(1)), (Some(1024), None)] {
+            let order = GuardianOrder::Files { soft, hard };
+            assert_eq!(GuardianOrder::decode(&order.encode()), Some(order));
+        }
+        for grace in [0, 2000, u32::MAX] {
+            let order = GuardianOrder::Start { grace };
+            assert_eq!(GuardianOrder::decode(&order.encode()), Some(order));
+        }
+        for sees_processes in [true, false] {
+            let note = GuardianNote::Ready { sees_processes };
+            assert_eq!(GuardianNote::decode(&note.encode()), Some(note));
+        }
+        let reports = [
+            HolderReport::Started { pid: 4_194_304, holder: 7 },
+            HolderReport::Failed { errno: 2 },
+            HolderReport::Exited { status: 0x0100 },
+            HolderReport::Exited { status: -1 },
+            HolderReport::Gone { cpu: u64::MAX },
+        ];
+        for report in reports {
+            assert_eq!(HolderReport::decode(&report.encode()), Some(report));
+        }
+        for word in [HolderWord::End, HolderWord::Kill] {
+            assert_eq!(HolderWord::decode(&word.encode()), Some(word));
+        }
+    }
+
+    #[test]
+    fn a_message_of_one_kind_is_none_of_another() {
+        for kind in 0..=u8::MAX {
+            let frame = frame(kind, 1, 2, 3);
+            let readings = [
+                GuardianOrder::decode(&frame).is_some(),
+                GuardianNote::decode(&frame).is_some(),
+                HolderReport::decode(&frame).is_some(),
+                HolderWord::decode(&frame).is_some(),
+            ];
+            let count = readings.iter().filter(|reads| **reads).count();
+            assert_eq!(count, usize::from((1..=9).contains(&kind)), "kind {kind}");
+        }
+        assert_eq!(HolderReport::decode(&frame(4, 1, u64::MAX, 0)), None, "that is no process id");
+    }
+}

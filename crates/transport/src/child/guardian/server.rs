@@ -1,0 +1,72 @@
+//! The last moments of a holder's child before the server's program replaces it: what the program finds, and what the holder
+//! is told if there is no such program. It must not know what becomes of it.
+
+use std::{
+    fs::File,
+    io::{self, PipeReader, PipeWriter, Read, Write},
+    os::{fd::OwnedFd, unix::process::CommandExt},
+    process::{Command, Stdio},
+};
+
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, setsid};
+
+use super::{
+    super::program::{LONGEST, ServerProgram},
+    kernel,
+};
+
+/// Everything that the gateway hands over for a server.
+pub(super) struct ServerParts {
+    /// Its stdin, stdout and stderr.
+    pub(super) stdio: [OwnedFd; 3],
+    /// The file of memory with its [`ServerProgram`].
+    pub(super) program: OwnedFd,
+}
+
+/// Becomes the server. Returns only if it cannot: then `failure` has the number of the error, and the process is to exit with
+/// the code that is returned.
+pub(super) fn become_server(parts: ServerParts, holder: Pid, mut failure: PipeWriter) -> u8 {
+    let error = execute(parts, holder);
+    let errno = error.raw_os_error().unwrap_or(rustix::io::Errno::INVAL.raw_os_error());
+    // If the holder is gone, there is nobody left to tell.
+    let _ = failure.write_all(&errno.to_ne_bytes());
+    127
+}
+
+/// Reads what [`become_server`] has told: `None` if the server's program runs.
+pub(super) fn failure(mut pipe: PipeReader) -> Option<i32> {
+    let mut errno = [0; 4];
+    pipe.read_exact(&mut errno).ok().map(|()| i32::from_ne_bytes(errno))
+}
+
+fn execute(parts: ServerParts, holder: Pid) -> io::Error {
+    let prepared = || -> io::Result<ServerProgram> {
+        // A session of its own, so that no other server can be in one of its groups.
+        setsid()?;
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // If the holder died before that call, no signal will ever come.
+        if getppid() != Some(holder) {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        let file = File::from(parts.program);
+        let length = file.metadata()?.len().min(LONGEST as u64);
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
+        file.take(LONGEST as u64 + 1).read_to_end(&mut bytes)?;
+        let program = ServerProgram::decode(&bytes).ok_or(io::ErrorKind::InvalidData)?;
+        kernel::unblock_signals()?;
+        Ok(program)
+    };
+    let ServerProgram { program, args, env, cwd } = match prepared() {
+        Ok(program) => program,
+        Err(error) => return error,
+    };
+    let [stdin, stdout, stderr] = parts.stdio.map(Stdio::from);
+    #[expect(clippy::disallowed_methods, reason = "this is a part of the place that they are kept for")]
+    let mut command = Command::new(program);
+    command.args(args).env_clear().envs(env).stdin(stdin).stdout(stdout).stderr(stderr);
+    if let Some(cwd) = cwd {
+        command.current_dir(cwd);
+    }
+    // Gives SIGPIPE its default back.
+    command.exec()
+}

@@ -1,0 +1,135 @@
+//! All descendants of a process, as `/proc` shows them, and signals that reach them and nobody else. It must not know why a
+//! tree is ended.
+
+use std::{collections::BTreeSet, os::fd::OwnedFd};
+
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
+};
+
+use super::super::stat::ProcessStat;
+
+/// A process that was seen, and may have been replaced by another since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Process(ProcessStat);
+
+impl Process {
+    /// Calls `act` while this very process is known to be alive or waiting to be reaped. A descriptor holds on to it; start,
+    /// group and parent are compared again behind its back, because the id may have been given to another process before that.
+    /// An orphan has moved to this process meanwhile; if it moved elsewhere, the next look at the tree finds it there.
+    fn if_same(&self, act: impl FnOnce(Option<&OwnedFd>)) {
+        let held = match pidfd_open(self.0.pid, PidfdFlags::empty()) {
+            Ok(held) => Some(held),
+            // A kernel without such descriptors.
+            Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => None,
+            Err(_) => return,
+        };
+        let Some(now) = ProcessStat::read(self.0.pid.as_raw_nonzero()) else { return };
+        let parents = [self.0.parent, getpid().as_raw_nonzero().get()];
+        let same = now.started == self.0.started && now.group == self.0.group;
+        if same && parents.contains(&now.parent) {
+            act(held.as_ref());
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        // A process that has just ended needs no signal.
+        self.if_same(|held| {
+            let _ = match held {
+                Some(held) => pidfd_send_signal(held, signal),
+                None => kill_process(self.0.pid, signal),
+            };
+        });
+    }
+}
+
+/// Returns true if this process can see every other one. Elsewhere `/proc` is missing, or mounted with `hidepid`.
+pub(super) fn is_visible() -> bool {
+    ProcessStat::read("self").is_some() && ProcessStat::read(1).is_some()
+}
+
+/// Those of `all` that descend from `root`, but not those that are or descend from one of `except`.
+fn below(all: &[ProcessStat], root: Pid, except: &[Pid]) -> Vec<Process> {
+    let mut parents = BTreeSet::from([root.as_raw_nonzero().get()]);
+    let mut found = Vec::new();
+    loop {
+        let before = found.len();
+        for process in all {
+            let id = process.pid.as_raw_nonzero().get();
+            if parents.contains(&process.parent) && !except.contains(&process.pid) && parents.insert(id) {
+                found.push(Process(*process));
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// All descendants of this process, but not those that are or descend from one of `except`. Also those that look like zombies:
+/// of a program whose first thread has ended, the others may still run.
+pub(super) fn descendants(except: &[Pid]) -> Vec<Process> {
+    let all: Vec<ProcessStat> = ProcessStat::all().map(Iterator::collect).unwrap_or_default();
+    below(&all, getpid(), except)
+}
+
+/// Asks processes to end, and wakes those that are stopped, which could not hear it otherwise.
+pub(super) fn terminate(processes: &[Process]) {
+    for process in processes {
+        process.signal(Signal::TERM);
+        if matches!(process.0.state, b'T' | b't') {
+            process.signal(Signal::CONT);
+        }
+    }
+}
+
+/// Ends processes: whole groups first, because the system signals all members of a group at one moment, between two forks, and
+/// so catches processes that start their successors faster than `/proc` is read.
+pub(super) fn kill(processes: &[Process]) {
+    // Guardian and holders lead groups of their own.
+    let mut groups = BTreeSet::from([getpid().as_raw_nonzero().get()]);
+    for process in processes {
+        if groups.insert(process.0.group)
+            && let Some(group) = Pid::from_raw(process.0.group)
+        {
+            process.if_same(|_| {
+                let _ = kill_process_group(group, Signal::KILL);
+            });
+        }
+        process.signal(Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn process(pid: i32, parent: i32) -> ProcessStat {
+        let pid = Pid::from_raw(pid).unwrap();
+        ProcessStat { pid, parent, group: 1, session: 1, state: b'S', started: 1 }
+    }
+
+    #[test]
+    fn descendants_are_found_in_any_order_and_without_exceptions() {
+        let all =
+            [(9, 8), (8, 5), (5, 1), (6, 5), (7, 6), (3, 1), (1, 0), (4, 3)].map(|(a, b)| process(a, b));
+        let ids = |root: i32, except: &[i32]| {
+            let except: Vec<Pid> = except.iter().filter_map(|pid| Pid::from_raw(*pid)).collect();
+            let found = below(&all, Pid::from_raw(root).unwrap(), &except);
+            let mut ids: Vec<i32> =
+                found.iter().map(|process| process.0.pid.as_raw_nonzero().get()).collect();
+            ids.sort_unstable();
+            ids
+        };
+        assert_eq!(ids(5, &[]), [6, 7, 8, 9]);
+        assert_eq!(ids(5, &[6]), [8, 9]);
+        assert_eq!(ids(9, &[]), [] as [i32; 0]);
+        assert_eq!(ids(1, &[5, 3]), [] as [i32; 0]);
+    }
+
+    #[test]
+    fn a_circle_has_an_end() {
+        let all = [process(5, 6), process(6, 5)];
+        assert_eq!(below(&all, Pid::from_raw(5).unwrap(), &[]).len(), 1);
+    }
+}

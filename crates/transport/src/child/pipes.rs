@@ -1,0 +1,13 @@
+//! The gateway's ends of a child's pipes.
+
+use std::os::fd::OwnedFd;
+
+/// The ends that the gateway writes to and reads from.
+pub(super) struct Pipes {
+    /// The writing end of its stdin.
+    pub(super) stdin: OwnedFd,
+    /// The reading end of its stdout.
+    pub(super) stdout: OwnedFd,
+    /// The reading end of its stderr.
+    pub(super) stderr: OwnedFd,
+}

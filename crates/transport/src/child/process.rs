@@ -1,0 +1,75 @@
+//! A running child, in whichever way it runs, as its owner ends it. It must not know pipes.
+
+use std::{io, process::ExitStatus, time::Duration};
+
+use super::grouped::GroupedServer;
+#[cfg(target_os = "linux")]
+use super::guarded::HeldServer;
+
+/// A child with all that it starts.
+pub(super) enum ServerProcess {
+    /// A child of this process, which is ended with its process group.
+    Grouped(GroupedServer),
+    /// A child of a holder, which is ended with all of its descendants. Dropping it ends them.
+    #[cfg(target_os = "linux")]
+    Held(HeldServer),
+}
+
+impl ServerProcess {
+    /// Waits until its program runs, and returns its process id.
+    ///
+    /// # Errors
+    /// The system's reason why it does not.
+    pub(super) async fn started(&mut self) -> io::Result<u32> {
+        match self {
+            Self::Grouped(server) => Ok(server.pid),
+            #[cfg(target_os = "linux")]
+            Self::Held(server) => server.started().await,
+        }
+    }
+
+    /// Waits until it has ended; `None` if nobody says how. Safe to drop and call again.
+    pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
+        match self {
+            Self::Grouped(server) => server.wait().await,
+            #[cfg(target_os = "linux")]
+            Self::Held(server) => server.wait().await,
+        }
+    }
+
+    /// Waits until nothing of it is left, `patience` at most; whether it is. To be asked once it has ended.
+    pub(super) async fn vanishes(&mut self, patience: Duration) -> bool {
+        match self {
+            Self::Grouped(server) => server.vanishes(patience).await,
+            #[cfg(target_os = "linux")]
+            Self::Held(server) => server.vanishes(patience).await,
+        }
+    }
+
+    /// Returns true if nothing of it is known to be left. To be asked once it has ended.
+    pub(super) fn is_gone(&self) -> bool {
+        match self {
+            Self::Grouped(server) => server.is_gone(),
+            #[cfg(target_os = "linux")]
+            Self::Held(server) => server.is_gone(),
+        }
+    }
+
+    /// Asks all of it to end.
+    pub(super) fn terminate(&self) {
+        match self {
+            Self::Grouped(server) => server.terminate(),
+            #[cfg(target_os = "linux")]
+            Self::Held(server) => server.terminate(),
+        }
+    }
+
+    /// Ends all of it.
+    pub(super) fn kill(&self) {
+        match self {
+            Self::Grouped(server) => server.kill(),
+            #[cfg(target_os = "linux")]
+            Self::Held(server) => server.kill(),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Processes as `/proc/ID/stat` shows them. It must not know what is looked for.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+};
+
+use rustix::process::Pid;
+
+/// A process as it was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ProcessStat {
+    /// Its id.
+    pub(super) pid: Pid,
+    /// Its parent's id.
+    pub(super) parent: i32,
+    /// Its process group.
+    pub(super) group: i32,
+    /// Its session.
+    pub(super) session: i32,
+    /// The letter of its state.
+    pub(super) state: u8,
+    /// The time of its start, in ticks: with the id it names one process for ever.
+    pub(super) started: u64,
+}
+
+impl ProcessStat {
+    /// Reads a line: "id (name) state parent group session … start …"; the name may hold anything.
+    pub(super) fn parse(stat: &[u8]) -> Option<Self> {
+        let behind_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
+        let pid = number(stat.split(|byte| *byte == b' ').next()?)?;
+        let mut fields = stat[behind_name..].split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+        let state = *fields.next()?.first()?;
+        let [parent, group, session] =
+            [number(fields.next()?)?, number(fields.next()?)?, number(fields.next()?)?];
+        let started = number(fields.nth(15)?)?;
+        Some(Self { pid: Pid::from_raw(pid)?, parent, group, session, state, started })
+    }
+
+    /// The process of this id, or `self`; `None` if there is none or it cannot be seen.
+    pub(super) fn read(pid: impl std::fmt::Display) -> Option<Self> {
+        // A line has 52 numbers and a name of 64 bytes at most; what is needed stands in front.
+        let mut line = [0; 1024];
+        let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
+        Self::parse(&line[..length])
+    }
+
+    /// Every process that can be seen.
+    ///
+    /// # Errors
+    /// There is no `/proc`.
+    pub(super) fn all() -> io::Result<impl Iterator<Item = Self>> {
+        let names = fs::read_dir("/proc")?.flatten().map(|entry| entry.file_name());
+        let ids = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
+        // A process may have vanished meanwhile.
+        Ok(ids.filter_map(Self::read))
+    }
+
+    /// Returns true if it has ended and merely was not reaped yet. Of a program whose first thread has ended, others may run.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(self.state, b'Z' | b'X')
+    }
+}
+
+fn number<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::getpid;
+
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let stat =
+            b"12 (a) S 1) (b) T 7 8 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 100 200 18446744073709551615";
+        let read = ProcessStat::parse(stat).unwrap();
+        assert_eq!((read.pid.as_raw_nonzero().get(), read.parent, read.group, read.session), (12, 7, 8, 9));
+        assert_eq!((read.state, read.started), (b'T', 4711));
+        for end in 0..40 {
+            assert_eq!(ProcessStat::parse(&stat[..end]), None, "{end} bytes");
+        }
+        assert_eq!(ProcessStat::parse(b"0 (swapper) R 0 0"), None);
+    }
+
+    #[test]
+    fn this_process_can_be_read() {
+        let own = ProcessStat::read("self").unwrap();
+        assert_eq!((own.pid, own.has_ended()), (getpid(), false));
+        assert_eq!(ProcessStat::read(own.pid.as_raw_nonzero()).unwrap().started, own.started);
+        assert!(ProcessStat::all().unwrap().any(|process| process.pid == own.pid));
+    }
+}

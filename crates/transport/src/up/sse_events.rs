@@ -1,0 +1,126 @@
+//! The event stream of a link over HTTP+SSE, as events. It must not know whom they are for.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, HeaderValue};
+use http::{Request, StatusCode};
+use http_body_util::BodyExt;
+use proto::codec::sse::{SseDecoder, SseError, SseEvent};
+use tokio::time::Instant;
+
+use super::endpoint::Endpoint;
+use super::media::{Media, excerpt, media_type};
+use super::{CredentialRefusal, HttpTarget, LinkError, MuxFault};
+use crate::budget::{self, Part, Reservation};
+use crate::net::client::{Client, ResponseBody};
+use crate::net::collect;
+
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+
+/// The number of bytes of an unfinished event that are kept before the address to POST to is known.
+const LONGEST_OPENING: usize = 64 << 10;
+
+/// The number of bytes that are read of a refusal, and the time that they may take.
+const TALK: (usize, Duration) = (64 << 10, Duration::from_secs(1));
+
+/// The message in an event, if it contains one.
+pub(super) fn message(event: SseEvent) -> Option<Bytes> {
+    let is_message = event.event.is_none_or(|kind| kind.as_ref() == b"message");
+    event.data.filter(|data| is_message && !data.is_empty())
+}
+
+/// The time for which reading stops where there is no memory for an event: behind it are everybody's answers.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+fn new_reservation() -> Reservation {
+    budget::of_process().reservation(Part::Answers)
+}
+
+/// An open event stream.
+pub(super) struct Events {
+    body: ResponseBody,
+    decoder: SseDecoder,
+    /// The memory for a large event.
+    reservation: Reservation,
+}
+
+impl Events {
+    pub(super) async fn open(client: &Client, target: &HttpTarget) -> Result<Self, LinkError> {
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = target.uri.clone();
+        *request.headers_mut() = target.headers.clone();
+        request.headers_mut().insert(ACCEPT, EVENTS);
+        let shown = target.credential.line();
+        request.headers_mut().extend(shown.clone());
+        let response = client.request(request).await?;
+        let status = response.status();
+        if !status.is_success() {
+            let (shown, is_near) = (shown.map(|(_, value)| value), response.body().is_from_near());
+            let refusal = CredentialRefusal::of(status, response.headers(), shown, is_near);
+            let text = collect(response.into_body(), Part::Answers, TALK.0, Instant::now() + TALK.1).await;
+            let body = excerpt(&text.unwrap_or_default());
+            if let Some(refusal) = refusal {
+                return Err(LinkError::Unauthorized(Box::new(refusal.saying(body))));
+            }
+            return Err(LinkError::Status { status: status.as_u16(), body });
+        }
+        if status == StatusCode::NO_CONTENT || media_type(response.headers()) != Some(Media::Events) {
+            return Err(LinkError::EventStream("it does not answer a GET with an event stream".to_owned()));
+        }
+        let (body, decoder) = (response.into_body(), SseDecoder::new(target.limits.get().event));
+        Ok(Self { body, decoder, reservation: new_reservation() })
+    }
+
+    /// Waits for the address that the stream opens with. Other events may precede it, within the target's patience.
+    pub(super) async fn endpoint(&mut self, target: &HttpTarget) -> Result<Endpoint, LinkError> {
+        let silent =
+            |why: String| LinkError::EventStream(format!("it does not name the address for messages: {why}"));
+        loop {
+            while let Some(event) = self.decoder.next_event() {
+                let event = event.map_err(|e| silent(e.to_string()))?;
+                if event.event.is_some_and(|kind| kind.as_ref() == b"endpoint") {
+                    return Endpoint::resolve(&target.uri, &event.data.unwrap_or_default());
+                }
+            }
+            if self.decoder.buffered() > LONGEST_OPENING {
+                return Err(silent(format!("its first event is longer than {LONGEST_OPENING} bytes")));
+            }
+            self.fill().await.map_err(|why| silent(why.to_string()))?;
+        }
+    }
+
+    /// The next event, or why one was dropped. Safe to drop and call again.
+    pub(super) async fn next(&mut self) -> Result<Result<SseEvent, MuxFault>, MuxFault> {
+        loop {
+            if let Some(event) = self.decoder.next_event() {
+                let reservation = std::mem::replace(&mut self.reservation, new_reservation());
+                let kept = event
+                    .map(|event| SseEvent { data: event.data.map(|data| reservation.keep(data)), ..event });
+                return Ok(kept.map_err(|SseError::TooLong { limit }| MuxFault::TooLong(limit)));
+            }
+            let buffered = self.decoder.buffered();
+            if !self.reservation.covers(buffered)
+                && let Err(why) = self.reservation.grow(buffered, Instant::now() + PATIENCE).await
+            {
+                self.reservation = new_reservation();
+                self.decoder.skip();
+                return Ok(Err(MuxFault::OutOfMemory(why)));
+            }
+            self.fill().await?;
+        }
+    }
+
+    async fn fill(&mut self) -> Result<(), MuxFault> {
+        match self.body.frame().await {
+            None => Err(MuxFault::Ended),
+            Some(Err(e)) => Err(MuxFault::Broken(e.to_string().into())),
+            Some(Ok(frame)) => {
+                if let Ok(chunk) = frame.into_data() {
+                    self.decoder.push(chunk);
+                }
+                Ok(())
+            }
+        }
+    }
+}

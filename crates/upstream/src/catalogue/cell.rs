@@ -1,0 +1,216 @@
+//! The catalogue of one server: its lists by lifecycle, its introductions by version, and the items that only some clients
+//! are shown. It must not know views.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use engine::catalogue::{Absence, ListKind, Offer, UpstreamOffer};
+use parking_lot::Mutex;
+use proto::bridge::handshake::server_capabilities;
+use proto::bridge::input::Askable;
+use proto::era::{Era, Lifecycle, ServerHello};
+use tokio::sync::watch;
+
+use super::face::Face;
+use super::fetching::Busy;
+use super::gated::Gated;
+use super::kept::KeptIn;
+use crate::destination::Destination;
+use crate::egress::Egress;
+use crate::pool::Links;
+use crate::server::Server;
+
+/// The catalogue of one server.
+pub struct Catalogue {
+    pub(super) server: Arc<Server>,
+    pub(super) links: Weak<Links>,
+    /// The lists with a handshake, and those without.
+    pub(super) faces: [Face; 2],
+    /// The server's introductions on links that were opened for clients of a version.
+    pub(super) introductions: Mutex<HashMap<&'static Era, ServerHello>>,
+    pub(super) gated: Gated,
+    pub(super) kept_in: KeptIn,
+    /// Counts the fetches that have ended; whoever waits for one watches it.
+    pub(super) done: watch::Sender<u64>,
+    pub(super) busy: Mutex<Busy>,
+}
+
+impl Catalogue {
+    /// Nothing is known yet.
+    pub fn new(server: Arc<Server>, links: Weak<Links>) -> Arc<Self> {
+        Arc::new(Self {
+            server,
+            links,
+            faces: [Face::new(Lifecycle::Handshake), Face::new(Lifecycle::Stateless)],
+            introductions: Mutex::default(),
+            gated: Gated::default(),
+            kept_in: KeptIn::default(),
+            done: watch::Sender::new(0),
+            busy: Mutex::default(),
+        })
+    }
+
+    /// The lists that clients of a version are shown.
+    pub(super) fn face(&self, client: &'static Era) -> &Face {
+        match self.server.link_era(client).lifecycle {
+            _ if self.server.is_native() => &self.faces[0],
+            Lifecycle::Handshake => &self.faces[0],
+            Lifecycle::Stateless => &self.faces[1],
+        }
+    }
+
+    /// The lists of a version's lifecycle, else those of the other.
+    fn known(&self, client: &'static Era) -> Option<Arc<Offer>> {
+        let own = self.face(client);
+        own.known().or_else(|| self.faces.iter().find_map(Face::known))
+    }
+
+    /// The server's part in a view for clients of this version that can be asked this.
+    pub fn part(&self, client: &'static Era, askable: Askable) -> UpstreamOffer {
+        let more = self.gated.shown_to(askable);
+        let (base, more) = match (self.known(client), more.split_first()) {
+            (Some(base), _) => (Ok(base), &more[..]),
+            // Some servers start only for clients that can be asked.
+            (None, Some((first, others))) => (Ok(first.clone()), others),
+            (None, None) => (Err(self.absence(client)), &[][..]),
+        };
+        let offer = base.map(|base| self.seen(&base, client, more));
+        let (id, name) = (self.server.spec.id, self.server.name().clone());
+        UpstreamOffer { id, name, over_http: self.server.over_http(), offer }
+    }
+
+    fn absence(&self, client: &'static Era) -> Absence {
+        let starting = || Absence { reason: "is still starting".to_owned(), retry: true };
+        self.face(client).absence().unwrap_or_else(starting)
+    }
+
+    fn seen(&self, base: &Arc<Offer>, client: &'static Era, more: &[Arc<Offer>]) -> Arc<Offer> {
+        let hello = self.introduction(base, client);
+        let is_own = same(&hello, &base.hello);
+        if is_own && more.is_empty() {
+            return base.clone();
+        }
+        let mut seen = base.introduced(hello);
+        if self.server.is_native() {
+            // It lists the same in every version.
+            seen.listed_in = seen.hello.era;
+        }
+        Arc::new(if more.is_empty() { seen } else { seen.joined(more.iter().map(|more| &**more)) })
+    }
+
+    /// The introduction by which clients of a version are served: that of the link that was opened for them, or what it is
+    /// expected to be. A request that was built for another is built again.
+    fn introduction(&self, base: &Offer, client: &'static Era) -> ServerHello {
+        if let Destination::Native(native) = &self.server.destination {
+            return ServerHello {
+                instructions: base.hello.instructions.clone(),
+                ..native.hello(native::spoken(client))
+            };
+        }
+        let asked = self.server.link_era(client);
+        if let Some(known) = self.introductions.lock().get(asked) {
+            return ServerHello { instructions: base.hello.instructions.clone(), ..known.clone() };
+        }
+        let own = &base.hello;
+        // Nearly all servers with a handshake accept each version that is older than their newest.
+        let accepts = self.server.over_http()
+            && asked.lifecycle == Lifecycle::Handshake
+            && own.era.lifecycle == Lifecycle::Handshake
+            && asked.is_older_than(own.era);
+        if accepts {
+            let capabilities = server_capabilities(&own.capabilities, own.era, asked);
+            ServerHello { era: asked, capabilities, ..own.clone() }
+        } else {
+            own.clone()
+        }
+    }
+
+    /// Notes what the server said of itself on a link that was opened for clients of a version. Tells those who see it if they
+    /// were told otherwise.
+    pub fn introduced(&self, egress: &Egress, asked: &'static Era, hello: &ServerHello) {
+        let before = self.known(asked).map(|base| self.introduction(&base, asked));
+        let known = self.introductions.lock().insert(asked, hello.clone());
+        if known.is_none_or(|known| !same(&known, hello)) {
+            self.save();
+        }
+        if before.is_some_and(|before| !same(&before, hello)) {
+            self.tell(egress);
+        }
+    }
+
+    /// Returns true if requests of clients of a version are built for this version of the server's.
+    pub fn expects(&self, client: &'static Era, speaks: &'static Era) -> bool {
+        self.known(client).is_none_or(|base| self.introduction(&base, client).era == speaks)
+    }
+
+    /// The server's own tools, as they were listed last.
+    pub fn tools(&self, client: &'static Era) -> Result<Arc<Offer>, Absence> {
+        self.known(client).ok_or_else(|| self.absence(client))
+    }
+
+    /// The number of tools that it lists.
+    pub fn tool_count(&self, client: &'static Era) -> usize {
+        self.known(client).map_or(0, |offer| offer.list(ListKind::Tools).len())
+    }
+
+    /// Returns true if nothing was ever fetched to an end for clients of this version.
+    pub fn is_unknown(&self, client: &'static Era) -> bool {
+        self.face(client).is_unknown()
+    }
+
+    /// Returns true if clients of this version can be shown lists.
+    pub fn is_known(&self, client: &'static Era) -> bool {
+        self.known(client).is_some()
+    }
+
+    /// Returns true if a fetch for clients of this version is due.
+    pub fn is_due(&self, client: &'static Era) -> bool {
+        self.face(client).is_due() || self.is_lifecycle_unlearned(client)
+    }
+
+    /// Returns true if lists are older than they can be trusted to hold.
+    pub fn is_old(&self) -> bool {
+        let over_http = self.server.over_http();
+        !self.server.is_native() && self.faces.iter().any(|face| face.is_old(over_http))
+    }
+
+    /// The time for which what clients of a version are shown holds from now on; `None` if nothing is known.
+    pub fn fresh_for(&self, client: &'static Era, now: Instant) -> Option<Duration> {
+        let faces = std::iter::once(self.face(client)).chain(&self.faces);
+        let lists = faces.into_iter().find_map(Face::fetched)?;
+        Some(lists.remaining(now, self.server.over_http(), self.server.is_native()))
+    }
+
+    /// Watches for fetches that end.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.done.subscribe()
+    }
+
+    /// The time for which a fetch has been under way; zero when none is.
+    pub fn under_way(&self) -> Duration {
+        let busy = self.busy.lock();
+        busy.since.filter(|_| busy.fetching).map(|since| since.elapsed()).unwrap_or_default()
+    }
+
+    /// Tells those who see it that what the server offers has changed.
+    pub(super) fn tell(&self, egress: &Egress) {
+        if let Some(audience) = egress.audience() {
+            audience.catalogue_changed(&egress.snapshot, &self.server);
+        }
+    }
+
+    /// Forgets all that is known.
+    pub fn forget_all(&self) {
+        for face in &self.faces {
+            face.forget();
+        }
+        self.introductions.lock().clear();
+        self.gated.forget_all();
+    }
+}
+
+/// Returns true if two introductions say the same to those who see them.
+fn same(one: &ServerHello, other: &ServerHello) -> bool {
+    one.era == other.era && one.capabilities == other.capabilities && one.info == other.info
+}

@@ -1,0 +1,80 @@
+//! The time for which fetched lists hold. It must not know who is shown them.
+
+use std::time::{Duration, Instant};
+
+use engine::catalogue::{Offer, declares};
+
+/// The time for which lists hold whose server cannot say so (before 2026-07-28), while its announcements are heard.
+const HEARD: Duration = Duration::from_mins(1);
+
+/// The same, if it announces nothing.
+const UNHEARD: Duration = Duration::from_secs(5);
+
+/// Returns true if a server announces changes of its lists.
+pub(super) fn announces(offer: &Offer) -> bool {
+    let tells_of = |name| declares(&offer.hello.capabilities, name, Some("listChanged"));
+    ["tools", "prompts", "resources"].into_iter().any(tells_of)
+}
+
+/// The facts that decide for how long lists hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fetched {
+    at: Instant,
+    /// The time that the server said; `None` if its version has no word for it.
+    ttl: Option<Duration>,
+    announces: bool,
+    /// True if they may differ from what the server has by now: they were kept from before, or fetching them failed.
+    is_stale: bool,
+}
+
+impl Fetched {
+    /// The facts of these lists, which were fetched at this time; `has_failed` if the last fetch since then did.
+    pub(super) fn new(offer: &Offer, at: Instant, has_failed: bool) -> Self {
+        let says = offer.listed_in.typed_results;
+        Self {
+            at,
+            ttl: says.then(|| Duration::from_millis(offer.cache.ttl_ms)),
+            announces: announces(offer),
+            is_stale: has_failed || !offer.is_confirmed || offer.failures().next().is_some(),
+        }
+    }
+
+    /// The time for which they hold from now on. What a server on a pipe announces is heard for certain, so its lists hold
+    /// as if they had just been fetched, and so do those of a server in this process.
+    pub(super) fn remaining(&self, now: Instant, over_http: bool, is_native: bool) -> Duration {
+        match self.ttl {
+            _ if self.is_stale => Duration::ZERO,
+            None if self.announces || is_native => HEARD,
+            None => UNHEARD,
+            Some(ttl) if is_native || (self.announces && !over_http) => ttl,
+            Some(ttl) => ttl.saturating_sub(now.saturating_duration_since(self.at)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_hold_for_what_is_left_of_their_time() {
+        let (at, ttl) = (Instant::now(), Duration::from_secs(10));
+        let lists = Fetched { at, ttl: Some(ttl), announces: false, is_stale: false };
+        let left = |lists: &Fetched, seconds| lists.remaining(at + Duration::from_secs(seconds), true, false);
+        assert_eq!((left(&lists, 0), left(&lists, 4)), (ttl, Duration::from_secs(6)));
+        assert_eq!(left(&lists, 11), Duration::ZERO);
+        assert_eq!(left(&Fetched { is_stale: true, ..lists }, 0), Duration::ZERO);
+        let heard = Fetched { announces: true, ..lists };
+        assert_eq!(left(&heard, 4), Duration::from_secs(6), "over HTTP, announcements can be lost");
+        assert_eq!(heard.remaining(at + ttl, false, false), ttl);
+    }
+
+    #[test]
+    fn lists_of_servers_that_cannot_say_hold_longer_where_changes_are_heard() {
+        let at = Instant::now();
+        let lists = Fetched { at, ttl: None, announces: true, is_stale: false };
+        assert_eq!(lists.remaining(at, true, false), HEARD);
+        assert_eq!(Fetched { announces: false, ..lists }.remaining(at, true, false), UNHEARD);
+        assert_eq!(Fetched { is_stale: true, ..lists }.remaining(at, true, false), Duration::ZERO);
+    }
+}

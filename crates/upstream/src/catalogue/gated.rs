@@ -1,0 +1,262 @@
+//! Items that a server shows only to clients that can be asked something: learned over the links that such clients open
+//! anyway, once for each class of clients. It must not know who these clients are.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use engine::catalogue::Offer;
+use parking_lot::Mutex;
+use proto::bridge::input::Askable;
+use proto::era::Era;
+
+use crate::pool::{Lease, LinkCell};
+
+/// The time after a failure before the next try may begin.
+const RETRY_AFTER: Duration = Duration::from_secs(30);
+
+/// The way to learn what clients of a class are shown.
+pub struct Learner {
+    /// A link on which the server knows that they can be asked, or each request says it.
+    pub cell: Arc<LinkCell>,
+    /// The hold on the link, where it is one that calls use in turns.
+    pub lease: Option<Lease>,
+    /// Their capabilities, a JSON object in the words of their version.
+    pub capabilities: Bytes,
+    /// Their version.
+    pub era: &'static Era,
+}
+
+/// The state of one class.
+enum ClassState {
+    /// It is being learned for the first time; `true` if what comes of it may be out of date.
+    Learning(bool),
+    /// Its items beyond those for everybody.
+    Known(Arc<Offer>, ClassAge),
+    Failed(Instant),
+}
+
+/// The age of what is known of a class.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ClassAge {
+    Current,
+    /// It may have changed; the time of the last try to learn it again, if that failed.
+    Stale(Option<Instant>),
+    /// It is being learned again; `true` if what comes of it may be out of date.
+    Relearning(bool),
+}
+
+/// The items of each class that was seen. There are at most as many classes as [`Askable`] has values.
+#[derive(Default)]
+pub(super) struct Gated {
+    classes: Mutex<HashMap<Askable, ClassState>>,
+}
+
+impl Gated {
+    /// Returns true if it is not known what a class is shown, or that may have changed.
+    pub(super) fn is_unlearned(&self, class: Askable, now: Instant) -> bool {
+        !class.is_nothing() && is_due(self.classes.lock().get(&class), now)
+    }
+
+    /// Returns true if clients of a class may be shown more in a moment.
+    pub(super) fn is_being_learned(&self, class: Askable) -> bool {
+        matches!(self.classes.lock().get(&class), Some(ClassState::Learning(_)))
+    }
+
+    /// Begins to learn; `false` where somebody does already, or did a moment ago. What was known of the class is shown until
+    /// then.
+    pub(super) fn begin(&self, class: Askable, now: Instant) -> bool {
+        let mut classes = self.classes.lock();
+        if !is_due(classes.get(&class), now) {
+            return false;
+        }
+        if let Some(ClassState::Known(_, age)) = classes.get_mut(&class) {
+            *age = ClassAge::Relearning(false);
+        } else {
+            classes.insert(class, ClassState::Learning(false));
+        }
+        true
+    }
+
+    /// The items of a class, if they are known.
+    pub(super) fn known(&self, class: Askable) -> Option<Arc<Offer>> {
+        match self.classes.lock().get(&class) {
+            Some(ClassState::Known(offer, _)) => Some(offer.clone()),
+            _ => None,
+        }
+    }
+
+    /// Keeps what a class is shown; `true` if that is other than before.
+    pub(super) fn keep(&self, class: Askable, more: Offer) -> bool {
+        let (more, mut classes) = (Arc::new(more), self.classes.lock());
+        let is_old = matches!(
+            classes.get(&class),
+            Some(ClassState::Learning(true) | ClassState::Known(_, ClassAge::Relearning(true)))
+        );
+        let age = if is_old { ClassAge::Stale(None) } else { ClassAge::Current };
+        match classes.insert(class, ClassState::Known(more.clone(), age)) {
+            Some(ClassState::Known(before, _)) => !before.same_lists(&more),
+            _ => !more.is_empty(),
+        }
+    }
+
+    /// All classes that were learned, with their items.
+    pub(super) fn all(&self) -> Vec<(Askable, Arc<Offer>)> {
+        let known = |(class, state): (&Askable, &ClassState)| match state {
+            ClassState::Known(offer, _) => Some((*class, offer.clone())),
+            ClassState::Learning(_) | ClassState::Failed(_) => None,
+        };
+        self.classes.lock().iter().filter_map(known).collect()
+    }
+
+    /// Notes that learning a class has ended: unless it was kept, it could not be learned, and is tried again after a while.
+    pub(super) fn end(&self, class: Askable, now: Instant) {
+        let mut classes = self.classes.lock();
+        match classes.get_mut(&class) {
+            Some(ClassState::Known(_, age @ ClassAge::Relearning(_))) => *age = ClassAge::Stale(Some(now)),
+            Some(state @ ClassState::Learning(_)) => *state = ClassState::Failed(now),
+            _ => {}
+        }
+    }
+
+    /// Marks a class as stale, because it has changed and could not be learned again.
+    pub(super) fn miss(&self, class: Askable, now: Instant) {
+        if let Some(ClassState::Known(_, age @ ClassAge::Current)) = self.classes.lock().get_mut(&class) {
+            *age = ClassAge::Stale(Some(now));
+        }
+    }
+
+    /// Marks all classes as stale, because the lists for everybody have changed.
+    pub(super) fn grow_stale(&self) {
+        for state in self.classes.lock().values_mut() {
+            match state {
+                ClassState::Known(_, ClassAge::Relearning(is_old)) | ClassState::Learning(is_old) => {
+                    *is_old = true;
+                }
+                ClassState::Known(_, age) => *age = ClassAge::Stale(None),
+                ClassState::Failed(_) => {}
+            }
+        }
+    }
+
+    /// The items that clients that can be asked this are shown beyond those for everybody: what was seen on a link of just their
+    /// class, and until there was one, what was seen on links of those that can be asked less.
+    pub(super) fn shown_to(&self, askable: Askable) -> Vec<Arc<Offer>> {
+        if askable.is_nothing() {
+            return Vec::new();
+        }
+        let classes = self.classes.lock();
+        if let Some(ClassState::Known(own, _)) = classes.get(&askable) {
+            return if own.is_empty() { Vec::new() } else { vec![own.clone()] };
+        }
+        let mut shown: Vec<(Askable, Arc<Offer>)> = classes
+            .iter()
+            .filter(|(class, _)| askable.includes(**class))
+            .filter_map(|(class, state)| match state {
+                ClassState::Known(offer, _) if !offer.is_empty() => Some((*class, offer.clone())),
+                _ => None,
+            })
+            .collect();
+        shown.sort_by_key(|(class, _)| *class);
+        shown.into_iter().map(|(_, offer)| offer).collect()
+    }
+
+    /// The part of what a client can be asked that decides what it is shown.
+    pub(super) fn deciding(&self, askable: Askable) -> Askable {
+        if askable.is_nothing() {
+            return askable;
+        }
+        let classes = self.classes.lock();
+        if let Some(ClassState::Known(own, _)) = classes.get(&askable) {
+            return if own.is_empty() { Askable::NOTHING } else { askable };
+        }
+        let decides = |state: &ClassState| matches!(state, ClassState::Known(offer, _) if !offer.is_empty());
+        let own = classes.iter().filter(|(class, state)| askable.includes(**class) && decides(state));
+        own.fold(Askable::NOTHING, |all, (class, _)| all.and(*class))
+    }
+
+    /// Forgets all classes.
+    pub(super) fn forget_all(&self) {
+        self.classes.lock().clear();
+    }
+}
+
+/// Returns true if a class in this state is to be learned.
+fn is_due(state: Option<&ClassState>, now: Instant) -> bool {
+    let is_over = |at: &Instant| now.saturating_duration_since(*at) > RETRY_AFTER;
+    match state {
+        None => true,
+        Some(ClassState::Known(_, ClassAge::Stale(failed))) => failed.as_ref().is_none_or(is_over),
+        Some(ClassState::Failed(at)) => is_over(at),
+        Some(ClassState::Learning(_) | ClassState::Known(..)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::catalogue::{Gather, GatherLimits, ListKind};
+    use proto::era::{ServerHello, V2025_11_25};
+    use proto::rpc::{Frame, FrameLimits};
+
+    use super::*;
+
+    fn offer(tools: &str) -> Offer {
+        let hello = ServerHello {
+            era: &V2025_11_25,
+            capabilities: Bytes::from_static(br#"{"tools":{}}"#),
+            info: Bytes::from_static(b"{}"),
+            instructions: None,
+        };
+        let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: 10 }, "{}");
+        while gather.wants().is_some() {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tools}]}}}}"#);
+            gather.feed(&Frame::parse(text.into(), FrameLimits::default()).unwrap()).unwrap();
+        }
+        gather.finish()
+    }
+
+    fn tool(name: &str, description: &str) -> String {
+        format!(r#"{{"name":"{name}","description":"{description}","inputSchema":{{"type":"object"}}}}"#)
+    }
+
+    #[test]
+    fn a_class_that_was_learned_is_shown_what_was_seen_on_its_own_links() {
+        let (less, more) = (Askable::from_bits(1), Askable::from_bits(3));
+        let gated = Gated::default();
+        assert!(gated.keep(less, offer(&tool("a", "as of then"))));
+        assert_eq!(gated.shown_to(more).len(), 1, "until it is learned what else there is");
+        assert_eq!(gated.deciding(more), less);
+        assert!(!gated.keep(more, offer("")), "nothing beyond the lists for everybody");
+        assert!(gated.shown_to(more).is_empty());
+        assert_eq!(gated.deciding(more), Askable::NOTHING);
+        assert!(gated.keep(more, offer(&tool("a", "as of now"))));
+        let shown = gated.shown_to(more);
+        assert_eq!((shown.len(), shown[0].list(ListKind::Tools).len()), (1, 1));
+        assert_eq!(gated.deciding(more), more);
+        assert_eq!(gated.deciding(less), less);
+    }
+
+    #[test]
+    fn a_class_that_cannot_be_learned_again_stays_stale_and_is_tried_later() {
+        let (class, gated, now) = (Askable::from_bits(1), Gated::default(), Instant::now());
+        let later = now + RETRY_AFTER + Duration::from_millis(1);
+        gated.keep(class, offer(&tool("a", "as of then")));
+        assert!(!gated.is_unlearned(class, now) && !gated.begin(class, now));
+        gated.grow_stale();
+        assert!(gated.begin(class, now) && !gated.is_unlearned(class, now));
+        assert!(!gated.begin(class, now), "one learns at a time");
+        gated.end(class, now);
+        assert_eq!(gated.shown_to(class).len(), 1, "what was known is shown");
+        assert!(!gated.is_unlearned(class, now) && gated.is_unlearned(class, later));
+        assert!(gated.begin(class, later));
+        gated.grow_stale();
+        gated.keep(class, offer(&tool("a", "as of now")));
+        gated.end(class, later);
+        assert!(gated.is_unlearned(class, later), "the lists changed while they were read");
+        gated.keep(class, offer(&tool("a", "as of now")));
+        gated.miss(class, later);
+        assert!(!gated.is_unlearned(class, later), "a moment after a failure");
+        assert!(gated.is_unlearned(class, later + RETRY_AFTER * 2));
+    }
+}

@@ -1,0 +1,163 @@
+//! A catalogue that outlives the process: kept under a digest of everything that decides what its server is, and shown
+//! before the server has been asked again. It must not know files.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
+
+use engine::catalogue::{ListKind, stored};
+use engine::config::Link as LinkConfig;
+use proto::bridge::input::Askable;
+use proto::json::{Elements, MAX_DEPTH, Members};
+
+use super::cell::Catalogue;
+use super::face::Face;
+use crate::health::HealthEvent;
+
+/// The port to kept catalogues. Its calls return at once; only [`CatalogueStore::load`] may wait for a disk.
+pub trait CatalogueStore: Send + Sync {
+    /// The digest of a server, which is given as everything that decides what it is.
+    fn digest(&self, server: &[u8]) -> [u8; 32];
+
+    /// The text that was kept for a server last, if there is one.
+    fn load(&self, server: &[u8; 32]) -> Option<Vec<u8>>;
+
+    /// Keeps a text for a server, in the background. Of several the last one counts.
+    fn save(&self, server: &[u8; 32], text: String);
+}
+
+/// The place where a catalogue is kept.
+#[derive(Default)]
+pub(super) struct KeptIn(OnceLock<(Arc<dyn CatalogueStore>, [u8; 32])>);
+
+impl Catalogue {
+    /// Shows what was kept of this server, and keeps what is fetched from now on; once. Not for servers that live in the
+    /// process: they are always there.
+    pub fn restore(&self, store: &Arc<dyn CatalogueStore>) {
+        let Some(server) = identity(&self.server.spec.link) else { return };
+        let digest = store.digest(&server);
+        if let Some(text) = store.load(&digest) {
+            self.read(&text);
+        }
+        let _ = self.kept_in.0.set((store.clone(), digest));
+    }
+
+    /// Keeps for the next start that clients have waited for its first answer in vain.
+    pub fn note_silence(&self) {
+        if let Some((store, digest)) = self.kept_in.0.get()
+            && self.faces.iter().all(Face::is_unknown)
+        {
+            store.save(digest, "{\"format\":1,\"isSilent\":true}".to_owned());
+        }
+    }
+
+    /// Keeps what is known now.
+    pub(super) fn save(&self) {
+        if let Some((store, digest)) = self.kept_in.0.get()
+            && self.faces.iter().any(|face| face.known().is_some())
+        {
+            store.save(digest, self.written());
+        }
+    }
+
+    fn written(&self) -> String {
+        let mut out = "{\"format\":1,\"faces\":[".to_owned();
+        let faces = self.faces.iter().filter_map(Face::known);
+        join(&mut out, faces, |face, out| stored::write(face, out));
+        out.push_str("],\"classes\":[");
+        join(&mut out, self.gated.all(), |(class, more), out| {
+            let _ = write!(out, "{{\"askable\":{},\"more\":", class.bits());
+            stored::write(more, out);
+            out.push('}');
+        });
+        out.push_str("],\"introductions\":[");
+        join(&mut out, self.introductions.lock().iter(), |(asked, hello), out| {
+            let _ = write!(out, "{{\"asked\":{},", proto::json::quote(asked.version));
+            stored::write_hello(hello, out);
+            out.push('}');
+        });
+        out.push_str("]}");
+        out
+    }
+
+    /// Takes what can be read of a text that was kept.
+    fn read(&self, text: &[u8]) {
+        let Ok(members) = Members::of_document(text, MAX_DEPTH) else { return };
+        // Nobody waits for it again.
+        self.server.note_hang(members.get(text, "isSilent").is_some());
+        let array = |key: &str| members.get(text, key).and_then(|span| Elements::of_value(text, span));
+        let each = |key: &str| {
+            let spans: Vec<_> =
+                array(key).into_iter().flat_map(|all| all.iter().collect::<Vec<_>>()).collect();
+            spans.into_iter().map(|span| span.of(text))
+        };
+        // They were kept under another selection, perhaps.
+        let offer = |text: &[u8]| stored::read(text, &self.server.spec.tools);
+        for offer in each("faces").filter_map(offer) {
+            let face = self.faces.iter().find(|face| face.lifecycle == offer.listed_in.lifecycle);
+            if let Some(face) = face {
+                self.server.health.note(HealthEvent::ListsKept(offer.list(ListKind::Tools).len()));
+                face.keep(Arc::new(offer));
+            }
+        }
+        for class in each("classes") {
+            let Ok(own) = Members::of_document(class, MAX_DEPTH) else { continue };
+            let bits = own.get(class, "askable").and_then(|span| std::str::from_utf8(span.of(class)).ok());
+            let bits = bits.and_then(|bits| bits.parse().ok()).map(Askable::from_bits);
+            let more = own.get(class, "more").and_then(|span| offer(span.of(class)));
+            if let (Some(askable), Some(more)) = (bits, more) {
+                self.gated.keep(askable, more);
+            }
+        }
+        for introduction in each("introductions") {
+            let Ok(own) = Members::of_document(introduction, MAX_DEPTH) else { continue };
+            let asked = own
+                .get(introduction, "asked")
+                .and_then(|span| std::str::from_utf8(span.of(introduction)).ok());
+            let asked = asked.and_then(|asked| proto::era::by_version(asked.trim_matches('"')));
+            if let (Some(asked), Some(hello)) = (asked, stored::read_hello(introduction, &own)) {
+                self.introductions.lock().insert(asked, hello);
+            }
+        }
+        self.gated.grow_stale();
+    }
+}
+
+fn join<T>(out: &mut String, all: impl IntoIterator<Item = T>, write: impl Fn(&T, &mut String)) {
+    for (at, one) in all.into_iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        write(&one, out);
+    }
+}
+
+/// Everything that decides what a server is, with its secrets: another value of a credential may be another account, whose
+/// lists are nobody else's. `None` for what lives in the process.
+fn identity(link: &LinkConfig) -> Option<Vec<u8>> {
+    let mut parts: Vec<String> = Vec::new();
+    match link {
+        LinkConfig::Native(_) => return None,
+        LinkConfig::Stdio(stdio) => {
+            parts.extend(["stdio".to_owned(), stdio.command.expose().to_owned()]);
+            parts.push(stdio.cwd.as_ref().map(|cwd| cwd.expose().to_owned()).unwrap_or_default());
+            parts.extend(stdio.args.iter().map(|arg| arg.expose().to_owned()));
+            parts
+                .extend(stdio.env.iter().flat_map(|(name, value)| [name.clone(), value.expose().to_owned()]));
+        }
+        LinkConfig::Http(http) => {
+            parts.extend(["http".to_owned(), http.url.expose().to_owned(), format!("{:?}", http.transport)]);
+            let client = http.oauth.as_ref().and_then(|oauth| oauth.client_id.as_ref());
+            parts.push(client.map(|id| id.expose().to_owned()).unwrap_or_default());
+            parts.extend(
+                http.headers.iter().flat_map(|(name, value)| [name.to_string(), value.expose().to_owned()]),
+            );
+        }
+    }
+    // Each part with its length: parts that run together are others.
+    let mut text = Vec::new();
+    for part in parts {
+        text.extend_from_slice(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+        text.extend_from_slice(part.as_bytes());
+    }
+    Some(text)
+}

@@ -1,0 +1,114 @@
+//! Learning what a server shows only to clients that can be asked something, one class of clients after the other. It must not
+//! know who these clients are.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
+
+use engine::config::QuestionPolicy;
+use proto::bridge::handshake::client_capabilities;
+use proto::bridge::input::Askable;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
+use transport::up::LinkError;
+
+use super::cell::Catalogue;
+use super::face::Face;
+use super::gated::Learner;
+use crate::egress::Egress;
+use crate::health::HealthEvent;
+
+/// The number of classes of clients that are learned at a time in the whole process: each may start a child.
+static LEARNING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
+
+impl Catalogue {
+    /// The part of what a client can be asked that decides what it is shown.
+    pub fn deciding(&self, askable: Askable) -> Askable {
+        self.gated.deciding(askable)
+    }
+
+    /// Returns true if it is to be learned what clients that can be asked this are shown.
+    pub fn is_unlearned(&self, askable: Askable) -> bool {
+        let is_asked = self.server.spec.asks == QuestionPolicy::Auto && !self.server.is_native();
+        is_asked && !self.server.leaving.is_stopped() && self.gated.is_unlearned(askable, Instant::now())
+    }
+
+    /// Returns true if clients that can be asked this may be shown more in a moment.
+    pub fn is_being_learned(&self, askable: Askable) -> bool {
+        self.gated.is_being_learned(askable)
+    }
+
+    /// Learns what clients of a class are shown beyond what everybody is, unless somebody does already. Waiting for the end is
+    /// up to the caller.
+    pub fn learn(
+        self: &Arc<Self>,
+        egress: &Egress,
+        class: Askable,
+        learner: Learner,
+    ) -> watch::Receiver<u64> {
+        let done = self.done.subscribe();
+        if self.gated.begin(class, Instant::now()) {
+            let (catalogue, egress) = (self.clone(), egress.clone());
+            tokio::spawn(async move {
+                let _told = Learned(&catalogue, class);
+                // Its link is free for calls before anybody is told.
+                let learner = learner;
+                let idle = egress.snapshot.calls(&catalogue.server.spec).usual.timeouts.idle;
+                let patience = egress.snapshot.opening_time() + idle;
+                let outcome = timeout(patience, catalogue.try_learn(&egress, class, &learner)).await;
+                if let Ok(Err(e)) = outcome {
+                    tracing::debug!(server = %catalogue.server.name(), "its lists for clients that can be asked: {}", catalogue.server.describe(&e));
+                }
+            });
+        }
+        done
+    }
+
+    /// Learns anew what clients of a class are shown, because a link of theirs says that it has changed. Returns true if they
+    /// were told of a difference.
+    pub async fn learn_again(&self, egress: &Egress, class: Askable, learner: &Learner) -> bool {
+        let outcome = self.try_learn(egress, class, learner).await;
+        outcome.unwrap_or_else(|e| {
+            self.gated.miss(class, Instant::now());
+            self.server.tell_failure("its lists may have changed, but cannot be fetched: ", &e);
+            false
+        })
+    }
+
+    /// Returns true if those who see it were told of a difference.
+    async fn try_learn(&self, egress: &Egress, class: Askable, learner: &Learner) -> Result<bool, LinkError> {
+        let _one = LEARNING.acquire().await.map_err(|_| LinkError::Closed)?;
+        let of = |era| {
+            let text = client_capabilities(&learner.capabilities, learner.era, era);
+            String::from_utf8_lossy(&text).into_owned()
+        };
+        let offer = self.gather_over(egress, &learner.cell, &of).await?;
+        let has_roots = class.capabilities().contains("\"roots\"");
+        let clients = if has_roots { "roots" } else { "something that they can be asked" };
+        self.server.health.note(HealthEvent::ListedFor(clients));
+        let lifecycle = offer.listed_in.lifecycle;
+        let base = self.faces.iter().find(|face| face.lifecycle == lifecycle).and_then(Face::known);
+        let more = match base {
+            Some(base) => offer.beyond(&base),
+            None => offer,
+        };
+        // A list that failed on this link has what was seen there before.
+        let entries = egress.snapshot.limits.catalogue_entries;
+        let more = self.gated.known(class).map_or(more.clone(), |before| more.completed(&before, entries));
+        let differs = self.gated.keep(class, more);
+        if differs {
+            self.tell(egress);
+        }
+        self.save();
+        Ok(differs)
+    }
+}
+
+/// Ends the learning of a class, however it ended.
+struct Learned<'a>(&'a Catalogue, Askable);
+
+impl Drop for Learned<'_> {
+    fn drop(&mut self) {
+        self.0.gated.end(self.1, Instant::now());
+        self.0.done.send_modify(|done| *done += 1);
+    }
+}

@@ -1,0 +1,285 @@
+//! Fetching a catalogue, one fetch at a time, over the links that everybody shares. It must not know who asked for it.
+
+use std::sync::Arc;
+
+use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, Offer};
+use proto::era::Era;
+use proto::json::LIST_DEPTH;
+use proto::rpc::{FrameLimits, Id};
+use tokio::sync::watch;
+use tokio::time::timeout;
+use transport::up::LinkError;
+
+use super::cell::Catalogue;
+use super::face::Face;
+use crate::destination::Destination;
+use crate::egress::Egress;
+use crate::embedded::Reading;
+use crate::health::HealthEvent;
+use crate::link::OpenLink;
+use crate::pool::LinkCell;
+
+impl Catalogue {
+    /// Starts a fetch for clients of a version, unless one is under way. Waiting for its end is up to the caller.
+    pub fn fetch(self: &Arc<Self>, egress: &Egress, client: &'static Era) -> watch::Receiver<u64> {
+        let done = self.done.subscribe();
+        {
+            let mut busy = self.busy.lock();
+            if busy.fetching {
+                return done;
+            }
+            busy.begin();
+        }
+        self.server.health.note(HealthEvent::ListingBegan);
+        let (catalogue, egress) = (self.clone(), egress.clone());
+        tokio::spawn(async move {
+            // However this ends, the next fetch must be possible.
+            let _idle = Idle(&catalogue);
+            catalogue.learn_lifecycle(&egress, client).await;
+            let face = catalogue.face(client);
+            let outcome = catalogue.try_fetch(&egress, face.era()).await;
+            catalogue.settle(&egress, face, outcome);
+        });
+        done
+    }
+
+    /// Fetches anew all that is known, because it may have changed. Returns when it is at least as new as this call; of several
+    /// calls at a time only one fetches. `false` when the fetch was this call's own and failed.
+    pub async fn refresh(&self, egress: &Egress) -> bool {
+        let mut done = self.done.subscribe();
+        // What is under way may have asked before the change.
+        let wanted = self.busy.lock().begun + 1;
+        loop {
+            {
+                let mut busy = self.busy.lock();
+                if busy.ended >= wanted {
+                    return true;
+                }
+                if !busy.fetching {
+                    busy.begin();
+                    break;
+                }
+            }
+            if done.changed().await.is_err() {
+                return false;
+            }
+        }
+        self.server.health.note(HealthEvent::ListingBegan);
+        let _idle = Idle(self);
+        let mut fetched = true;
+        for face in self.faces.iter().filter(|face| !face.is_unknown()) {
+            let outcome = self.try_fetch(egress, face.era()).await;
+            if let (Err(e), true) = (&outcome, face.known().is_some()) {
+                let what = "its lists may have changed, but cannot be fetched: ";
+                self.server.health.note(HealthEvent::ListsFailed(self.server.failure(e)));
+                self.server.tell_failure(what, e);
+                // It is tried again.
+                face.miss(self.absence_for(e));
+                fetched = false;
+                continue;
+            }
+            fetched &= outcome.is_ok();
+            self.settle(egress, face, outcome);
+        }
+        fetched
+    }
+
+    /// Fetches anew, whatever is under way: that may have been refused what is allowed now.
+    pub async fn fetch_again(self: &Arc<Self>, egress: &Egress) {
+        let mut done = self.done.subscribe();
+        while self.busy.lock().fetching && done.changed().await.is_ok() {}
+        self.refresh(egress).await;
+    }
+
+    /// Fetches anew because the lists have grown old. Links that rested rest again, unless they were used meanwhile.
+    pub async fn renew(&self, egress: &Egress) {
+        let rested: Vec<Arc<LinkCell>> = self.cells().filter(|cell| cell.is_resting()).collect();
+        self.refresh(egress).await;
+        for cell in rested {
+            if cell.current().is_some_and(|link| !link.was_used()) {
+                cell.rest(egress).await;
+            }
+        }
+    }
+
+    /// Tries a server again, though nobody asks, when its health says that it is time: it is asked for its lists, which says what
+    /// has become of it.
+    pub fn retry_if_due(self: &Arc<Self>, egress: &Egress) {
+        if self.server.leaving.is_stopped() {
+            return;
+        }
+        let health = &self.server.health;
+        let is_due = health.is_try_due();
+        // Lists may have come just as the process ended.
+        if !is_due && (health.is_down() || !self.cells().any(|cell| cell.has_died())) {
+            return;
+        }
+        let known = self.faces.iter().any(|face| !face.is_unknown());
+        if let Some(face) = self.faces.iter().find(|face| face.has_failed() || !known) {
+            drop(self.fetch(egress, face.era()));
+        } else {
+            let (catalogue, egress) = (self.clone(), egress.clone());
+            tokio::spawn(async move { catalogue.refresh(&egress).await });
+        }
+    }
+
+    /// Returns true if the lists can be fetched without starting a child: one that rests has not changed.
+    pub fn can_be_asked(&self) -> bool {
+        self.server.over_http() || self.cells().any(|cell| cell.current().is_some())
+    }
+
+    /// Returns true if changes are heard on a link that was opened for clients of this version.
+    pub fn is_heard_on(&self, asked: &'static Era) -> bool {
+        self.faces.iter().any(|face| !face.is_unknown() && self.server.link_era(face.era()) == asked)
+    }
+
+    /// The links over which it is fetched.
+    fn cells(&self) -> impl Iterator<Item = Arc<LinkCell>> {
+        let links = self.links.upgrade();
+        let known = self.faces.iter().filter(|face| !face.is_unknown());
+        known.filter_map(move |face| links.as_ref()?.known_shared_link(face.era()))
+    }
+
+    async fn try_fetch(&self, egress: &Egress, era: &'static Era) -> Result<Offer, LinkError> {
+        let cell = self.links.upgrade().ok_or(LinkError::Closed)?.shared_link(era);
+        self.gather_over(egress, &cell, &|_| "{}".to_owned()).await
+    }
+
+    pub(super) async fn gather_over(
+        &self,
+        egress: &Egress,
+        cell: &Arc<LinkCell>,
+        capabilities: &(dyn Fn(&'static Era) -> String + Send + Sync),
+    ) -> Result<Offer, LinkError> {
+        let first = cell.get(egress).await?;
+        match self.gather(egress, &first, capabilities(first.era)).await {
+            // Servers forget sessions, some of them all but the newest; another one is begun at once.
+            Err(LinkError::SessionGone) => {
+                let another = cell.get(egress).await?;
+                self.gather(egress, &another, capabilities(another.era)).await
+            }
+            gathered => gathered,
+        }
+    }
+
+    async fn gather(
+        &self,
+        egress: &Egress,
+        link: &Arc<OpenLink>,
+        capabilities: String,
+    ) -> Result<Offer, LinkError> {
+        let limits = &egress.snapshot.limits;
+        let caps = GatherLimits { pages: limits.list_pages, entries: limits.catalogue_entries };
+        let mut gather = Gather::new(link.hello.clone(), caps, crate::CLIENT_INFO)
+            .serving(self.server.spec.tools.clone())
+            .for_clients(capabilities);
+        let patience = egress.snapshot.calls(&self.server.spec).usual.timeouts.idle;
+        // One item that is too deep must not hide the others: each is checked alone.
+        let frames = FrameLimits { depth: LIST_DEPTH, ..egress.frame_limits() };
+        let mut first_fault = None;
+        while let Some(list) = gather.wants() {
+            let key = egress.next_key();
+            let Some(body) = gather.request(&Id::number(key)) else { break };
+            let request = self.server.own_request(link.era, key, body, list.method());
+            let answer = link.ask(&egress.client, request, frames);
+            let answer = timeout(patience, answer).await;
+            let answer = answer.unwrap_or_else(|_| Err(LinkError::Late(patience.as_secs())));
+            match answer {
+                Err(e @ (LinkError::SessionGone | LinkError::Child(_))) => {
+                    link.bury();
+                    return Err(e);
+                }
+                // It fell silent, and would keep the next request waiting as long.
+                Err(e @ LinkError::Late(_)) if list != ListKind::Tools => {
+                    while gather.wants().is_some() {
+                        gather.fail(self.server.describe(&e));
+                    }
+                    first_fault.get_or_insert(e);
+                }
+                Err(e) if is_of_one_list(&e) => {
+                    gather.fail(self.server.describe(&e));
+                    first_fault.get_or_insert(e);
+                }
+                answer => {
+                    if let Err(fault) = gather.feed(&answer?) {
+                        first_fault.get_or_insert(LinkError::NotAMessage(fault.to_string()));
+                    }
+                }
+            }
+        }
+        if let Some(fault) = first_fault.filter(|_| gather.is_in_vain()) {
+            return Err(fault);
+        }
+        let mut offer = gather.finish();
+        if let Destination::Native(server) = &self.server.destination {
+            offer.reader = Some(Reading::of(server));
+        }
+        Ok(offer)
+    }
+
+    fn absence_for(&self, error: &LinkError) -> Absence {
+        Absence { reason: self.server.describe(error), retry: true }
+    }
+
+    /// Keeps what was fetched for a lifecycle. A server may have answered in the other one.
+    fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<Offer, LinkError>) {
+        match outcome {
+            Ok(offer) => {
+                self.server.note_hang(false);
+                let answered = offer.listed_in.lifecycle;
+                let face = self.faces.iter().find(|face| face.lifecycle == answered);
+                let face = if self.server.is_native() { &self.faces[0] } else { face.unwrap_or(asked) };
+                let before = face.known();
+                let entries = egress.snapshot.limits.catalogue_entries;
+                let offer = before.as_ref().map_or(offer.clone(), |before| offer.completed(before, entries));
+                let tools = offer.list(ListKind::Tools).len();
+                self.server.health.note(match self.server.flaw(&offer) {
+                    None => HealthEvent::ListsFetched(tools, offer.left_out),
+                    Some(why) => HealthEvent::ListsFetchedInPart(tools, offer.left_out, why),
+                });
+                self.server.tell_lists(&offer);
+                if before.as_ref().is_some_and(|before| !before.same_lists(&offer)) {
+                    self.gated.grow_stale();
+                }
+                let is_news = before.is_none_or(|before| !before.is_confirmed || !before.same_lists(&offer));
+                face.keep(Arc::new(offer));
+                if is_news {
+                    self.save();
+                }
+                // It no longer speaks the other way.
+                if !std::ptr::eq(face, asked) {
+                    asked.forget();
+                }
+            }
+            // It is not configured any more.
+            Err(_) if self.server.has_ended() => return,
+            Err(e) => {
+                self.server.health.note(HealthEvent::ListsFailed(self.server.failure(&e)));
+                self.server.tell_failure("", &e);
+                asked.miss(self.absence_for(&e));
+            }
+        }
+        self.tell(egress);
+    }
+}
+
+/// Returns true if a failure says nothing of the server's other lists.
+fn is_of_one_list(error: &LinkError) -> bool {
+    match error {
+        LinkError::NotAMessage(_) | LinkError::TooLong(_) => true,
+        LinkError::Status { status, .. } => *status != 401 && error.passing().is_none(),
+        _ => false,
+    }
+}
+
+/// Ends a fetch, also one that panicked or was dropped.
+struct Idle<'a>(&'a Catalogue);
+
+impl Drop for Idle<'_> {
+    fn drop(&mut self) {
+        self.0.busy.lock().end();
+        self.0.server.health.note(HealthEvent::ListingEnded);
+        // Told only now: whoever found the fetch under way was watching already.
+        self.0.done.send_modify(|done| *done += 1);
+    }
+}

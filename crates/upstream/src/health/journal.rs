@@ -1,0 +1,106 @@
+//! Lines in the log for changes of state: one for each, and one a minute for a server that flaps. It must not know states.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// The time in which changes are counted, and the time between two lines about a server that flaps.
+const MINUTE: Duration = Duration::from_mins(1);
+
+/// The number of changes in a minute that are told one by one.
+const MOST: usize = 6;
+
+/// The line to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    /// The change itself.
+    Change,
+    /// The server flaps from now on.
+    Flapping,
+    /// It has changed so often since the last line.
+    Summary(usize),
+}
+
+/// The changes that were told, and those that were not.
+#[derive(Debug, Default)]
+pub(super) struct Journal {
+    /// The latest changes within a minute; at most one more than are told one by one.
+    latest: VecDeque<Instant>,
+    /// The time of the last line while it flaps.
+    flaps_since: Option<Instant>,
+    /// The changes since that line.
+    untold: usize,
+}
+
+impl Journal {
+    /// The line for a change.
+    pub(super) fn changed(&mut self, now: Instant) -> Option<Line> {
+        self.forget(now);
+        self.latest.push_back(now);
+        let flaps = self.latest.len() > MOST;
+        if flaps {
+            self.latest.pop_front();
+        }
+        match self.flaps_since {
+            Some(_) => {
+                self.untold += 1;
+                self.passed(now)
+            }
+            None if flaps => {
+                self.flaps_since = Some(now);
+                Some(Line::Flapping)
+            }
+            None => Some(Line::Change),
+        }
+    }
+
+    /// The line that is due because time has passed: the changes that were not told yet, and where they led.
+    pub(super) fn passed(&mut self, now: Instant) -> Option<Line> {
+        let last = self.flaps_since?;
+        if now.saturating_duration_since(last) < MINUTE {
+            return None;
+        }
+        self.forget(now);
+        let untold = std::mem::take(&mut self.untold);
+        // Fewer changes than that are told one by one again.
+        self.flaps_since = (self.latest.len() >= MOST).then_some(now);
+        (untold > 0).then_some(Line::Summary(untold))
+    }
+
+    fn forget(&mut self, now: Instant) {
+        while self.latest.front().is_some_and(|at| now.saturating_duration_since(*at) >= MINUTE) {
+            self.latest.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_changes_are_told_one_by_one_and_many_once_a_minute() {
+        let (mut journal, start) = (Journal::default(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        for second in 0..6 {
+            assert_eq!(journal.changed(at(second)), Some(Line::Change));
+        }
+        assert_eq!(journal.changed(at(6)), Some(Line::Flapping));
+        for second in 7..66 {
+            assert_eq!(journal.changed(at(second)), None, "{second}");
+            assert_eq!(journal.passed(at(second)), None, "{second}");
+        }
+        assert_eq!(journal.passed(at(66)), Some(Line::Summary(59)));
+        assert_eq!(journal.passed(at(67)), None, "it was said");
+        assert_eq!(journal.changed(at(100)), None, "it still flaps");
+        assert_eq!(journal.passed(at(126)), Some(Line::Summary(1)));
+        assert_eq!(journal.changed(at(127)), Some(Line::Change), "it calmed down");
+    }
+
+    #[test]
+    fn slow_changes_never_flap() {
+        let (mut journal, start) = (Journal::default(), Instant::now());
+        for change in 0..100 {
+            assert_eq!(journal.changed(start + Duration::from_secs(change * 10)), Some(Line::Change));
+        }
+    }
+}

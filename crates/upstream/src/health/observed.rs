@@ -1,0 +1,196 @@
+//! The health of a server in use: its state machine behind a short lock, its clock, and its lines in the log. It must not know
+//! who tells it what happens.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::event::{Failure, HealthEvent};
+use super::journal::{Journal, Line};
+use super::machine::{HealthChange, HealthMachine};
+use super::returning::Returning;
+use super::state::{HealthCause, HealthWord};
+
+/// The log target for changes of state; it is shown even where other targets show only warnings.
+const TARGET: &str = "dragoman::state";
+
+/// The health of one server.
+pub struct ServerHealth {
+    name: Arc<str>,
+    observed: Mutex<Observed>,
+    /// The same as in the machine, for calls.
+    is_held_back: AtomicBool,
+    returning: Returning,
+}
+
+struct Observed {
+    machine: HealthMachine,
+    journal: Journal,
+    /// The last reason that the log has.
+    told: String,
+}
+
+/// The state of a server at one moment.
+#[derive(Debug, Clone)]
+pub struct HealthReport {
+    /// The state.
+    pub word: HealthWord,
+    /// Its reason; empty for `ready`.
+    pub cause: HealthCause,
+    /// The time when the state began.
+    pub since: Instant,
+    /// The time of the next try; `None` if there is none, or one is under way.
+    pub next_try: Option<Instant>,
+    /// True if the server was tried, or its lists are known from before.
+    pub was_tried: bool,
+}
+
+impl ServerHealth {
+    /// A server that was not asked yet; `is_child` if each of its links is a process.
+    pub fn new(name: Arc<str>, is_child: bool) -> Self {
+        // Gateways with the same configuration do not try in step.
+        let machine = HealthMachine::new(is_child, RandomState::new().hash_one(&name), Instant::now());
+        let observed = Observed { machine, journal: Journal::default(), told: String::new() };
+        Self {
+            name,
+            observed: Mutex::new(observed),
+            is_held_back: AtomicBool::new(false),
+            returning: Returning::default(),
+        }
+    }
+
+    /// Notes something that has happened.
+    pub fn note(&self, event: HealthEvent) {
+        let now = Instant::now();
+        let mut observed = self.observed.lock();
+        let was_away = observed.machine.is_away();
+        let change = observed.machine.feed(now, event);
+        if was_away && !observed.machine.is_away() {
+            self.returning.is_back();
+        }
+        self.is_held_back.store(observed.machine.is_held_back(), Ordering::Relaxed);
+        let Some(change) = change else { return };
+        if let Some(line) = observed.journal.changed(now) {
+            observed.told.clone_from(&change.cause.detail);
+            let tools = observed.machine.tools();
+            drop(observed);
+            self.write(line, &change, tools);
+        }
+    }
+
+    /// Notes a good request. Returns true if no request has failed for a while, so that others need not be noted.
+    pub fn note_good(&self) -> bool {
+        self.note(HealthEvent::ExchangeGood);
+        self.observed.lock().machine.is_calm()
+    }
+
+    /// Returns true if clients' requests are held back until the server has answered the gateway.
+    pub fn is_held_back(&self) -> bool {
+        self.is_held_back.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the server is back after it was away, but not longer than this.
+    pub async fn pause(&self, longest: Duration) {
+        self.returning.pause(longest).await;
+    }
+
+    /// Waits until one of many who waited for the server to come back may go on.
+    pub async fn turn(&self) {
+        self.returning.turn().await;
+    }
+
+    /// Notes that an opening of a link begins.
+    pub fn opening(&self) -> OpeningWatch<'_> {
+        self.note(HealthEvent::OpeningBegan);
+        OpeningWatch { health: self, outcome: Err(Failure::Nothing) }
+    }
+
+    /// Returns true if the server is to be tried now though nobody asks. Writes the lines that are due.
+    pub fn is_try_due(&self) -> bool {
+        let now = Instant::now();
+        let mut observed = self.observed.lock();
+        let is_due = observed.machine.take_try(now);
+        if let Some(line) = observed.journal.passed(now) {
+            let (word, cause) = observed.machine.state();
+            let lasted = now.saturating_duration_since(observed.machine.since());
+            let state = HealthChange { from: word, to: word, cause: cause.clone(), lasted };
+            let tools = observed.machine.tools();
+            drop(observed);
+            self.write(line, &state, tools);
+        }
+        is_due
+    }
+
+    /// The time of the next try.
+    pub fn next_try(&self) -> Option<Instant> {
+        self.observed.lock().machine.next_try()
+    }
+
+    /// The state now.
+    pub fn report(&self) -> HealthReport {
+        let observed = self.observed.lock();
+        let machine = &observed.machine;
+        let (word, cause) = machine.state();
+        HealthReport {
+            word,
+            cause: cause.clone(),
+            since: machine.since(),
+            next_try: machine.next_try(),
+            was_tried: machine.was_tried(Instant::now()),
+        }
+    }
+
+    /// Returns true if it is known that nothing is open.
+    pub fn is_down(&self) -> bool {
+        self.observed.lock().machine.is_down()
+    }
+
+    /// Returns true if the last line in the log had this reason.
+    pub fn has_told(&self, reason: &str) -> bool {
+        !reason.is_empty() && self.observed.lock().told.contains(reason)
+    }
+
+    fn write(&self, line: Line, change: &HealthChange, tools: usize) {
+        let HealthChange { from, to, cause, lasted } = change;
+        let (name, why) = (&self.name, cause.after(""));
+        let lasted = Duration::from_millis(u64::try_from(lasted.as_millis()).unwrap_or(u64::MAX));
+        let text = match line {
+            Line::Change => format!("{to} after {lasted:?} of {from}, tools: {tools}{}", why.detail),
+            Line::Flapping => format!(
+                "flapping: {to} after {lasted:?} of {from}, tools: {tools}{}; from now on at most one line a minute",
+                why.detail
+            ),
+            Line::Summary(changes) => {
+                format!("flapping: {changes} changes, now {to} for {lasted:?}, tools: {tools}{}", why.detail)
+            }
+        };
+        if to.is_trouble() {
+            tracing::warn!(target: TARGET, server = %name, "{text}");
+        } else {
+            tracing::info!(target: TARGET, server = %name, "{text}");
+        }
+    }
+}
+
+/// An opening under way. One that is dropped without an outcome says nothing of the server.
+pub struct OpeningWatch<'a> {
+    health: &'a ServerHealth,
+    outcome: Result<(), Failure>,
+}
+
+impl OpeningWatch<'_> {
+    /// Records how the opening ended.
+    pub fn ended(mut self, outcome: Result<(), Failure>) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for OpeningWatch<'_> {
+    fn drop(&mut self) {
+        let outcome = std::mem::replace(&mut self.outcome, Err(Failure::Nothing));
+        self.health.note(HealthEvent::OpeningEnded(outcome));
+    }
+}

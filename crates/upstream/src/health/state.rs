@@ -1,0 +1,130 @@
+//! The states of a server, and their reasons. It must not know what leads to them.
+
+use std::fmt::{self, Display};
+
+use transport::net::client::ClientError;
+use transport::up::LinkError;
+
+/// The word for the state of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HealthWord {
+    /// It is being opened, or was not asked yet.
+    Starting,
+    /// Its lists are being fetched for the first time.
+    Listing,
+    /// Its lists are confirmed, and the last exchange was good.
+    Ready,
+    /// Its process was stopped because nobody used it.
+    Resting,
+    /// It can be used, but something is missing.
+    Degraded,
+    /// Its process keeps ending, or cannot be started.
+    BackingOff,
+    /// It cannot be reached.
+    Unreachable,
+    /// It wants a credential that nobody has shown.
+    AuthRequired,
+    /// It is no longer configured.
+    Leaving,
+}
+
+impl HealthWord {
+    /// The word in logs, answers and documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Listing => "listing",
+            Self::Ready => "ready",
+            Self::Resting => "resting",
+            Self::Degraded => "degraded",
+            Self::BackingOff => "backing_off",
+            Self::Unreachable => "unreachable",
+            Self::AuthRequired => "auth_required",
+            Self::Leaving => "leaving",
+        }
+    }
+
+    /// Returns true if calls to it can be expected to be answered.
+    pub fn is_usable(self) -> bool {
+        matches!(self, Self::Ready | Self::Resting | Self::Degraded)
+    }
+
+    /// Returns true if somebody should look at it.
+    pub fn is_trouble(self) -> bool {
+        matches!(self, Self::Degraded | Self::BackingOff | Self::Unreachable | Self::AuthRequired)
+    }
+}
+
+impl Display for HealthWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The reason of a state, once for those who may know what the server says, and once for everybody.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HealthCause {
+    /// The kind of fault, in words of the gateway's own.
+    pub brief: String,
+    /// The whole reason, with the server's own words and its address.
+    pub detail: String,
+}
+
+impl HealthCause {
+    /// A reason that everybody may know.
+    pub fn plain(text: impl Into<String>) -> Self {
+        let brief = text.into();
+        Self { detail: brief.clone(), brief }
+    }
+
+    /// The reason for a failure that is described so, without the secrets that the server was given.
+    pub fn of(error: &LinkError, description: String) -> Self {
+        Self { brief: brief(error).into_owned(), detail: description }
+    }
+
+    /// The same as the end of a sentence.
+    pub(super) fn after(&self, beginning: &str) -> Self {
+        let join =
+            |end: &str| if end.is_empty() { beginning.to_owned() } else { format!("{beginning}: {end}") };
+        Self { brief: join(&self.brief), detail: join(&self.detail) }
+    }
+}
+
+/// The kind of a failure, without anything that the server said, or where it is.
+fn brief(error: &LinkError) -> std::borrow::Cow<'static, str> {
+    match error {
+        LinkError::Http(e) => connection(e).into(),
+        LinkError::Status { status, .. } => format!("it answered HTTP {status}").into(),
+        LinkError::Unauthorized(refusal) => format!("it answered HTTP {}", refusal.status).into(),
+        LinkError::SessionGone => "it ended its session".into(),
+        LinkError::NotAMessage(_) | LinkError::BrokeOff(_) | LinkError::TooLong(_) | LinkError::Hello(_) => {
+            "it sent something unusable".into()
+        }
+        LinkError::OutOfMemory(_) => "no memory was left for its message".into(),
+        LinkError::Closed | LinkError::Broken(_) => "it closed its stream".into(),
+        LinkError::EventStream(_) => "it has no event stream".into(),
+        LinkError::Late(_) | LinkError::NotStarted { .. } => "it did not answer in time".into(),
+        LinkError::Child(_) => "its process failed".into(),
+        LinkError::Spawn(_) => "its process could not be started".into(),
+        LinkError::Refused { .. } => "it refused the introduction".into(),
+        LinkError::OtherEra { .. } | LinkError::Foreign(_) => "it changed its protocol version".into(),
+        LinkError::Resting { .. } => "it failed repeatedly".into(),
+        LinkError::TooMany(_) => "it answered HTTP 429".into(),
+        LinkError::Unsent(why) => brief(why),
+        LinkError::HeldBack(_) => "it did not answer".into(),
+        LinkError::Busy(_) => "too many calls are open".into(),
+    }
+}
+
+fn connection(error: &ClientError) -> &'static str {
+    match error {
+        ClientError::Refused { .. } => "connection refused",
+        ClientError::Dns { .. } => "its host name does not resolve",
+        ClientError::ConnectTimeout { .. } => "no connection in time",
+        ClientError::Unreachable { .. } => "no route to its host",
+        ClientError::Tls { .. } => "no secure connection",
+        ClientError::Timeout { .. } => "it did not answer in time",
+        ClientError::Closed { .. } => "it closed the connection",
+        _ => "the connection failed",
+    }
+}

@@ -1,0 +1,38 @@
+//! The side that opens a handshake, as negotiation sees it. It must not know transports.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use proto::era::{Era, ServerHello};
+use transport::up::LinkError;
+
+use super::ladder::Rung;
+
+/// The side that opens a handshake with a server.
+pub trait Guest: Sync {
+    /// The handshake request and its id, which no other request on the connection may have.
+    fn introduction(&self, era: &'static Era) -> (u64, Bytes);
+
+    /// Returns true if this way is known to work, so that it needs no short deadline.
+    fn is_sure_of(&self, rung: Rung) -> bool;
+
+    /// The time in which a server answers over HTTP.
+    fn patience(&self, rung: Rung) -> Duration;
+
+    /// Refuses a server that speaks another era than the only one that is wanted.
+    ///
+    /// # Errors
+    /// Returns the failure with which the way counts as refused.
+    fn accepts(&self, hello: &ServerHello) -> Result<(), LinkError>;
+
+    /// Ends something so that another child may start; returns true if it did. Called if as many run as may.
+    fn make_room(&self) -> impl Future<Output = bool> + Send {
+        std::future::ready(false)
+    }
+
+    /// Receives the reason why a way does not work.
+    fn hears(&self, rung: Rung, why: &LinkError);
+
+    /// Returns the receiver of the first line that a child prints and that is not a message.
+    fn talk(&self) -> impl FnOnce(&str) + Send + 'static;
+}

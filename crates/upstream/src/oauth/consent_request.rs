@@ -1,0 +1,278 @@
+//! Consent that was requested and not given yet: the page where it is given (RFC 6749, 4.1.1; RFC 7636; RFC 8707), and
+//! the parameters that a browser brings back (RFC 6749, 4.1.2; RFC 9207). It must not know how codes become tokens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq as _;
+use tokio::time::Instant;
+
+use super::client::Registered;
+use super::form::joined;
+use super::metadata::Service;
+use super::secret::{Secret, random};
+
+/// The time for which a page is valid.
+pub(super) const LIFE: Duration = Duration::from_mins(15);
+/// The time for which all callers that ask get the same page.
+pub(super) const FRESH: Duration = Duration::from_mins(5);
+
+/// A consent that was asked for.
+#[derive(Debug, Clone)]
+pub(super) struct ConsentTarget {
+    pub(super) service: Arc<Service>,
+    pub(super) client: Arc<Registered>,
+    pub(super) resource: String,
+    pub(super) scopes: Vec<String>,
+}
+
+/// One request for consent.
+#[derive(Debug)]
+pub(super) struct ConsentRequest {
+    pub(super) wanted: ConsentTarget,
+    /// The page of the authorization server.
+    pub(super) url: String,
+    /// A name for it that reveals nothing.
+    pub(super) name: String,
+    pub(super) verifier: Secret,
+    /// The last segment of the address at which it begins.
+    pub(super) entry: Secret,
+    /// The secret that only the browser holds in which it began.
+    pub(super) mark: Secret,
+    /// The number of times that another caller tried to begin it.
+    pub(super) doubts: u32,
+    state: Secret,
+    at: Instant,
+}
+
+impl ConsentRequest {
+    /// Creates a request that begins now.
+    ///
+    /// # Errors
+    /// Fails if the operating system's random number generator does.
+    pub(super) fn new(wanted: ConsentTarget, now: Instant) -> Result<Self, String> {
+        let (state, verifier, name) = (Secret::new(random()?), Secret::new(random()?), random()?);
+        let (entry, mark) = (Secret::new(random()?), Secret::new(random()?));
+        let challenge = BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.expose().as_bytes()));
+        let mut scopes = wanted.scopes.join(" ");
+        let mut form = vec![
+            ("response_type", "code"),
+            ("client_id", &*wanted.client.id),
+            ("redirect_uri", &*wanted.client.redirect),
+            ("state", state.expose()),
+            ("code_challenge", &*challenge),
+            ("code_challenge_method", "S256"),
+            ("resource", &*wanted.resource),
+        ];
+        // Without it a consent would have to be given again after each hour or so.
+        if wanted.service.offline {
+            if !wanted.scopes.iter().any(|scope| scope == "offline_access") {
+                scopes.push_str(if scopes.is_empty() { "offline_access" } else { " offline_access" });
+            }
+            form.push(("prompt", "consent"));
+        }
+        if !scopes.is_empty() {
+            form.push(("scope", &*scopes));
+        }
+        let page = &wanted.service.authorization;
+        let sign = if page.contains('?') { '&' } else { '?' };
+        let url = format!("{page}{sign}{}", joined(&form));
+        Ok(Self { wanted, url, name, verifier, entry, mark, doubts: 0, state, at: now })
+    }
+
+    /// Returns true if a browser brought this request's `state`.
+    pub(super) fn is_named(&self, state: &str) -> bool {
+        self.state.expose().as_bytes().ct_eq(state.as_bytes()).into()
+    }
+
+    /// Returns true if it begins at this address.
+    pub(super) fn begins_at(&self, entry: &str) -> bool {
+        self.entry.expose().as_bytes().ct_eq(entry.as_bytes()).into()
+    }
+
+    /// The name of the cookie with its mark: one for each request, because several may be open.
+    pub(super) fn cookie(&self, is_secure: bool) -> String {
+        let name = self.name.get(..12).unwrap_or(&self.name);
+        // The prefix has browsers take it from this host alone (RFC 6265bis, 4.1.3), and through TLS.
+        format!("{}dragoman-consent-{name}", if is_secure { "__Host-" } else { "" })
+    }
+
+    /// Returns true if a browser with these cookies is the one in which the request began.
+    pub(super) fn began_with(&self, cookies: &[&str], is_secure: bool) -> bool {
+        let name = self.cookie(is_secure);
+        let pairs =
+            cookies.iter().flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let own = pairs.filter(|(key, _)| *key == name);
+        own.fold(false, |is, (_, value)| {
+            is | bool::from(self.mark.expose().as_bytes().ct_eq(value.as_bytes()))
+        })
+    }
+
+    /// Returns true if it has expired at `now`.
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        now.duration_since(self.at) >= LIFE
+    }
+
+    /// Returns true if it can be shown again at `now` for the same target.
+    pub(super) fn serves(&self, wanted: &ConsentTarget, now: Instant) -> bool {
+        now.duration_since(self.at) < FRESH
+            && self.wanted.scopes == wanted.scopes
+            && Arc::ptr_eq(&self.wanted.service, &wanted.service)
+            && Arc::ptr_eq(&self.wanted.client, &wanted.client)
+    }
+}
+
+/// The parameters of the callback that a browser brought.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Brought {
+    pub(super) state: Option<String>,
+    pub(super) code: Option<String>,
+    pub(super) issuer: Option<String>,
+    pub(super) error: Option<String>,
+    pub(super) description: Option<String>,
+}
+
+impl Brought {
+    /// Reads a query; `None` if a parameter occurs twice (RFC 6749, 3.1).
+    pub(super) fn read(query: &str) -> Option<Self> {
+        let mut brought = Self::default();
+        for (name, value) in super::form::pairs(query) {
+            let place = match name.as_str() {
+                "state" => &mut brought.state,
+                "code" => &mut brought.code,
+                "iss" => &mut brought.issuer,
+                "error" => &mut brought.error,
+                "error_description" => &mut brought.description,
+                _ => continue,
+            };
+            if place.replace(value).is_some() {
+                return None;
+            }
+        }
+        Some(brought)
+    }
+
+    /// Returns true if it comes from `service`, as far as it says (RFC 9207, 2.4): one server must not pass off another's
+    /// code as its own.
+    pub(super) fn is_from(&self, service: &Service) -> bool {
+        match &self.issuer {
+            Some(issuer) => *issuer == service.issuer,
+            None => !service.names_itself,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::client::Method;
+    use super::super::form::pairs;
+    use super::*;
+
+    fn wanted(authorization: &str, offline: bool) -> ConsentTarget {
+        let service = Service {
+            issuer: "https://id".to_owned(),
+            authorization: authorization.to_owned(),
+            token: "https://id/t".to_owned(),
+            registration: None,
+            methods: Vec::new(),
+            names_itself: false,
+            offline,
+        };
+        let client = Registered {
+            issuer: "https://id".to_owned(),
+            redirect: "http://127.0.0.1:8808/oauth/callback".to_owned(),
+            id: "me & you".to_owned(),
+            secret: None,
+            method: Method::Public,
+            secret_ends: 0,
+        };
+        let scopes = vec!["a".to_owned(), "b".to_owned()];
+        ConsentTarget {
+            service: service.into(),
+            client: client.into(),
+            resource: "https://h/mcp".to_owned(),
+            scopes,
+        }
+    }
+
+    #[test]
+    fn a_page_says_all_that_it_must() {
+        let asked = ConsentRequest::new(wanted("https://id/a?tenant=1", true), Instant::now()).unwrap();
+        let (page, query) = asked.url.split_once('?').unwrap();
+        assert_eq!(page, "https://id/a");
+        let said = pairs(query);
+        let get =
+            |name: &str| said.iter().find(|(n, _)| n == name).map(|(_, value)| &**value).unwrap_or_default();
+        let challenge = BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, asked.verifier.expose().as_bytes()));
+        for (name, value) in [
+            ("tenant", "1"),
+            ("response_type", "code"),
+            ("client_id", "me & you"),
+            ("redirect_uri", "http://127.0.0.1:8808/oauth/callback"),
+            ("code_challenge", &*challenge),
+            ("code_challenge_method", "S256"),
+            ("resource", "https://h/mcp"),
+            ("scope", "a b offline_access"),
+            ("prompt", "consent"),
+        ] {
+            assert_eq!(get(name), value, "{name}");
+        }
+        assert!(get("state").len() >= 43 && asked.verifier.expose().len() >= 43);
+        assert!(!asked.url.contains(asked.verifier.expose()));
+        assert!(!asked.url.contains(asked.mark.expose()) && !asked.url.contains(asked.entry.expose()));
+        assert!(asked.is_named(get("state")) && !asked.is_named("") && !asked.is_named(&get("state")[1..]));
+        let other = ConsentRequest::new(wanted("https://id/a", false), Instant::now()).unwrap();
+        assert!(
+            !other.is_named(get("state"))
+                && !other.url.contains("prompt=")
+                && other.url.contains("scope=a%20b")
+        );
+    }
+
+    #[test]
+    fn a_page_is_shown_again_while_it_is_fresh_and_ends() {
+        let (now, want) = (Instant::now(), wanted("https://id/a", false));
+        let asked = ConsentRequest::new(want.clone(), now).unwrap();
+        let more = ConsentTarget { scopes: vec!["c".to_owned()], ..want.clone() };
+        assert!(asked.serves(&want, now) && !asked.serves(&more, now) && !asked.serves(&want, now + FRESH));
+        assert!(!asked.is_over(now + LIFE - Duration::from_nanos(1)) && asked.is_over(now + LIFE));
+    }
+
+    #[test]
+    fn the_browser_in_which_it_began_is_known_by_its_cookie() {
+        let asked = ConsentRequest::new(wanted("https://id/a", false), Instant::now()).unwrap();
+        let other = ConsentRequest::new(wanted("https://id/a", false), Instant::now()).unwrap();
+        let (name, mark) = (asked.cookie(false), asked.mark.expose().to_owned());
+        let own = format!("a=b; {name}={mark}; c");
+        assert!(asked.began_with(&["x=y", &own], false) && !other.began_with(&[&own], false));
+        assert!(!asked.began_with(&[&own], true), "through TLS only a host's own cookie counts");
+        assert!(asked.began_with(&[&format!("__Host-{name}={mark}")], true));
+        for cookies in ["", &name, &format!("{name}="), &format!("{name}={}", other.mark.expose())] {
+            assert!(!asked.began_with(&[cookies], false), "{cookies}");
+        }
+    }
+
+    #[test]
+    fn what_a_browser_brings_is_read_strictly() {
+        let read =
+            Brought::read("code=a%2Bb&state=c&iss=https%3A%2F%2Fid&session_state=d&session_state=e").unwrap();
+        assert_eq!((read.code.as_deref(), read.state.as_deref()), (Some("a+b"), Some("c")));
+        let want = wanted("https://id/a", false);
+        assert!(read.is_from(&want.service));
+        let strict = Service { names_itself: true, ..(*want.service).clone() };
+        let silent = Brought { issuer: None, ..read.clone() };
+        assert!(silent.is_from(&want.service) && !silent.is_from(&strict));
+        for issuer in ["https://evil", "https://id/", ""] {
+            assert!(
+                !Brought { issuer: Some(issuer.to_owned()), ..read.clone() }.is_from(&want.service),
+                "{issuer}"
+            );
+        }
+        for twice in ["state=a&state=a", "code=a&code=b&state=c", "iss=a&iss=b"] {
+            assert_eq!(Brought::read(twice), None, "{twice}");
+        }
+    }
+}

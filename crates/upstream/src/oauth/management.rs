@@ -1,0 +1,65 @@
+//! Management of consents: start one, show it, renew its token, withdraw it. It must not know how that is requested.
+
+use engine::credential::challenge::Challenge;
+
+use super::{ConsentFault, Consents, Page, Status, Whose};
+
+impl Consents {
+    /// A page on which a user gives the consent of `whose` to `server`, whether or not the server asked for it.
+    ///
+    /// # Errors
+    /// [`ConsentFault::NoServer`], [`ConsentFault::NobodyAsked`].
+    pub async fn start(&self, server: &str, whose: Option<&Whose>) -> Result<Page, ConsentFault> {
+        let grant = self.of(server, whose)?;
+        let searched = {
+            let grant = grant.clone();
+            tokio::spawn(async move { grant.want(&Challenge::default()).await }).await
+        };
+        drop(searched);
+        let why = || grant.why_not().unwrap_or_else(|| "the discovery was interrupted".to_owned());
+        grant.page().ok_or_else(|| ConsentFault::NobodyAsked(why()))
+    }
+
+    /// The state of the consent of `whose` to `server`.
+    ///
+    /// # Errors
+    /// [`ConsentFault::NoServer`].
+    pub async fn status(&self, server: &str, whose: Option<&Whose>) -> Result<Status, ConsentFault> {
+        let grant = self.of(server, whose)?;
+        if grant.held().is_none() {
+            grant.adopt(None).await;
+        }
+        let (held, wanted) = (grant.held(), grant.is_wanted());
+        let tokens = held.map(|held| held.tokens);
+        Ok(Status {
+            given: tokens.is_some(),
+            wanted,
+            ends: tokens.as_ref().and_then(|tokens| tokens.ends),
+            renewable: tokens.as_ref().is_some_and(|tokens| tokens.refresh.is_some()),
+            scopes: tokens.map(|tokens| tokens.scopes).unwrap_or_default(),
+        })
+    }
+
+    /// Renews the token for `server` now.
+    ///
+    /// # Errors
+    /// [`ConsentFault::NoServer`], [`ConsentFault::NoRefreshToken`], [`ConsentFault::RefreshFailed`].
+    pub async fn refresh(&self, server: &str, whose: Option<&Whose>) -> Result<(), ConsentFault> {
+        let grant = self.of(server, whose)?;
+        if grant.held().is_none() {
+            grant.adopt(None).await;
+        }
+        let renewed = tokio::spawn(async move { grant.renew().await }).await;
+        renewed.unwrap_or_else(|e| Err(ConsentFault::RefreshFailed { why: e.to_string(), for_good: false }))
+    }
+
+    /// Forgets the tokens for `server`; returns `false` if there were none. The authorization server is not notified.
+    ///
+    /// # Errors
+    /// [`ConsentFault::NoServer`].
+    pub async fn forget(&self, server: &str, whose: Option<&Whose>) -> Result<bool, ConsentFault> {
+        let grant = self.of(server, whose)?;
+        grant.adopt(None).await;
+        Ok(grant.drop_tokens().await)
+    }
+}

@@ -1,0 +1,33 @@
+//! Messages about a server's refusals, and its own messages, without tokens. It must not know how tokens are obtained.
+
+use transport::up::CredentialRefusal;
+
+use super::grant::Grant;
+use super::secret::Secret;
+
+impl Grant {
+    /// The message for a refusal: the server's message without the token, and the next step.
+    pub fn describe(&self, refusal: &CredentialRefusal, said: &str) -> String {
+        let said = self.concealed(said.to_owned());
+        if self.is_wanted() {
+            return "requires the consent of its user first".to_owned();
+        }
+        // Who speaks of no bearer tokens is not understood to want any.
+        let wants_tokens = refusal.challenge.to_ascii_lowercase().contains("bearer");
+        match self.why_not().filter(|_| wants_tokens) {
+            Some(why) => {
+                format!("{said} (it requires the consent of its user, which cannot be requested: {why})")
+            }
+            None => said,
+        }
+    }
+
+    /// A text of the server with the token, if it contains it, removed.
+    pub fn concealed(&self, text: String) -> String {
+        let known = self.known.lock();
+        let Some(held) = &known.held else { return text };
+        let secrets = [Some(&held.tokens.access), held.tokens.refresh.as_ref()];
+        let all = secrets.into_iter().flatten().map(Secret::expose);
+        all.fold(text, |text, secret| if text.contains(secret) { text.replace(secret, "***") } else { text })
+    }
+}

@@ -1,0 +1,389 @@
+//! The links of one server that serve one owner at a time: [`Dispatch`] performed on cells and open links. It must not know
+//! what a call is for.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use engine::snapshot::UpstreamSpec;
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use transport::up::LinkError;
+
+use super::dispatch::{Action, Binding, Dispatch, LinkClass, OwnerId, SlotId, Ticket};
+use super::dormant::{Demand, DormantLinks};
+use super::link_cell::LinkCell;
+use super::rights::{Hold, Queued, Reserved};
+use super::rules::rules;
+use crate::egress::{Egress, SpareLinks};
+use crate::link::OpenLink;
+use crate::parting;
+
+/// The time between two looks of an owner that waits: some of what it waits for comes with time alone.
+const LOOK: Duration = Duration::from_millis(250);
+
+static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
+
+/// The time that an owner waits before calls that wait for their clients make way.
+const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
+
+/// The dedicated links of one server.
+pub struct Dedicated {
+    pub(super) state: Mutex<State>,
+    /// Those whose call or task waits for its client.
+    pub dormant: Arc<DormantLinks>,
+    max: usize,
+    waiters: usize,
+    /// True once other servers know that links of this one can make room.
+    can_make_room: AtomicBool,
+    name: Arc<str>,
+    /// True once the log has told that owners move.
+    has_told: AtomicBool,
+}
+
+pub(super) struct State {
+    pub(super) dispatch: Dispatch,
+    /// The open links.
+    pub(super) links: HashMap<SlotId, PooledLink>,
+    pub(super) waiting: HashMap<Ticket, (Weak<LinkCell>, oneshot::Sender<Given>)>,
+}
+
+/// An open link of the pool.
+pub(super) struct PooledLink {
+    pub(super) link: Arc<OpenLink>,
+    /// The cell that has it now.
+    pub(super) holder: Weak<LinkCell>,
+    /// The same while nobody owns it.
+    pub(super) kept: Option<Arc<LinkCell>>,
+}
+
+/// A pool in numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolFigures {
+    /// Open links, and those that are being opened.
+    pub links: usize,
+    /// Owners that wait for one.
+    pub waiting: usize,
+    /// The times that an owner was moved to another link, so that what the server kept for it did not follow.
+    pub moves: u64,
+}
+
+/// The answer to an owner that needs a link.
+pub(super) enum Admission {
+    /// An open link, which its cell has by now.
+    Adopted(Arc<OpenLink>),
+    /// It opens one.
+    Opens(Reserved),
+}
+
+/// The word of the queue to an owner: the link that its cell has now, or the number of the one that it opens.
+pub(super) enum Given {
+    Link(Arc<OpenLink>),
+    Slot(SlotId),
+}
+
+/// Things to be done once the lock is released.
+#[derive(Default)]
+pub(super) struct Aftermath {
+    pub(super) closes: Vec<Arc<OpenLink>>,
+    /// The cells whose link was given to another owner.
+    left: Vec<(Arc<LinkCell>, Arc<OpenLink>)>,
+}
+
+/// A number for an owner.
+pub(super) fn new_owner() -> OwnerId {
+    NEXT_OWNER.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Dedicated {
+    /// A pool without links; `are_children` if each is a process.
+    pub(super) fn new(spec: &UpstreamSpec, are_children: bool) -> Arc<Self> {
+        let rules = rules(spec, are_children);
+        let state = State { dispatch: Dispatch::new(rules), links: HashMap::new(), waiting: HashMap::new() };
+        Arc::new(Self {
+            state: Mutex::new(state),
+            dormant: Arc::default(),
+            max: rules.max,
+            waiters: rules.waiters,
+            name: spec.name.clone(),
+            can_make_room: AtomicBool::new(!are_children),
+            has_told: AtomicBool::new(false),
+        })
+    }
+
+    /// The number of links that it may have.
+    pub(super) fn max(&self) -> usize {
+        self.max
+    }
+
+    /// The number of calls that may have a link or wait for one.
+    pub(super) fn max_calls(&self) -> usize {
+        self.max + self.waiters
+    }
+
+    /// Waits until the cell has a link, or is to open one.
+    ///
+    /// # Errors
+    /// [`LinkError::Busy`] if too many wait, or none comes free within `patience`.
+    pub(super) async fn admit(
+        self: &Arc<Self>,
+        egress: &Egress,
+        cell: &Arc<LinkCell>,
+        (owner, class): (OwnerId, LinkClass),
+        patience: Duration,
+    ) -> Result<Admission, LinkError> {
+        if !self.can_make_room.swap(true, Ordering::Relaxed) {
+            let links: Weak<Self> = Arc::downgrade(self);
+            egress.add_spare(links);
+        }
+        let (sender, given) = oneshot::channel();
+        let since = Instant::now();
+        let ticket = {
+            let mut state = self.state.lock();
+            let ticket = state.dispatch.request(owner, class, cell.last_slot(), Instant::now());
+            let ticket = ticket.ok_or(LinkError::Busy(self.max))?;
+            state.waiting.insert(ticket, (Arc::downgrade(cell), sender));
+            ticket
+        };
+        let mut queued = Queued { pool: self, ticket, given };
+        loop {
+            self.dispatch(egress);
+            match timeout(LOOK, &mut queued.given).await {
+                Ok(Ok(Given::Slot(slot))) => {
+                    let (pool, egress) = (self.clone(), egress.clone());
+                    return Ok(Admission::Opens(Reserved { pool, egress, slot: Some(slot) }));
+                }
+                Ok(Ok(Given::Link(link))) => return Ok(Admission::Adopted(link)),
+                Ok(Err(_)) => return Err(LinkError::Closed),
+                Err(_) if since.elapsed() >= patience => break,
+                Err(_) if since.elapsed() >= MAKE_WAY_AFTER => {
+                    let demand = Demand { holder: cell.holder.as_ref(), waited: since.elapsed() };
+                    self.dormant.make_way(&demand, Instant::now());
+                }
+                Err(_) => {}
+            }
+        }
+        Err(LinkError::Busy(self.max))
+    }
+
+    /// Serves those who wait, as far as there is something for them.
+    pub(super) fn dispatch(&self, egress: &Egress) {
+        let (aftermath, moves) = {
+            let mut state = self.state.lock();
+            (state.serve(), state.dispatch.moves())
+        };
+        aftermath.finish(egress);
+        if moves > 0 && !self.has_told.swap(true, Ordering::Relaxed) {
+            tracing::info!(
+                server = %self.name,
+                "a client was moved to another connection, because more clients call than there are connections: what the \
+                 server kept for it in memory did not follow. If that matters, set `affinity: session` for this server, or \
+                 raise `dedicatedConnections`"
+            );
+        }
+    }
+
+    /// The number of links that are open or being opened, of owners that wait, and of the times that an owner was moved.
+    pub fn figures(&self) -> PoolFigures {
+        let state = self.state.lock();
+        let dispatch = &state.dispatch;
+        PoolFigures { links: dispatch.size(), waiting: dispatch.waiting(), moves: dispatch.moves() }
+    }
+
+    /// Notes that a call uses a cell's link from now on; `None` if the cell has lost it to another owner.
+    pub(super) fn enter(self: &Arc<Self>, egress: &Egress, owner: OwnerId, link: &OpenLink) -> Option<Hold> {
+        let mut state = self.state.lock();
+        let slot = state.slot_of(link)?;
+        let entered = state.dispatch.enter(slot, owner, Instant::now());
+        entered.then(|| Hold { pool: self.clone(), egress: egress.clone(), slot })
+    }
+
+    /// Binds a link to its owner.
+    pub fn bind(&self, link: &OpenLink, binding: Binding) {
+        let mut state = self.state.lock();
+        if let Some(slot) = state.slot_of(link) {
+            state.dispatch.bind(slot, binding);
+        }
+    }
+
+    /// The owner of a cell has gone for good: its link is for others, unless it is bound. The cell keeps it for them.
+    pub(super) fn release(
+        &self,
+        egress: &Egress,
+        cell: &Arc<LinkCell>,
+        owner: OwnerId,
+        link: &Arc<OpenLink>,
+    ) {
+        let mut aftermath = Aftermath::default();
+        {
+            let mut state = self.state.lock();
+            match state.slot_of(link) {
+                Some(slot) if state.dispatch.release(slot, owner) => {
+                    state.links.remove(&slot);
+                    aftermath.closes.push(link.clone());
+                }
+                Some(slot) => {
+                    if let Some(pooled) = state.links.get_mut(&slot) {
+                        pooled.kept = Some(cell.clone());
+                        link.hand_over();
+                    }
+                }
+                None => aftermath.closes.push(link.clone()),
+            }
+            aftermath.extend(state.serve());
+        }
+        aftermath.finish(egress);
+    }
+
+    /// The cell that has a link now.
+    pub fn holder(&self, link: &OpenLink) -> Option<Arc<LinkCell>> {
+        let state = self.state.lock();
+        state.slot_of(link).and_then(|slot| state.links[&slot].holder.upgrade())
+    }
+
+    /// Closes the links that nobody owns and that were not used for so long.
+    pub fn shed(&self, egress: &Egress, idle_for: Duration) {
+        let mut aftermath = Aftermath::default();
+        {
+            let mut state = self.state.lock();
+            for slot in state.dispatch.shed(idle_for, Instant::now()) {
+                aftermath.closes.extend(state.links.remove(&slot).map(|pooled| pooled.link));
+            }
+        }
+        aftermath.finish(egress);
+    }
+
+    /// The cells that keep the links that nobody owns.
+    pub fn kept_cells(&self) -> Vec<Arc<LinkCell>> {
+        self.state.lock().links.values().filter_map(|pooled| pooled.kept.clone()).collect()
+    }
+
+    /// Forgets all links, once they are closed: their cells know the pool, and would keep it.
+    pub fn forget_all(&self) {
+        let links = std::mem::take(&mut self.state.lock().links);
+        drop(links);
+    }
+}
+
+impl SpareLinks for Dedicated {
+    fn spare(&self) -> Option<(bool, Instant)> {
+        let spare = self.state.lock().dispatch.spare(Instant::now());
+        spare.map(|spare| (spare.is_owned, spare.used))
+    }
+
+    fn close_spare(&self, egress: &Egress) -> bool {
+        let mut aftermath = Aftermath::default();
+        {
+            let mut state = self.state.lock();
+            let now = Instant::now();
+            let Some(spare) = state.dispatch.spare(now) else { return false };
+            if !state.dispatch.give_up(spare, now) {
+                return false;
+            }
+            state.perform(Action::Close(spare.slot), &mut aftermath);
+        }
+        tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and \
+            as many run as `limits.children` allows");
+        aftermath.finish(egress);
+        true
+    }
+}
+
+impl State {
+    fn slot_of(&self, link: &OpenLink) -> Option<SlotId> {
+        let slot = link.slot.load(Ordering::Relaxed);
+        self.links.get(&slot).filter(|pooled| pooled.link.id == link.id).map(|_| slot)
+    }
+
+    pub(super) fn serve(&mut self) -> Aftermath {
+        let mut aftermath = Aftermath::default();
+        let dead: Vec<SlotId> =
+            self.links.iter().filter(|(_, pooled)| !pooled.link.is_alive()).map(|(slot, _)| *slot).collect();
+        for slot in dead {
+            self.dispatch.lost(slot);
+            self.links.remove(&slot);
+        }
+        let mut actions = self.dispatch.dispatch(Instant::now());
+        while !actions.is_empty() {
+            let mut refused = false;
+            for action in actions {
+                refused |= !self.perform(action, &mut aftermath);
+            }
+            // What was meant for somebody who has gone is for the next.
+            actions = if refused { self.dispatch.dispatch(Instant::now()) } else { Vec::new() };
+        }
+        aftermath
+    }
+
+    /// Performs one action; returns `false` if its receiver has gone.
+    fn perform(&mut self, action: Action, aftermath: &mut Aftermath) -> bool {
+        match action {
+            Action::Close(slot) => {
+                if let Some(PooledLink { link, holder, .. }) = self.links.remove(&slot) {
+                    aftermath.left.extend(
+                        holder.upgrade().filter(|cell| cell.lose(&link)).map(|cell| (cell, link.clone())),
+                    );
+                    aftermath.closes.push(link);
+                }
+                true
+            }
+            Action::Open(ticket, slot) => {
+                let sent = self
+                    .waiting
+                    .remove(&ticket)
+                    .is_some_and(|(_, sender)| sender.send(Given::Slot(slot)).is_ok());
+                if !sent {
+                    self.dispatch.lost(slot);
+                }
+                sent
+            }
+            Action::Grant(ticket, slot) => self.grant(ticket, slot, aftermath),
+        }
+    }
+
+    fn grant(&mut self, ticket: Ticket, slot: SlotId, aftermath: &mut Aftermath) -> bool {
+        let waiting = self.waiting.remove(&ticket);
+        let cell = waiting.and_then(|(cell, sender)| Some((cell.upgrade()?, sender)));
+        let (Some((cell, sender)), Some(pooled)) = (cell, self.links.get_mut(&slot)) else {
+            self.dispatch.abandon(slot);
+            return false;
+        };
+        let link = pooled.link.clone();
+        let before = pooled.holder.upgrade();
+        if before.as_ref().is_none_or(|before| !Arc::ptr_eq(before, &cell)) {
+            aftermath
+                .left
+                .extend(before.filter(|before| before.lose(&link)).map(|before| (before, link.clone())));
+            link.hand_over();
+        }
+        pooled.holder = Arc::downgrade(&cell);
+        pooled.kept = None;
+        cell.adopt(&link, slot);
+        // If nobody takes it now, it stays the cell's until the next one needs it.
+        drop(sender.send(Given::Link(link)));
+        true
+    }
+}
+
+impl Aftermath {
+    pub(super) fn extend(&mut self, other: Self) {
+        self.closes.extend(other.closes);
+        self.left.extend(other.left);
+    }
+
+    pub(super) fn finish(self, egress: &Egress) {
+        for (cell, link) in self.left {
+            cell.was_left(egress, &link);
+        }
+        for link in self.closes {
+            if tokio::runtime::Handle::try_current().is_err() {
+                link.bury();
+                continue;
+            }
+            let egress = egress.clone();
+            parting::beside(async move { link.close(&egress.client).await });
+        }
+    }
+}

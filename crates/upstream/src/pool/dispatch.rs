@@ -1,0 +1,390 @@
+//! Decides which owner gets which dedicated link: a state machine without input and output, so that all orders of events can
+//! be tried. The time is an argument. It must not know what a link is, or who owns one.
+//!
+//! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The first link
+//! opens at once, a further one only when none has come free for a while, and never more than [`PoolRules::max`]. A link that
+//! declared more than its caller can do serves it as well; one that declared less never does. Owners are served in the order
+//! in which they came.
+
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use proto::bridge::input::Askable;
+
+/// The number of a link, unique in its pool.
+pub type SlotId = u64;
+
+/// The number of an owner.
+pub type OwnerId = u64;
+
+/// The number of a request for a link.
+pub type Ticket = u64;
+
+/// The time for which a link that was just granted stays with its owner, whose call is about to begin.
+pub const GRACE: Duration = Duration::from_secs(1);
+
+/// The time that a link must have been idle before the task that it knows is given up for another owner.
+pub const TASK_REST: Duration = Duration::from_mins(1);
+
+/// The kind of clients that the server was told of on a link: the version that was asked for, by its position, and their questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkClass {
+    /// Distinguishes links that were opened for different versions.
+    pub version: &'static str,
+    /// The questions that can be asked.
+    pub askable: Askable,
+}
+
+impl LinkClass {
+    /// Returns true if clients of `other` are served at least as well by a link of this class.
+    fn covers(self, other: Self) -> bool {
+        self.version == other.version && self.askable.includes(other.askable)
+    }
+}
+
+/// The limits of a pool.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolRules {
+    /// The number of links, those that are being opened included.
+    pub max: usize,
+    /// The number of links that are opened at a time.
+    pub starts: usize,
+    /// The time for which an owner waits for a free link before a further one is opened.
+    pub further_after: Duration,
+    /// The same for an owner whose own link serves another owner's call: its state is there.
+    pub move_after: Duration,
+    /// The number of owners that may wait.
+    pub waiters: usize,
+    /// The number of idle links without an owner that stay open for the next one.
+    pub keep: usize,
+    /// The idle time after which a link without an owner is closed.
+    pub unowned_rest: Duration,
+    /// The time that an owner's link must have been idle before another owner may take it, or its place.
+    pub owned_rest: Duration,
+}
+
+/// The reason why a link serves no other owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Binding {
+    /// Nothing binds it.
+    #[default]
+    None,
+    /// The server knows its owner's roots, or may still work on a call that was given up.
+    Owner,
+    /// The server runs a task of its owner's.
+    Task,
+}
+
+#[derive(Debug)]
+struct Slot {
+    class: LinkClass,
+    is_open: bool,
+    owner: Option<OwnerId>,
+    calls: usize,
+    binding: Binding,
+    used: Instant,
+    granted: bool,
+}
+
+impl Slot {
+    fn is_idle(&self, now: Instant) -> bool {
+        let granted = self.granted && now.saturating_duration_since(self.used) < GRACE;
+        self.is_open && self.calls == 0 && !granted
+    }
+
+    /// Returns true if it may be closed to make room.
+    fn can_go(&self, now: Instant) -> bool {
+        let rest = if self.binding == Binding::Task { TASK_REST } else { Duration::ZERO };
+        self.is_idle(now) && now.saturating_duration_since(self.used) >= rest
+    }
+}
+
+#[derive(Debug)]
+struct Waiter {
+    ticket: Ticket,
+    owner: OwnerId,
+    class: LinkClass,
+    /// The link that it had before.
+    last: Option<SlotId>,
+    since: Instant,
+}
+
+/// A thing to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// The owner of this request has this open link now.
+    Grant(Ticket, SlotId),
+    /// The owner of this request opens a link.
+    Open(Ticket, SlotId),
+    /// The link is no longer in the pool.
+    Close(SlotId),
+}
+
+/// The links of a pool, and who waits for one.
+#[derive(Debug)]
+pub struct Dispatch {
+    rules: PoolRules,
+    slots: BTreeMap<SlotId, Slot>,
+    waiters: VecDeque<Waiter>,
+    next: u64,
+    moves: u64,
+}
+
+impl Dispatch {
+    /// A pool without links.
+    pub fn new(rules: PoolRules) -> Self {
+        Self { rules, slots: BTreeMap::new(), waiters: VecDeque::new(), next: 1, moves: 0 }
+    }
+
+    /// An owner needs a link of a class; `last` is the one that it had. Returns `None` if too many wait.
+    pub fn request(
+        &mut self,
+        owner: OwnerId,
+        class: LinkClass,
+        last: Option<SlotId>,
+        now: Instant,
+    ) -> Option<Ticket> {
+        if self.waiters.len() >= self.rules.waiters {
+            return None;
+        }
+        let ticket = self.number();
+        self.waiters.push_back(Waiter { ticket, owner, class, last, since: now });
+        Some(ticket)
+    }
+
+    /// The owner of a request has gone.
+    pub fn cancel(&mut self, ticket: Ticket) {
+        self.waiters.retain(|waiter| waiter.ticket != ticket);
+    }
+
+    /// A link was opened.
+    pub fn opened(&mut self, slot: SlotId, now: Instant) {
+        if let Some(slot) = self.slots.get_mut(&slot) {
+            (slot.is_open, slot.granted, slot.used) = (true, true, now);
+        }
+    }
+
+    /// A link could not be opened, was lost, or was closed.
+    pub fn lost(&mut self, slot: SlotId) {
+        self.slots.remove(&slot);
+    }
+
+    /// A call begins; returns `false` if the link is not its owner's any more.
+    pub fn enter(&mut self, slot: SlotId, owner: OwnerId, now: Instant) -> bool {
+        match self.slots.get_mut(&slot).filter(|slot| slot.is_open && slot.owner == Some(owner)) {
+            Some(slot) => {
+                slot.calls += 1;
+                (slot.granted, slot.used) = (false, now);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// A call of a link's owner begins elsewhere too, such as its task.
+    pub fn enter_again(&mut self, slot: SlotId) {
+        if let Some(slot) = self.slots.get_mut(&slot) {
+            slot.calls += 1;
+        }
+    }
+
+    /// A call has ended. Returns true if the link is to be closed: its owner has gone, and it serves no other.
+    pub fn leave(&mut self, slot: SlotId, now: Instant) -> bool {
+        let Some(found) = self.slots.get_mut(&slot) else { return false };
+        found.calls = found.calls.saturating_sub(1);
+        found.used = now;
+        self.drop_ownerless(slot)
+    }
+
+    /// Binds a link to its owner.
+    pub fn bind(&mut self, slot: SlotId, binding: Binding) {
+        if let Some(slot) = self.slots.get_mut(&slot)
+            && slot.binding != Binding::Owner
+        {
+            slot.binding = binding;
+        }
+    }
+
+    /// The owner of a link has gone for good. Returns true if the link is to be closed.
+    pub fn release(&mut self, slot: SlotId, owner: OwnerId) -> bool {
+        let Some(found) = self.slots.get_mut(&slot).filter(|slot| slot.owner == Some(owner)) else {
+            return false;
+        };
+        (found.owner, found.granted) = (None, false);
+        let free = self.slots.values().filter(|slot| slot.owner.is_none() && slot.is_open && slot.calls == 0);
+        if free.count() > self.rules.keep {
+            // Closed below, as soon as no call is on it.
+            self.bind(slot, Binding::Owner);
+        }
+        self.drop_ownerless(slot)
+    }
+
+    /// Takes a link back from an owner that has gone before it took it.
+    pub fn abandon(&mut self, slot: SlotId) {
+        if let Some(slot) = self.slots.get_mut(&slot) {
+            (slot.owner, slot.granted) = (None, false);
+        }
+    }
+
+    fn drop_ownerless(&mut self, id: SlotId) -> bool {
+        let goes = self.slots.get(&id).is_some_and(|slot| {
+            slot.owner.is_none() && slot.calls == 0 && slot.is_open && slot.binding != Binding::None
+        });
+        if goes {
+            self.slots.remove(&id);
+        }
+        goes
+    }
+
+    /// The number of times that an owner lost its link to another one.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// The number of links, those that are being opened included.
+    pub fn size(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Serves those who wait, as far as there is something for them.
+    pub fn dispatch(&mut self, now: Instant) -> Vec<Action> {
+        let mut actions = Vec::new();
+        let mut waiting = std::mem::take(&mut self.waiters);
+        waiting.retain(|waiter| !self.serve(waiter, now, &mut actions));
+        self.waiters = waiting;
+        actions
+    }
+
+    /// Serves one; returns `false` if it has to wait.
+    fn serve(&mut self, waiter: &Waiter, now: Instant, actions: &mut Vec<Action>) -> bool {
+        if let Some(id) = self.ready_for(waiter, now) {
+            self.grant(waiter, id, now, actions);
+            return true;
+        }
+        let may_start = self.slots.values().filter(|slot| !slot.is_open).count() < self.rules.starts;
+        if self.slots.len() < self.rules.max {
+            let opens = may_start && now.saturating_duration_since(waiter.since) >= self.patience(waiter);
+            if opens {
+                self.open(waiter, now, actions);
+            }
+            return opens;
+        }
+        if may_start && let Some(id) = self.idlest(now, |slot| slot.owner.is_none()) {
+            self.replace(waiter, id, now, actions);
+            return true;
+        }
+        let rest = self.rules.owned_rest;
+        let is_left = |slot: &Slot| slot.owner.is_none() || now.saturating_duration_since(slot.used) >= rest;
+        let serves =
+            |slot: &Slot| is_left(slot) && slot.binding == Binding::None && slot.class.covers(waiter.class);
+        let exact = self.idlest(now, |slot| serves(slot) && slot.class == waiter.class);
+        if let Some(id) = exact.or_else(|| self.idlest(now, serves)) {
+            self.grant(waiter, id, now, actions);
+            return true;
+        }
+        if may_start && let Some(id) = self.idlest(now, is_left) {
+            // What the server kept for its owner is gone.
+            self.moves += 1;
+            self.replace(waiter, id, now, actions);
+            return true;
+        }
+        false
+    }
+
+    /// The link that it had, or a free one of just its class.
+    fn ready_for(&self, waiter: &Waiter, now: Instant) -> Option<SlotId> {
+        let own = self.slots.iter().find(|(_, slot)| slot.owner == Some(waiter.owner) && slot.is_open);
+        let own = own.filter(|(_, slot)| slot.class.covers(waiter.class)).map(|(id, _)| *id);
+        let was_own = || {
+            let last = waiter.last?;
+            let slot = self.slots.get(&last)?;
+            (slot.is_idle(now) && slot.binding == Binding::None && slot.class.covers(waiter.class))
+                .then_some(last)
+        };
+        let is_free = |slot: &Slot| {
+            slot.owner.is_none()
+                && slot.is_idle(now)
+                && slot.binding == Binding::None
+                && slot.class == waiter.class
+        };
+        // The one that was used last: the others may rest.
+        let free = || {
+            let free = self.slots.iter().filter(|(_, slot)| is_free(slot));
+            free.max_by_key(|(_, slot)| slot.used).map(|(id, _)| *id)
+        };
+        own.or_else(was_own).or_else(free)
+    }
+
+    /// The time that it waits before a further link is opened.
+    fn patience(&self, waiter: &Waiter) -> Duration {
+        if waiter.last.is_some_and(|last| self.slots.contains_key(&last)) {
+            self.rules.move_after
+        } else if self.slots.is_empty() {
+            Duration::ZERO
+        } else {
+            self.rules.further_after
+        }
+    }
+
+    fn idlest(&self, now: Instant, is_meant: impl Fn(&Slot) -> bool) -> Option<SlotId> {
+        let idle = self.slots.iter().filter(|(_, slot)| slot.can_go(now) && is_meant(slot));
+        idle.min_by_key(|(_, slot)| slot.used).map(|(id, _)| *id)
+    }
+
+    fn grant(&mut self, waiter: &Waiter, id: SlotId, now: Instant, actions: &mut Vec<Action>) {
+        self.note_move(waiter, id);
+        self.disown(waiter.owner);
+        if let Some(slot) = self.slots.get_mut(&id) {
+            (slot.owner, slot.granted, slot.used) = (Some(waiter.owner), true, now);
+        }
+        actions.push(Action::Grant(waiter.ticket, id));
+    }
+
+    fn replace(&mut self, waiter: &Waiter, id: SlotId, now: Instant, actions: &mut Vec<Action>) {
+        self.slots.remove(&id);
+        actions.push(Action::Close(id));
+        self.open(waiter, now, actions);
+    }
+
+    fn open(&mut self, waiter: &Waiter, now: Instant, actions: &mut Vec<Action>) {
+        let id = self.number();
+        self.note_move(waiter, id);
+        self.disown(waiter.owner);
+        let slot = Slot {
+            class: waiter.class,
+            is_open: false,
+            owner: Some(waiter.owner),
+            calls: 0,
+            binding: Binding::None,
+            used: now,
+            granted: true,
+        };
+        self.slots.insert(id, slot);
+        actions.push(Action::Open(waiter.ticket, id));
+    }
+
+    /// An owner has one link at a time.
+    fn disown(&mut self, owner: OwnerId) {
+        for slot in self.slots.values_mut().filter(|slot| slot.owner == Some(owner)) {
+            (slot.owner, slot.granted) = (None, false);
+        }
+    }
+
+    fn note_move(&mut self, waiter: &Waiter, to: SlotId) {
+        if waiter.last.is_some_and(|last| last != to && self.slots.contains_key(&last)) {
+            self.moves += 1;
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+}
+
+#[cfg(test)]
+mod tests;
+mod unneeded;
+
+pub use unneeded::Spare;

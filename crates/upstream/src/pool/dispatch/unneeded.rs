@@ -1,0 +1,62 @@
+//! Links that nobody needs: those that have rested long enough, and the one that goes first where there is no room for a
+//! process of another server. It must not know other pools.
+
+use std::time::{Duration, Instant};
+
+use super::{Dispatch, Slot, SlotId};
+
+/// A link on which nothing runs. Of several, the least one goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spare {
+    /// True if it has an owner, which then loses what the server kept for it.
+    pub is_owned: bool,
+    /// The time of its last use.
+    pub used: Instant,
+    /// Its number.
+    pub slot: SlotId,
+}
+
+impl Dispatch {
+    /// The links without an owner that were not used for so long, or for as long as such links are kept; they are no longer
+    /// in the pool.
+    pub fn shed(&mut self, idle_for: Duration, now: Instant) -> Vec<SlotId> {
+        let rest = idle_for.min(self.rules.unowned_rest);
+        let is_old = |slot: &Slot| {
+            slot.owner.is_none() && slot.is_idle(now) && now.saturating_duration_since(slot.used) >= rest
+        };
+        let old: Vec<SlotId> =
+            self.slots.iter().filter(|(_, slot)| is_old(slot)).map(|(id, _)| *id).collect();
+        for id in &old {
+            self.slots.remove(id);
+        }
+        old
+    }
+
+    /// The link that goes first if another server needs room: one without an owner, else one whose owner has not used it for
+    /// as long as it was promised.
+    pub fn spare(&self, now: Instant) -> Option<Spare> {
+        let may_go = |slot: &Slot| {
+            let rest = now.saturating_duration_since(slot.used);
+            slot.can_go(now) && (slot.owner.is_none() || rest >= self.rules.owned_rest)
+        };
+        let free = self.slots.iter().filter(|(_, slot)| may_go(slot));
+        free.map(|(id, slot)| Spare { is_owned: slot.owner.is_some(), used: slot.used, slot: *id }).min()
+    }
+
+    /// Takes a link out of the pool, if it is still spare.
+    pub fn give_up(&mut self, spare: Spare, now: Instant) -> bool {
+        let is_same = self.slots.get(&spare.slot).is_some_and(|slot| {
+            slot.can_go(now) && slot.owner.is_some() == spare.is_owned && slot.used == spare.used
+        });
+        if is_same {
+            self.slots.remove(&spare.slot);
+            self.moves += u64::from(spare.is_owned);
+        }
+        is_same
+    }
+
+    /// The number of owners that wait for a link.
+    pub fn waiting(&self) -> usize {
+        self.waiters.len()
+    }
+}

@@ -1,0 +1,92 @@
+//! Rights in the pool that end when they are dropped: a request in the queue, the opening of a link, a call on a link.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use tokio::sync::oneshot;
+
+use super::dedicated::{Aftermath, Dedicated, Given, PooledLink};
+use super::dispatch::{Binding, SlotId, Ticket};
+use super::link_cell::LinkCell;
+use crate::egress::Egress;
+use crate::link::{LinkHold, OpenLink};
+
+/// A request in the queue, until this is dropped.
+pub(super) struct Queued<'a> {
+    pub(super) pool: &'a Dedicated,
+    pub(super) ticket: Ticket,
+    pub(super) given: oneshot::Receiver<Given>,
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        let mut state = self.pool.state.lock();
+        state.dispatch.cancel(self.ticket);
+        state.waiting.remove(&self.ticket);
+        // Its owner has gone just as it was to open a link.
+        if let Ok(Given::Slot(slot)) = self.given.try_recv() {
+            state.dispatch.lost(slot);
+        }
+    }
+}
+
+/// The right to open a link, given back when this is dropped.
+pub(super) struct Reserved {
+    pub(super) pool: Arc<Dedicated>,
+    pub(super) egress: Egress,
+    pub(super) slot: Option<SlotId>,
+}
+
+impl Reserved {
+    /// The link is open, and the cell has it.
+    pub(super) fn opened(mut self, cell: &Arc<LinkCell>, link: &Arc<OpenLink>) {
+        let Some(slot) = self.slot.take() else { return };
+        let mut state = self.pool.state.lock();
+        link.slot.store(slot, Ordering::Relaxed);
+        let pooled = PooledLink { link: link.clone(), holder: Arc::downgrade(cell), kept: None };
+        state.links.insert(slot, pooled);
+        state.dispatch.opened(slot, Instant::now());
+        if cell.is_personal() {
+            state.dispatch.bind(slot, Binding::Owner);
+        }
+        cell.adopt(link, slot);
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.pool.state.lock().dispatch.lost(slot);
+            self.pool.dispatch(&self.egress);
+        }
+    }
+}
+
+/// A call on a dedicated link, until this is dropped.
+pub(super) struct Hold {
+    pub(super) pool: Arc<Dedicated>,
+    pub(super) egress: Egress,
+    pub(super) slot: SlotId,
+}
+
+impl LinkHold for Hold {
+    fn again(&self) -> Box<dyn LinkHold> {
+        self.pool.state.lock().dispatch.enter_again(self.slot);
+        Box::new(Self { pool: self.pool.clone(), egress: self.egress.clone(), slot: self.slot })
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let mut aftermath = Aftermath::default();
+        {
+            let mut state = self.pool.state.lock();
+            if state.dispatch.leave(self.slot, Instant::now()) {
+                aftermath.closes.extend(state.links.remove(&self.slot).map(|pooled| pooled.link));
+            }
+            aftermath.extend(state.serve());
+        }
+        aftermath.finish(&self.egress);
+    }
+}

@@ -1,0 +1,73 @@
+//! Limits on dedicated links: how many a server may have, and how long owners wait for one. It must not know who the owners
+//! are.
+
+use std::time::Duration;
+
+use engine::config::Affinity;
+use engine::snapshot::UpstreamSpec;
+
+use super::dispatch::PoolRules;
+
+/// The idle time after which a link is closed whose owner has gone.
+const UNOWNED: Duration = Duration::from_mins(5);
+
+/// The limits of a pool of processes.
+const CHILDREN: PoolRules = PoolRules {
+    max: 4,
+    starts: 2,
+    further_after: Duration::from_millis(250),
+    move_after: Duration::from_secs(2),
+    waiters: 256,
+    keep: 4,
+    owned_rest: Duration::ZERO,
+    unowned_rest: UNOWNED,
+};
+
+/// The number of processes where each session has its own.
+const OWN_CHILDREN: usize = 16;
+
+/// The limits of a pool of sessions. Each costs a request, so that each owner has its own for as long as there are not very
+/// many, and calls that wait for their clients leave room for others.
+const SESSIONS: PoolRules = PoolRules {
+    max: 256,
+    starts: 8,
+    further_after: Duration::ZERO,
+    move_after: Duration::from_millis(250),
+    waiters: 1024,
+    keep: 4,
+    owned_rest: Duration::ZERO,
+    unowned_rest: UNOWNED,
+};
+
+/// The idle time after which a session gives up the link that it was promised, if another one needs a link and there is no
+/// room: many clients go without a word.
+const PROMISED: Duration = Duration::from_mins(5);
+
+/// The limits of a server's pool; `are_children` if its links are processes.
+pub(super) fn rules(spec: &UpstreamSpec, are_children: bool) -> PoolRules {
+    let mut rules = if are_children { CHILDREN } else { SESSIONS };
+    if spec.affinity == Affinity::Session {
+        (rules.owned_rest, rules.further_after) = (PROMISED, Duration::ZERO);
+        if are_children {
+            rules.max = OWN_CHILDREN;
+        }
+    }
+    rules.max = spec.dedicated_connections.unwrap_or(rules.max);
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_with_processes_of_their_own_get_more_of_them() {
+        let mut spec = UpstreamSpec::nobody();
+        assert_eq!((rules(&spec, true).max, rules(&spec, false).max), (4, 256));
+        spec.affinity = Affinity::Session;
+        let own = rules(&spec, true);
+        assert_eq!((own.max, own.owned_rest, own.further_after), (16, PROMISED, Duration::ZERO));
+        spec.dedicated_connections = Some(2);
+        assert_eq!((rules(&spec, true).max, rules(&spec, false).max), (2, 2));
+    }
+}

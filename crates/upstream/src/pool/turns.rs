@@ -1,0 +1,95 @@
+//! Cells whose links come from a pool, in which owners use links in turns: how such a cell gets its link, loses it and gives
+//! it back. It must not know who gets which.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use engine::config::Affinity;
+use transport::up::LinkError;
+
+use super::dedicated::Admission;
+use super::dispatch::{LinkClass, SlotId};
+use super::link_cell::LinkCell;
+use crate::egress::Egress;
+use crate::link::{LinkHold, Needed, OpenLink};
+
+impl LinkCell {
+    /// Waits for a link of the pool, or for the right to open one; `None` without a pool.
+    pub(super) async fn admitted(self: &Arc<Self>, egress: &Egress) -> Result<Option<Admission>, LinkError> {
+        let Some(pool) = &self.pool else { return Ok(None) };
+        let version = self.server.link_era(self.kind.era).version;
+        let class = LinkClass { version, askable: self.askable() };
+        let patience = egress.snapshot.calls(&self.server.spec).usual.timeouts.idle;
+        pool.admit(egress, self, (self.owner, class), patience).await.map(Some)
+    }
+
+    /// The number of the link that it had last.
+    pub(super) fn last_slot(&self) -> Option<SlotId> {
+        Some(self.last.load(Ordering::Relaxed)).filter(|slot| *slot != 0)
+    }
+
+    /// Has this link of the pool from now on.
+    pub(super) fn adopt(&self, link: &Arc<OpenLink>, slot: SlotId) {
+        self.last.store(slot, Ordering::Relaxed);
+        self.open.store(Some(link.clone()));
+    }
+
+    /// Has this link no longer; returns `false` if it had another one already.
+    pub(super) fn lose(&self, link: &Arc<OpenLink>) -> bool {
+        let current = self.open.load();
+        if !current.as_ref().is_some_and(|current| Arc::ptr_eq(current, link)) {
+            return false;
+        }
+        let before = self.open.compare_and_swap(&current, None);
+        before.as_ref().is_some_and(|before| Arc::ptr_eq(before, link))
+    }
+
+    /// Its link serves another owner now.
+    pub(super) fn was_left(&self, egress: &Egress, link: &Arc<OpenLink>) {
+        if let Some(session) = self.session.as_ref().and_then(Weak::upgrade) {
+            session.was_left(egress, link);
+        }
+    }
+
+    /// Keeps its link for a call; `None` if another owner has it by now.
+    pub fn need(&self, egress: &Egress, link: &Arc<OpenLink>) -> Option<Needed> {
+        let hold: Option<Box<dyn LinkHold>> = match &self.pool {
+            Some(pool) => Some(Box::new(pool.enter(egress, self.owner, link)?)),
+            None => None,
+        };
+        Some(Needed::new(link.clone(), hold))
+    }
+
+    /// Returns true if its link is a process.
+    pub fn is_to_child(&self) -> bool {
+        self.server.is_child()
+    }
+
+    /// Returns true if it has an open link.
+    pub fn has_another(&self) -> bool {
+        self.is_pooled() && self.current().is_some()
+    }
+
+    /// Returns true if its link is its own for as long as it exists, even while it is idle.
+    pub(super) fn is_personal(&self) -> bool {
+        self.session.is_some() && self.server.spec.affinity == Affinity::Session
+    }
+
+    /// Returns true if its link comes from a pool, in which owners use links in turns.
+    pub fn is_pooled(&self) -> bool {
+        self.pool.is_some()
+    }
+
+    /// Gives its link back for good: other owners may have it, unless it is bound to this one. Returns `false` if it does not
+    /// come from a pool: then it is to be closed.
+    pub fn give_back(self: &Arc<Self>, egress: &Egress) -> bool {
+        self.retire();
+        match (&self.pool, self.current()) {
+            (Some(pool), Some(link)) if !self.server.has_ended() => {
+                pool.release(egress, self, self.owner, &link);
+                true
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Calls with nonces, and how they end; lists.
+
+use super::{Client, Failure};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// The end of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With this text.
+    Answered(String),
+    /// With an error that was answered.
+    Failed(String),
+    /// Without any answer.
+    Lost(String),
+}
+
+/// A call that has ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Called {
+    pub(crate) nonce: String,
+    pub(crate) end: End,
+}
+
+impl Called {
+    /// The text of the answer; an error that says how the call ended otherwise.
+    pub(crate) fn text(&self) -> Result<&str, String> {
+        match &self.end {
+            End::Answered(text) => Ok(text),
+            other => Err(format!("{}: {other:?}", self.nonce)),
+        }
+    }
+}
+
+impl Client {
+    /// An argument with this value becomes the call's nonce, for tools that have their own name for it.
+    pub(crate) const OWN_NONCE: &str = "$nonce";
+
+    /// Calls a tool, with a nonce of its own beside these arguments. An answer must hold the nonce.
+    pub(crate) fn call(&self, tool: &str, arguments: Value, within: Duration) -> Called {
+        self.call_with(tool, arguments, json!({}), within)
+    }
+
+    /// The same with members of `_meta`.
+    pub(crate) fn call_with(
+        &self,
+        tool: &str,
+        mut arguments: Value,
+        meta: Value,
+        within: Duration,
+    ) -> Called {
+        let nonce = self.hearing.nonce();
+        for value in arguments.as_object_mut().into_iter().flat_map(serde_json::Map::values_mut) {
+            if value == Self::OWN_NONCE {
+                *value = json!(nonce);
+            }
+        }
+        arguments["nonce"] = json!(nonce);
+        let mut params = json!({ "name": tool, "arguments": arguments });
+        if meta.as_object().is_some_and(|meta| !meta.is_empty()) {
+            params["_meta"] = meta;
+        }
+        let end = match self.request("tools/call", &params, within) {
+            Ok(result) => self.judged(&result, &nonce),
+            Err(Failure::Refused(why)) => End::Failed(why),
+            Err(Failure::Lost(why)) => End::Lost(why),
+        };
+        Called { nonce, end }
+    }
+
+    fn judged(&self, result: &Value, nonce: &str) -> End {
+        let text = match result["content"][0]["text"].as_str() {
+            Some(text) => text.to_owned(),
+            None => result.to_string(),
+        };
+        if result["isError"] == true {
+            return End::Failed(text);
+        }
+        if !text.contains(nonce) {
+            self.hearing.fault(&format!("the answer to {nonce} holds another text: {}", super::short(&text)));
+        }
+        End::Answered(text)
+    }
+
+    /// The tools that the client is shown, page by page.
+    pub(crate) fn tools(&self, within: Duration) -> Result<Vec<Value>, String> {
+        let (mut tools, mut params) = (Vec::new(), json!({}));
+        for _ in 0..100 {
+            let page = self
+                .request("tools/list", &params, within)
+                .map_err(|why| format!("{} cannot list: {why:?}", self.era.version))?;
+            tools.extend(page["tools"].as_array().cloned().unwrap_or_default());
+            match &page["nextCursor"] {
+                Value::Null => return Ok(tools),
+                cursor => params["cursor"] = cursor.clone(),
+            }
+        }
+        Err("the list has no end".to_owned())
+    }
+
+    /// The names of the tools that the client is shown.
+    pub(crate) fn names(&self, within: Duration) -> Result<Vec<String>, String> {
+        let names = self.tools(within)?;
+        Ok(names.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect())
+    }
+}

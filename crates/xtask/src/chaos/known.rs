@@ -1,0 +1,48 @@
+//! The scenarios that fail today. The list can only shrink: a scenario that is listed and passes fails the run.
+
+use super::scenario::Verdict;
+
+/// The regularity with which a listed scenario fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fails {
+    /// Every time.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no scenario fails every time today"))]
+    Always,
+    /// Only sometimes: passing proves nothing.
+    Sometimes,
+}
+
+/// Each with what is missing.
+const KNOWN: &[(&str, Fails, &str)] = &[(
+    "ten-thousand-tools",
+    Fails::Sometimes,
+    "a view holds about twice the bytes of its list, and fetching the lists leaves several times their bytes with the allocator",
+)];
+
+/// The verdict on a scenario that ended like this.
+pub(super) fn judged(name: &str, found: Result<(), String>) -> Verdict {
+    let known = KNOWN.iter().find(|(its, ..)| *its == name);
+    match (found, known) {
+        (Ok(()), Some((_, Fails::Always, _))) => Verdict::NoLongerKnown,
+        (Ok(()), _) => Verdict::Passed,
+        (Err(why), Some((.., missing))) => Verdict::Known(format!("{missing} ({why})")),
+        (Err(why), None) => Verdict::Failed(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fails, KNOWN, Verdict, judged};
+    use crate::chaos::scenarios;
+
+    #[test]
+    fn the_list_names_scenarios_and_refuses_those_that_pass() {
+        for (name, fails, _) in KNOWN {
+            assert!(scenarios::all().iter().any(|scenario| scenario.name == *name), "{name}");
+            let passed = if *fails == Fails::Always { Verdict::NoLongerKnown } else { Verdict::Passed };
+            assert_eq!(judged(name, Ok(())), passed, "{name}");
+        }
+        assert_eq!(judged("none", Ok(())), Verdict::Passed);
+        assert_eq!(judged("none", Err("x".into())), Verdict::Failed("x".into()));
+    }
+}

@@ -1,0 +1,65 @@
+//! A server adds a tool: clients of every version are shown it and can call it.
+
+use super::Scenario;
+use crate::chaos::client::Era;
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::SOON;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+pub(super) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "announced-http",
+        fault: 2,
+        title: "a tool that a server adds is called by clients of every version within seconds",
+        variant: "http",
+        run,
+    },
+    Scenario { name: "announced-stdio", fault: 2, title: "the same over pipes", variant: "stdio", run },
+];
+
+/// The change must be known after this.
+const KNOWN: Duration = Duration::from_secs(4);
+
+fn run(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = if play.variant == "http" { stage.started("up", &[])? } else { stage.upstream("up", &[])? };
+    let entry = if play.variant == "http" { up.over_http() } else { up.over_stdio() };
+    stage.serve(&[("up", entry)], &json!({ "limits": { "listWait": "10s" } }))?;
+    // One client listens; of the others, some only list and call, and some have been here before.
+    let listener = stage.client(Era::NEWEST_SESSION, &json!({}))?;
+    listener.listen().map_err(|why| format!("{why:?}"))?;
+    listener.names(SOON)?;
+    let mut staying = Vec::new();
+    for number in 0..2 * Era::ALL.len() {
+        let client = stage.client(Era::ALL[number % Era::ALL.len()], &kind(number))?;
+        client.names(SOON)?;
+        client.call("up__read", json!({}), SOON).text()?;
+        if number % 3 == 0 {
+            client.close();
+        } else {
+            staying.push((number, client));
+        }
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    up.switch("tool=news")?;
+    std::thread::sleep(KNOWN);
+    let mut missing = Vec::new();
+    for number in (0..2 * Era::ALL.len()).filter(|number| number % 3 == 0) {
+        staying.push((number, stage.client(Era::ALL[number % Era::ALL.len()], &kind(number))?));
+    }
+    for (number, client) in &staying {
+        let who = format!("client {number} ({})", client.era.version);
+        if let Err(why) = client.call("up__news", json!({}), SOON).text() {
+            missing.push(format!("{who}: {why}"));
+        } else if !client.names(SOON)?.iter().any(|name| name == "up__news") {
+            missing.push(format!("{who}: called, but not listed"));
+        }
+    }
+    if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
+}
+
+/// The capabilities of a client: those of each version come in two kinds.
+fn kind(number: usize) -> Value {
+    if number < Era::ALL.len() { json!({}) } else { json!({ "sampling": {} }) }
+}

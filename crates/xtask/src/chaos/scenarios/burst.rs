@@ -1,0 +1,66 @@
+//! A burst of calls of a client that can be asked, to a server of pipes that starts slowly.
+
+use super::Scenario;
+use crate::chaos::client::Era;
+use crate::chaos::process::LOOK;
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::SOON;
+use serde_json::json;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) const ALL: &[Scenario] = &[Scenario {
+    name: "burst",
+    fault: 5,
+    title: "20 calls at once to a server that starts slowly take at most 1 + 4 processes and a few starts' time",
+    variant: "",
+    run,
+}];
+
+const CALLS: usize = 20;
+const MOST: usize = 5;
+/// The server takes 0.7 s to start.
+const SLOWEST: Duration = Duration::from_secs(4);
+
+fn run(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = stage.upstream("up", &["--start-ms", "700"])?;
+    stage.serve(&[("up", up.over_stdio())], &json!({ "limits": { "listWait": "10s" } }))?;
+    let plain = stage.client(Era::STATELESS, &json!({}))?;
+    plain.names(SOON)?;
+    plain.call("up__read", json!({}), SOON).text()?;
+    let client = stage.client(Era::STATELESS, &json!({ "sampling": {} }))?;
+    client.names(SOON)?;
+    let (over, stage) = (AtomicBool::new(false), &*stage);
+    let (most, calls) = thread::scope(|scope| {
+        let counter = scope.spawn(|| {
+            let mut most = 0;
+            while !over.load(Ordering::Relaxed) {
+                most = most.max(stage.processes("fickle --stdio").len());
+                thread::sleep(LOOK);
+            }
+            most
+        });
+        let calls: Vec<_> = (0..CALLS)
+            .map(|_| {
+                scope.spawn(|| {
+                    let started = Instant::now();
+                    let called = client.call("up__read", json!({}), 3 * SOON);
+                    (called, started.elapsed())
+                })
+            })
+            .collect();
+        let calls: Vec<_> = calls.into_iter().filter_map(|call| call.join().ok()).collect();
+        over.store(true, Ordering::Relaxed);
+        (counter.join().unwrap_or(usize::MAX), calls)
+    });
+    for (called, _) in &calls {
+        called.text()?;
+    }
+    let slowest = calls.iter().map(|(_, took)| *took).max().unwrap_or_default();
+    if calls.len() < CALLS || most > MOST || slowest > SLOWEST {
+        return Err(format!("{} calls, up to {most} processes, the slowest took {slowest:.1?}", calls.len()));
+    }
+    Ok(())
+}

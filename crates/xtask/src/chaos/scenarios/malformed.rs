@@ -1,0 +1,57 @@
+//! One bad tool in a list: all others stay, of this server and of its neighbours.
+
+use super::Scenario;
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::SOON;
+use serde_json::{Value, json};
+
+pub(super) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "malformed-tool",
+        fault: 9,
+        title: "a malformed tool is left out, and no other, for clients of every version",
+        variant: "malformed",
+        run,
+    },
+    Scenario {
+        name: "deep-tool",
+        fault: 9,
+        title: "a tool whose schema nests 200 levels hides no other",
+        variant: "deep",
+        run,
+    },
+];
+
+fn run(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let (bad, good) = (stage.started("bad", &[])?, stage.started("good", &[])?);
+    bad.switched(play.variant)?;
+    stage.serve(
+        &[("bad", bad.over_http()), ("good", good.over_http())],
+        &json!({ "limits": { "listWait": "10s" } }),
+    )?;
+    let mut faults = Vec::new();
+    for client in stage.clients_of_all_eras()? {
+        let tools = client.tools(SOON)?;
+        for wanted in ["good__read", "bad__read", "bad__write"] {
+            if !tools.iter().any(|tool| tool["name"] == wanted) {
+                faults.push(format!("{}: no {wanted}", client.era.version));
+            }
+        }
+        faults.extend(
+            tools
+                .iter()
+                .filter(|tool| !is_proper(tool))
+                .map(|tool| format!("{}: clients refuse a list with {}", client.era.version, tool["name"])),
+        );
+    }
+    faults.truncate(4);
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+}
+
+/// True of a tool that SDKs accept.
+fn is_proper(tool: &Value) -> bool {
+    tool["name"].is_string()
+        && tool["inputSchema"]["type"] == "object"
+        && (tool["description"].is_null() || tool["description"].is_string())
+}

@@ -1,0 +1,49 @@
+//! Many large answers at once, in little memory: calls may be refused, the gateway stays.
+
+use super::Scenario;
+use crate::chaos::client::Era;
+use crate::chaos::process::Process;
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::SOON;
+use serde_json::json;
+use std::process::Command;
+use std::thread;
+
+pub(super) const ALL: &[Scenario] = &[Scenario {
+    name: "large-answers",
+    fault: 14,
+    title: "30 answers of 30 MB at once in 700 MiB of memory end with answers or errors, and the gateway goes on",
+    variant: "",
+    run,
+}];
+
+const ANSWERS: usize = 30;
+const BYTES: usize = 30_000_000;
+/// The address space of the gateway, in KiB.
+const SPACE: usize = 700 << 10;
+
+fn run(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = stage.started("up", &[])?;
+    let config = json!({ "mcpServers": { "up": up.over_http() }, "stateFolder": stage.folder.join("state") });
+    std::fs::write(stage.config(), config.to_string()).map_err(|error| error.to_string())?;
+    let program = stage.programs.dragoman();
+    let script = format!("ulimit -v {SPACE}; exec '{}' \"$@\"", program.display());
+    stage.start_gateway(Command::new("sh").args(["-c", &script, "dragoman"]))?;
+    let clients: Vec<_> = (0..ANSWERS)
+        // The server has sessions, so what stateless clients get is translated, and held whole.
+        .map(|_| stage.client(Era::STATELESS, &json!({})))
+        .collect::<Result<_, _>>()?;
+    for client in &clients {
+        client.names(SOON)?;
+    }
+    thread::scope(|scope| {
+        for client in &clients {
+            scope.spawn(|| client.call("up__payload", json!({ "bytes": BYTES }), 3 * SOON));
+        }
+    });
+    if !stage.gateway.as_mut().is_some_and(Process::runs) {
+        return Err("the gateway ended".to_owned());
+    }
+    clients[0].call("up__read", json!({}), SOON).text().map(drop)
+}

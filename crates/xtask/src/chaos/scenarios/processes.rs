@@ -1,0 +1,147 @@
+//! Many clients of many kinds before one server of pipes: few processes, nobody refused.
+
+use super::Scenario;
+use crate::chaos::client::{Client, Era};
+use crate::chaos::measure::{Times, side_by_side};
+use crate::chaos::process::LOOK;
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::{SOON, Stage};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+pub(super) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "few-processes",
+        fault: 4,
+        title: "clients of 7 versions that can be asked share at most 1 + 4 processes, and all have tools",
+        variant: "",
+        run,
+    },
+    Scenario {
+        name: "crowded-pool",
+        fault: 4,
+        title: "beside 50 sessions that declare everything, 20 askable callers wait at most 3 times as long as plain ones",
+        variant: "",
+        run: crowded,
+    },
+];
+
+/// One shared process, and four for callers that can be asked.
+const MOST: usize = 5;
+/// Clients, one after the other, none of which says good-bye.
+const CLIENTS: usize = 35;
+
+fn run(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = stage.upstream("up", &[])?;
+    let limits = json!({ "limits": { "children": 30, "listWait": "10s" } });
+    stage.serve(&[("up", up.over_stdio())], &limits)?;
+    let kinds: [Value; 4] = [
+        json!({}),
+        json!({ "sampling": {} }),
+        json!({ "sampling": {}, "roots": {} }),
+        json!({ "sampling": {}, "elicitation": {}, "roots": {} }),
+    ];
+    let mut clients = Vec::new();
+    let mut without = Vec::new();
+    for number in 0..CLIENTS {
+        let (era, kind) = (Era::ALL[number % Era::ALL.len()], &kinds[number % kinds.len()]);
+        let client = stage.client(era, kind)?;
+        if !client.names(SOON)?.iter().any(|name| name == "up__read") {
+            without.push(format!("client {number} ({}) has no tools", era.version));
+        } else if let Err(why) = client.call("up__read", json!({}), SOON).text() {
+            without.push(format!("client {number} ({}): {why}", era.version));
+        }
+        clients.push(client);
+    }
+    let count = stage.processes("fickle --stdio").len();
+    if count > MOST {
+        without.insert(0, format!("{count} processes for {CLIENTS} clients"));
+    }
+    without.truncate(3);
+    if without.is_empty() { Ok(()) } else { Err(without.join("; ")) }
+}
+
+/// Sessions that declare everything, and go on while others call.
+const SESSIONS: usize = 50;
+/// Callers of a burst.
+const CALLERS: usize = 20;
+/// Bursts of each kind, in turns.
+const BURSTS: usize = 10;
+/// The callers that can be asked may take so many times as long as those that share a link.
+const TIMES: u32 = 3;
+/// Looks at the processes in a row during which one that ends may still be there.
+const LEAVING: usize = 10;
+/// A difference below this is the machine's.
+const NOISE: Duration = Duration::from_millis(30);
+
+fn crowded(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = stage.upstream("up", &[])?;
+    let limits = json!({ "limits": { "children": 30, "listWait": "10s" } });
+    stage.serve(&[("up", up.over_stdio())], &limits)?;
+    let (over, stage) = (AtomicBool::new(false), &*stage);
+    let (counts, found) = thread::scope(|scope| {
+        let counter = scope.spawn(|| {
+            let mut counts = Vec::new();
+            while !over.load(Ordering::Relaxed) {
+                counts.push(stage.processes("fickle --stdio").len());
+                thread::sleep(LOOK);
+            }
+            counts
+        });
+        let found = bursts(stage);
+        over.store(true, Ordering::Relaxed);
+        (counter.join().unwrap_or_default(), found)
+    });
+    let most = lasting(&counts);
+    let peak = counts.iter().max().copied().unwrap_or_default();
+    let (shared, asked) = found?;
+    stage.log.note(&format!(
+        "crowded-pool: {most} processes, at moments {peak}; plain callers {shared}; askable callers {asked}"
+    ));
+    if most > MOST {
+        return Err(format!("up to {most} processes"));
+    }
+    if asked.p99() > (shared.p99() * TIMES).max(NOISE) {
+        return Err(format!("plain callers took {shared}, askable ones {asked}"));
+    }
+    Ok(())
+}
+
+/// The most processes that were there for longer than one takes to end while its successor starts.
+fn lasting(counts: &[usize]) -> usize {
+    counts.windows(LEAVING).filter_map(|window| window.iter().min()).max().copied().unwrap_or(usize::MAX)
+}
+
+/// Opens all sessions and lets both kinds of callers call in turns: the times of the plain ones and of those that can be asked.
+fn bursts(stage: &Stage<'_>) -> Result<(Times, Times), String> {
+    let everything = json!({ "sampling": {}, "elicitation": {}, "roots": { "listChanged": true } });
+    let opened = |number: usize, eras: &[Era], kind: &Value| {
+        let client = stage.client(eras[number % eras.len()], kind)?;
+        if !client.names(SOON)?.iter().any(|name| name == "up__read") {
+            return Err(format!("client {number} ({}) has no tools", client.era.version));
+        }
+        client.call("up__read", json!({}), SOON).text()?;
+        Ok(client)
+    };
+    let with_sessions = &Era::ALL[..Era::ALL.len() - 1];
+    let many = |count: usize, eras: &[Era], kind: Value| {
+        (0..count).map(|number| opened(number, eras, &kind)).collect::<Result<Vec<Arc<Client>>, String>>()
+    };
+    let sessions = many(SESSIONS, with_sessions, everything)?;
+    let askable = many(CALLERS, &Era::ALL, json!({ "sampling": {} }))?;
+    let plain = many(CALLERS, &Era::ALL, json!({}))?;
+    let (mut shared, mut asked) = (Times::default(), Times::default());
+    let read = |client: &Arc<Client>| client.call("up__read", json!({}), SOON).text().map(drop);
+    for _ in 0..BURSTS {
+        shared.extend(side_by_side(&plain, read)?);
+        asked.extend(side_by_side(&askable, read)?);
+    }
+    // Nobody of those who were there before is refused.
+    side_by_side(&sessions, read)?;
+    Ok((shared, asked))
+}

@@ -1,0 +1,48 @@
+//! A server that was down returns: everybody hears of it, without having asked.
+
+use super::Scenario;
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::SOON;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+pub(super) const ALL: &[Scenario] = &[Scenario {
+    name: "returns",
+    fault: 1,
+    title: "a server that returns is seen and announced to clients of every version",
+    variant: "",
+    run,
+}];
+
+/// Dragoman looks each second; a busy machine may take longer.
+const SEEN: Duration = Duration::from_secs(6);
+const CHANGED: &str = "notifications/tools/list_changed";
+
+fn run(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = stage.started("up", &[])?;
+    let mut late = stage.upstream("late", &[])?;
+    stage.serve(&[("up", up.over_http()), ("late", late.over_http())], &json!({}))?;
+    let clients = stage.clients_of_all_eras()?;
+    let mut before = Vec::new();
+    for client in &clients {
+        let names = client.names(SOON)?;
+        if names.iter().any(|name| name.starts_with("late__")) {
+            return Err("tools of a server that is down".to_owned());
+        }
+        before.push(client.hearing.count(CHANGED));
+    }
+    // What the first lists still cause is not the news that is meant.
+    std::thread::sleep(Duration::from_secs(1));
+    late.start()?;
+    let until = Instant::now() + SEEN;
+    let mut missing = Vec::new();
+    for (client, before) in clients.iter().zip(before) {
+        if !client.hearing.more_than(before, CHANGED, until.saturating_duration_since(Instant::now())) {
+            missing.push(format!("{}: not told", client.era.version));
+        } else if !client.names(SOON)?.iter().any(|name| name == "late__read") {
+            missing.push(format!("{}: told, but not listed", client.era.version));
+        }
+    }
+    if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
+}

@@ -1,0 +1,84 @@
+//! The status API tells the truth, with a reason.
+
+use super::Scenario;
+use crate::chaos::client::Era;
+use crate::chaos::process::until;
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::{SOON, Stage};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+pub(super) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "status-of-dead",
+        fault: 3,
+        title: "the status of a server that died says so and why, and heals without a request",
+        variant: "",
+        run: dead,
+    },
+    Scenario {
+        name: "status-of-answering",
+        fault: 3,
+        title: "the status of a server that answers says so, whoever was answered",
+        variant: "",
+        run: answering,
+    },
+];
+
+/// A change must be seen within this.
+const SEEN: Duration = Duration::from_secs(6);
+
+/// Words for a server that can be used.
+const GOOD: [&str; 4] = ["connected", "ready", "resting", "degraded"];
+
+/// True of a status that says that the server can be used and has tools.
+pub(super) fn is_good(status: &Value) -> bool {
+    let word = status["status"].as_str().unwrap_or_default();
+    GOOD.iter().any(|good| word.starts_with(good)) && status["tools"].as_u64().is_some_and(|tools| tools > 0)
+}
+
+/// True of a status that says that the server cannot be used, and why.
+pub(super) fn is_explained(status: &Value) -> bool {
+    let word = status["status"].as_str().unwrap_or_default();
+    let why = ["error", "reason"].iter().any(|key| status[key].as_str().is_some_and(|why| !why.is_empty()));
+    !word.is_empty() && !GOOD.iter().any(|good| word.starts_with(good)) && why
+}
+
+/// Waits until the status fits.
+fn becomes(stage: &Stage<'_>, fits: fn(&Value) -> bool, what: &str) -> Result<(), String> {
+    let found = until(SEEN, || stage.status("up").ok().filter(fits));
+    match found {
+        Some(_) => Ok(()),
+        None => Err(format!("{what}: {}", stage.status("up")?)),
+    }
+}
+
+fn dead(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let mut up = stage.started("up", &[])?;
+    stage.serve(&[("up", up.over_http())], &json!({}))?;
+    let client = stage.client(Era::NEWEST_SESSION, &json!({}))?;
+    client.names(SOON)?;
+    client.call("up__read", json!({}), SOON).text()?;
+    becomes(stage, is_good, "a server that answers")?;
+    up.kill();
+    becomes(stage, is_explained, "a server that died")?;
+    up.start()?;
+    becomes(stage, is_good, "a server that returned")
+}
+
+fn answering(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = stage.upstream("up", &[])?;
+    stage.serve(&[("up", up.over_stdio())], &json!({}))?;
+    for era in Era::ALL {
+        let client = stage.client(era, &json!({}))?;
+        client.names(SOON)?;
+        client.call("up__read", json!({}), SOON).text()?;
+        let status = stage.status("up")?;
+        if !is_good(&status) {
+            return Err(format!("it answered a client of {}: {status}", era.version));
+        }
+    }
+    Ok(())
+}

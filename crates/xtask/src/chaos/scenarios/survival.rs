@@ -1,0 +1,93 @@
+//! Dragoman is stopped or killed and started again: lists are there with all servers down, sessions go on.
+
+use super::Scenario;
+use crate::chaos::client::Era;
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::SOON;
+use serde_json::json;
+use std::process::Command;
+
+pub(super) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "lists-survive",
+        fault: 12,
+        title: "after a restart with all servers down, clients of every version still have their lists",
+        variant: "",
+        run: lists,
+    },
+    Scenario {
+        name: "sessions-survive-term",
+        fault: 12,
+        title: "sessions go on after SIGTERM and a new start",
+        variant: "term",
+        run: sessions,
+    },
+    Scenario {
+        name: "sessions-survive-kill",
+        fault: 12,
+        title: "sessions go on after `kill -9` and a new start",
+        variant: "kill",
+        run: sessions,
+    },
+];
+
+fn lists(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let mut up = stage.started("up", &[])?;
+    let piped = stage.upstream("piped", &[])?;
+    let limits = json!({ "limits": { "listWait": "10s" } });
+    stage.serve(&[("up", up.over_http()), ("piped", piped.over_stdio())], &limits)?;
+    for client in stage.clients_of_all_eras()? {
+        let names = client.names(SOON)?;
+        if !names.iter().any(|name| name == "piped__read") || !names.iter().any(|name| name == "up__read") {
+            return Err(format!("before: {names:?}"));
+        }
+    }
+    // What is written behind has been written.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    restart(play, true)?;
+    up.kill();
+    piped.switched("down")?;
+    restart(play, false)?;
+    let mut missing = Vec::new();
+    for client in play.stage.clients_of_all_eras()? {
+        let names = client.names(2 * SOON)?;
+        if !names.iter().any(|name| name == "piped__read") || !names.iter().any(|name| name == "up__read") {
+            missing.push(format!("{}: {} tools", client.era.version, names.len()));
+        }
+    }
+    if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
+}
+
+/// Starts the gateway anew with the same configuration, after it was asked to end or killed.
+fn restart(play: &mut Play<'_>, asked: bool) -> Result<(), String> {
+    if let Some(mut gateway) = play.stage.gateway.take() {
+        if asked && !gateway.end(2 * SOON) {
+            return Err("the gateway does not end".to_owned());
+        }
+        gateway.kill();
+    }
+    let program = play.stage.programs.dragoman();
+    play.stage.start_gateway(&mut Command::new(program))
+}
+
+fn sessions(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = stage.started("up", &[])?;
+    stage.serve(&[("up", up.over_http())], &json!({}))?;
+    let mut clients = Vec::new();
+    for capabilities in [json!({}), json!({ "sampling": {} })] {
+        let client = stage.client(Era::NEWEST_SESSION, &capabilities)?;
+        client.names(SOON)?;
+        client.call("up__read", json!({}), SOON).text()?;
+        clients.push(client);
+    }
+    // What is written behind has been written.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    restart(play, play.variant == "term")?;
+    let address = play.stage.address();
+    for client in &clients {
+        client.resumed(address).call("up__read", json!({}), SOON).text()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! Ten servers: one of them hangs, or all of them list a thousand tools. A list is ready, whatever they do.
+
+use super::Scenario;
+use crate::bench::procfs::cpu_nanos;
+use crate::chaos::client::Era;
+use crate::chaos::measure::Times;
+use crate::chaos::process::resident;
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::{SOON, Stage, Upstream};
+use serde_json::{Value, json};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "one-of-ten-hangs",
+        fault: 11,
+        title: "one of ten servers hangs: a list takes as long as with all healthy, the first one half a second more",
+        variant: "",
+        run: hangs,
+    },
+    Scenario {
+        name: "ten-thousand-tools",
+        fault: 0,
+        title: "lists of 10 x 1 000 tools take at most 2 ms of the gateway's time a page, and memory for their bytes",
+        variant: "",
+        run: thousands,
+    },
+];
+
+const NAMES: [&str; 10] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"];
+/// Lists of each client after its first one.
+const LISTS: usize = 40;
+/// The first list may wait so long for a server of which nothing is known, and the machine may be busy.
+const FIRST: Duration = Duration::from_millis(500);
+const NOISE: Duration = Duration::from_millis(300);
+
+fn ten(stage: &mut Stage<'_>, flags: &'static [&'static str]) -> Result<Vec<Upstream>, String> {
+    NAMES.into_iter().map(|name| stage.started(name, flags)).collect()
+}
+
+fn serve(stage: &mut Stage<'_>, ups: &[Upstream], folder: &str) -> Result<(), String> {
+    let entries: Vec<(&str, Value)> = ups.iter().map(|up| (up.name, up.over_http())).collect();
+    let folder = stage.folder.join(folder);
+    stage.serve(&entries, &json!({ "stateFolder": folder }))
+}
+
+fn hangs(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let ups = ten(stage, &[])?;
+    serve(stage, &ups, "healthy")?;
+    let healthy = contacts(stage, 10)?;
+    if let Some(mut gateway) = stage.gateway.take() {
+        gateway.end(SOON);
+    }
+    ups[4].switched("hang")?;
+    serve(stage, &ups, "hanging")?;
+    let hanging = contacts(stage, 9)?;
+    ups[4].switched("")?;
+    let told = |what: &str, (first, lists): &(Times, Times)| format!("{what}: first {first}; later {lists}");
+    let line = format!("{}; {}", told("all healthy", &healthy), told("one hangs", &hanging));
+    stage.log.note(&format!("one-of-ten-hangs: {line}"));
+    let late = hanging.0.p99() > healthy.0.p99() + FIRST + NOISE;
+    if late || hanging.1.p99() > healthy.1.p99() * 3 + NOISE { Err(line) } else { Ok(()) }
+}
+
+/// The times of the first lists of a client of each version, and of later ones. Each shows the tools of at least so many
+/// servers.
+fn contacts(stage: &Stage<'_>, servers: usize) -> Result<(Times, Times), String> {
+    let (mut first, mut later) = (Times::default(), Times::default());
+    for era in Era::ALL {
+        let client = stage.client(era, &json!({}))?;
+        for number in 0..=LISTS {
+            let started = Instant::now();
+            let names = client.names(SOON)?;
+            let took = started.elapsed();
+            if number == 0 {
+                first.extend([took]);
+            } else {
+                later.extend([took]);
+            }
+            let shown = names.iter().filter(|name| name.ends_with("__read")).count();
+            if shown < servers {
+                return Err(format!("list {number} of {} shows {shown} servers", era.version));
+            }
+        }
+    }
+    Ok((first, later))
+}
+
+/// The time of the gateway for one page.
+const PAGE: Duration = Duration::from_millis(2);
+/// Its time in a build without optimization.
+const UNOPTIMIZED: u32 = 5;
+/// Pages of each client.
+const PAGES: usize = 5;
+/// Memory beside the bytes of lists, in KiB: what was used to fetch and to send them.
+const BESIDE: u64 = 16 << 10;
+
+fn thousands(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let ups = ten(stage, &["--more-tools", "1000"])?;
+    serve(stage, &ups, "state")?;
+    let before = resident(stage.pid());
+    let (mut bytes, mut lines) = (0, Vec::new());
+    let (mut wall, mut cpu) = (Times::default(), Times::default());
+    // The short form takes one of each transport.
+    let some = [Era::ALL[2], Era::NEWEST_SESSION, Era::STATELESS];
+    let all = if play.minutes.is_some() { &Era::ALL[..] } else { &some };
+    let mut eras = 0;
+    for era in all.iter().copied() {
+        let client = stage.client(era, &json!({}))?;
+        let shown = crate::chaos::process::until(3 * SOON, || {
+            client.tools(SOON).ok().filter(|tools| tools.len() >= 10_000)
+        });
+        let tools = shown.ok_or_else(|| format!("{} is not shown all tools", era.version))?;
+        bytes = bytes.max(Value::from(tools).to_string().len());
+        eras += 1;
+        let memory = resident(stage.pid());
+        lines.push(format!("{}: {:.1} MiB", era.version, mib(memory.saturating_sub(before))));
+        for _ in 0..PAGES {
+            let (started, used) = (Instant::now(), cpu_nanos(&[stage.pid()]));
+            let page = client.request("tools/list", &json!({}), SOON).map_err(|why| format!("{why:?}"))?;
+            wall.extend([started.elapsed()]);
+            if page["nextCursor"].is_null() && page["tools"].as_array().map_or(0, Vec::len) < 10_000 {
+                return Err(format!("{} is shown less", era.version));
+            }
+            // The answer is sent; what the runtime does behind it counts, too.
+            thread::sleep(Duration::from_millis(20));
+            cpu.extend([Duration::from_nanos(cpu_nanos(&[stage.pid()]).saturating_sub(used))]);
+        }
+    }
+    let list = u64::try_from(bytes).unwrap_or(u64::MAX) >> 10;
+    let line = format!(
+        "a list of {:.1} MiB; memory beyond the start: {}; CPU time for a first page: {cpu}; at the client: {wall}",
+        mib(list),
+        lines.join(", ")
+    );
+    stage.log.note(&format!("ten-thousand-tools: {line}"));
+    let most = list * (1 + eras) + BESIDE;
+    let memory = resident(stage.pid()).saturating_sub(before);
+    if cpu.median() > PAGE * UNOPTIMIZED || memory > most { Err(line) } else { Ok(()) }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no memory is that large")]
+fn mib(kib: u64) -> f64 {
+    kib as f64 / 1024.0
+}

@@ -1,0 +1,83 @@
+//! Whole trees of processes end with Dragoman, however it ends.
+
+use super::Scenario;
+use crate::chaos::client::Era;
+use crate::chaos::process::{marked, until};
+use crate::chaos::scenario::Play;
+use crate::chaos::stage::SOON;
+use serde_json::json;
+use std::time::Duration;
+
+/// A helper in the background, which holds no pipe.
+const BACKGROUND: &str = "sleep 1000 </dev/null >/dev/null 2>&1 &";
+/// The same in a session of its own.
+const OWN_SESSION: &str = "setsid sleep 1000 </dev/null >/dev/null 2>&1 &";
+/// A server that does not hear SIGTERM.
+const DEAF: &str = "trap '' TERM;";
+
+pub(super) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "kill9-helper",
+        fault: 13,
+        title: "after `kill -9`, a server's background helper ends within 3 s",
+        variant: BACKGROUND,
+        run: killed,
+    },
+    Scenario {
+        name: "kill9-deaf",
+        fault: 13,
+        title: "after `kill -9`, a server that ignores SIGTERM ends within 3 s",
+        variant: DEAF,
+        run: killed,
+    },
+    Scenario {
+        name: "kill9-own-session",
+        fault: 13,
+        title: "after `kill -9`, a helper in a session of its own ends within 3 s",
+        variant: OWN_SESSION,
+        run: killed,
+    },
+    Scenario {
+        name: "term-own-session",
+        fault: 13,
+        title: "after SIGTERM, a helper in a session of its own ends, too",
+        variant: OWN_SESSION,
+        run: terminated,
+    },
+    Scenario {
+        name: "term-helper",
+        fault: 13,
+        title: "after SIGTERM, a server that ignores it and its helper end, too",
+        variant: "trap '' TERM; sleep 1000 </dev/null >/dev/null 2>&1 &",
+        run: terminated,
+    },
+];
+
+/// Everything must be gone after this.
+const GONE: Duration = Duration::from_secs(3);
+
+fn started(play: &mut Play<'_>) -> Result<(), String> {
+    let stage = &mut play.stage;
+    let up = stage.upstream("up", &[])?;
+    stage.serve(&[("up", up.by_shell(play.variant))], &json!({ "limits": { "listWait": "10s" } }))?;
+    let client = stage.client(Era::NEWEST_SESSION, &json!({}))?;
+    client.names(SOON)?;
+    client.call("up__read", json!({}), SOON).text().map(drop)
+}
+
+fn killed(play: &mut Play<'_>) -> Result<(), String> {
+    started(play)?;
+    if let Some(mut gateway) = play.stage.gateway.take() {
+        gateway.kill();
+    }
+    let mark = &play.stage.mark;
+    match until(GONE, || Some(marked(mark)).filter(Vec::is_empty)) {
+        Some(_) => Ok(()),
+        None => Err(format!("left behind: {:?}", marked(mark))),
+    }
+}
+
+/// The end of every stage is a SIGTERM, after which nothing may be left.
+fn terminated(play: &mut Play<'_>) -> Result<(), String> {
+    started(play)
+}
