@@ -259,8 +259,9 @@ impl ViewCell {
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
         let era = self.clients.era;
         let comes = |upstream: &Upstream| {
-            upstream.catalogue.is_known(era)
-                || (upstream.catalogue.is_unknown(era) && !upstream.server.hung_lately())
+            // Asked first: lists that arrive in between are known by the second question.
+            let is_unknown = upstream.catalogue.is_unknown(era);
+            upstream.catalogue.is_known(era) || (is_unknown && !upstream.server.hung_lately())
         };
         view.upstreams().iter().any(|u| u.offer.is_err())
             && may_gain(frame, view)
