@@ -12,7 +12,7 @@ use proto::rpc::{Frame, FrameLimits};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use transport::net::Body;
-use transport::up::{LinkError, Owner};
+use transport::up::{LinkError, LongReply, Owner};
 
 use crate::call::CallContext;
 use crate::call::caller::Caller;
@@ -308,6 +308,12 @@ impl Call {
                 Err(e) => Progress::Answer(self.failed(&e)),
             });
         }
+        // Boxed: the room for it would else be moved about with every call.
+        Box::pin(self.read_long(long)).await
+    }
+
+    /// Reads a long reply to its end.
+    async fn read_long(&mut self, long: Box<LongReply>) -> Option<Progress> {
         let limits = self.context.egress.frame_limits();
         let era = self.link.as_ref().map_or(self.caller.era(), |link| link.era);
         let happened = tokio::select! {

@@ -139,7 +139,14 @@ pub(crate) async fn decide_or_refuse(
             match &requester.caller {
                 Caller::Session(_) => in_session(context, requester, (&view, server), info, (route, frame)),
                 Caller::Stateless(..) => {
-                    stateless((context, waiting), requester, server, info, (route, frame)).await
+                    if server.asks != era.asks {
+                        let upstream = context.view.state.upstreams.get(route.upstream);
+                        let resuming = resumed((context, waiting), identity, &frame, era, upstream.name());
+                        if let Some(call) = Box::pin(resuming).await? {
+                            return Ok(Decision::Call(call, None));
+                        }
+                    }
+                    stateless(context, requester, server, info, (route, frame))
                 }
             }
         }
@@ -232,24 +239,16 @@ fn in_session(
     }
 }
 
-/// Handles a request without a session that goes to a server, or resumes a call that waits for it.
-async fn stateless(
-    (context, waiting): (&Arc<CallContext>, &Parked),
+/// Handles a request without a session that goes to a server.
+fn stateless(
+    context: &Arc<CallContext>,
     requester: Requester<'_>,
     server: &'static Era,
     info: &str,
     (mut route, frame): (Route<'_>, Frame),
 ) -> Result<Decision, Refused> {
-    let era = requester.caller.era();
     route.unchecked = requester.unchecked;
     route.keeps_tasks = context.state.homes.has_room();
-    if server.asks != era.asks {
-        let upstream = context.view.state.upstreams.get(route.upstream);
-        let resuming = resumed((context, waiting), requester.identity, &frame, era, upstream.name());
-        if let Some(call) = Box::pin(resuming).await? {
-            return Ok(Decision::Call(call, None));
-        }
-    }
     let request = request(&requester, (route, frame), server, info);
     Ok(Decision::Call(Call::begin(context, requester.caller, request)?, None))
 }

@@ -77,18 +77,19 @@ impl Views {
                 return cell;
             }
         } else {
-            wait_for(context, &looking).await;
+            // Boxed, as all that waits is: the room for it would else be moved about with every call.
+            Box::pin(wait_for(context, &looking)).await;
             // One that wants consent may have said so only now.
             let then = Looking::now(context, profile, clients, identity);
             if then.whose != looking.whose {
-                wait_for(context, &then).await;
+                Box::pin(wait_for(context, &then)).await;
             }
         }
         let cell = self.insert(context, &Looking::now(context, profile, clients, identity));
         if clients.askable.is_nothing() || !cell.learn(context, &learner) {
             return cell;
         }
-        cell.learned(context).await;
+        Box::pin(cell.learned(context)).await;
         cell
     }
 

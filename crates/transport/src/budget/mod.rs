@@ -114,7 +114,12 @@ impl std::fmt::Debug for Reservation {
 impl Reservation {
     /// Returns true if a buffer may have this many bytes.
     pub fn covers(&self, bytes: usize) -> bool {
-        bytes <= FREE || bytes <= self.held || self.in_lane
+        bytes <= self.covered()
+    }
+
+    /// The number of bytes that a buffer may have.
+    pub fn covered(&self) -> usize {
+        if self.in_lane { usize::MAX } else { self.held.max(FREE) }
     }
 
     /// Grows, so that a buffer may have this many bytes; waits for room until `deadline`. What it holds already, it keeps.

@@ -99,18 +99,19 @@ impl Handle {
     pub async fn send(&self, line: Bytes) -> Result<QueuedLine, ChildError> {
         let inner = &*self.0;
         if !self.is_running() {
-            return Err(self.ended().await);
+            return Err(Box::pin(self.ended()).await);
         }
         let line = single_line(line);
         let cost = inner.room.cost(line.len());
         match inner.room.permits.try_acquire_many(cost) {
             Ok(permit) => permit.forget(),
-            Err(TryAcquireError::NoPermits) => self.wait_for_room(cost).await?,
-            Err(TryAcquireError::Closed) => return Err(self.ended().await),
+            // What is rare is boxed: the room for it would else be moved about with every line.
+            Err(TryAcquireError::NoPermits) => Box::pin(self.wait_for_room(cost)).await?,
+            Err(TryAcquireError::Closed) => return Err(Box::pin(self.ended()).await),
         }
         match inner.room.enqueue(|| inner.queue.send(line).is_ok()) {
             Some(queued) => Ok(queued),
-            None => Err(self.ended().await),
+            None => Err(Box::pin(self.ended()).await),
         }
     }
 

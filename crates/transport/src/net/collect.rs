@@ -10,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::budget::{self, OutOfMemory, Part, Reservation};
+use crate::budget::{self, FREE, OutOfMemory, Part};
 
 /// The reason why a body could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -64,25 +64,44 @@ where
     if body.size_hint().lower() > cap.saturating_sub(head.len()) as u64 {
         return Err(CollectError::TooLarge { cap });
     }
+    let mut body = pin!(body);
+    let mut got = Gathered { first: head, all: BytesMut::new() };
+    // Nearly always all of it is there, and too little to be counted: then nothing else is set up for it.
+    match poll_fn(|cx| Poll::Ready(got.poll(body.as_mut(), cap, FREE, cx))).await {
+        Poll::Ready(Ok(Progress::Whole(bytes))) => Ok(bytes),
+        Poll::Ready(Err(error)) => Err(error),
+        Poll::Ready(Ok(Progress::Needs(_))) | Poll::Pending => {
+            Box::pin(collect_slowly(got, body, part, cap, deadline)).await
+        }
+    }
+}
+
+/// Reads the rest of a body that has to be waited for, or that is large enough to be counted.
+async fn collect_slowly<B>(
+    mut got: Gathered,
+    mut body: Pin<&mut B>,
+    part: Part,
+    cap: usize,
+    deadline: Instant,
+) -> Result<Bytes, CollectError<B::Error>>
+where
+    B: Body<Data = Bytes>,
+{
     let mut reservation = budget::of_process().reservation(part);
     let patience =
         if part == Part::Requests { deadline.min(Instant::now() + REQUEST_PATIENCE) } else { deadline };
-    let mut body = pin!(body);
-    let mut got = Gathered { first: head, all: BytesMut::new() };
-    let mut timer = None;
+    let mut timer = pin!(sleep_until(deadline));
     loop {
         let grown = poll_fn(|cx| {
-            if let Poll::Ready(result) = got.poll(body.as_mut(), cap, &reservation, cx) {
+            if let Poll::Ready(result) = got.poll(body.as_mut(), cap, reservation.covered(), cx) {
                 return Poll::Ready(result);
             }
-            // Only a body that is not there yet pays for a timer.
-            let timer = timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
             timer.as_mut().poll(cx).map(|()| Err(CollectError::TimedOut { got: got.len() }))
         });
         match grown.await? {
             Progress::Whole(bytes) => return Ok(reservation.keep(bytes)),
             Progress::Needs(bytes) => {
-                let grown = Box::pin(reservation.grow(bytes, patience)).await;
+                let grown = reservation.grow(bytes, patience).await;
                 grown.map_err(|e| CollectError::OutOfMemory(e, got.len()))?;
             }
         }
@@ -134,18 +153,19 @@ impl Gathered {
         self.first.len().max(self.all.len())
     }
 
+    /// Reads what is there, until more than `covered` bytes have been read.
     fn poll<B>(
         &mut self,
         mut body: Pin<&mut B>,
         cap: usize,
-        reservation: &Reservation,
+        covered: usize,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Progress, CollectError<B::Error>>>
     where
         B: Body<Data = Bytes>,
     {
         while !body.is_end_stream() {
-            if !reservation.covers(self.len()) {
+            if self.len() > covered {
                 return Poll::Ready(Ok(Progress::Needs(self.len())));
             }
             let piece = match body.as_mut().poll_frame(cx) {

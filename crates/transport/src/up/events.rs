@@ -101,7 +101,8 @@ impl EventStream {
                 grown.map_err(LinkError::OutOfMemory)?;
             }
             let Some(body) = &mut self.body else {
-                self.reconnect(client).await?;
+                // Boxed: the room for it would else be moved about with every call.
+                Box::pin(self.reconnect(client)).await?;
                 continue;
             };
             let Some(Ok(frame)) = body.frame().await else {

@@ -214,7 +214,7 @@ impl HttpLink {
         match self.post(client, request, mirror).await? {
             HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer".to_owned())),
             HttpReply::Whole { status, text } => Ok(HttpAnswer { frame: whole(text)?, status }),
-            HttpReply::Long(long) => Ok(taken(whole(long.read().await?)?)),
+            HttpReply::Long(long) => Ok(taken(whole(Box::pin(long.read()).await?)?)),
             HttpReply::Stream(mut stream) => loop {
                 if let StreamItem::Message(text) = stream.next(client).await?
                     && let Some(frame) = among(read(text)?)
@@ -312,12 +312,11 @@ impl HttpLink {
             .exact()
             .filter(|length| (LONG..=limits.result as u64).contains(length));
         if let Some(length) = length.filter(|_| status.is_success() && kind == Some(Media::Json)) {
-            return Ok(HttpReply::Long(Box::new(
-                LongReply::begin(response.into_body(), length, limits).await?,
-            )));
+            let begun = Box::pin(LongReply::begin(response.into_body(), length, limits)).await?;
+            return Ok(HttpReply::Long(Box::new(begun)));
         }
-        let text =
-            collect(response.into_body(), Part::Answers, limits.result, Instant::now() + limits.body).await?;
+        let mut body = response.into_body();
+        let text = collect(&mut body, Part::Answers, limits.result, Instant::now() + limits.body).await?;
         if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
             return Ok(HttpReply::Accepted);
         }

@@ -96,49 +96,77 @@ async fn named(
     Ok(session)
 }
 
-/// The session that a request names; `id` is that of its message.
+/// The session that a request names; `id` is that of its message. One that this process does not know is restored.
 pub(super) async fn find(
     shard: &Shard,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
     id: Option<&Id>,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
-    let refuse = |status, message: &str| Box::new(answer::refusal_of(status, message, id));
+    match known(shard, entry, headers, id)? {
+        Some(session) => Ok(session),
+        None => restored(shard, entry, headers, id).await,
+    }
+}
+
+/// The same without waiting; `None` if this process does not know the session.
+pub(super) fn known(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    headers: &HeaderMap,
+    id: Option<&Id>,
+) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
     let Some(name) = headers.get(names::SESSION_ID) else {
         let message = "Mcp-Session-Id is missing; send an initialize request first, and then the id in \
                        its response";
-        return Err(refuse(StatusCode::BAD_REQUEST, message));
+        return Err(Box::new(answer::refusal_of(StatusCode::BAD_REQUEST, message, id)));
     };
-    let name = name.to_str().unwrap_or_default();
-    let session = match shard.session.state.sessions.get(name) {
-        Some(session) => Some(session),
-        // Boxed, as it is rare: the room for it would else be moved about with every call.
-        None => match Box::pin(restore(&shard.session, name, (&entry.identity, entry.profile))).await {
-            Ok(restored) => restored,
-            Err(full) => {
-                let message = full.describe("sessions", "limits.sessions");
-                return Err(refuse(StatusCode::SERVICE_UNAVAILABLE, &message));
-            }
-        },
+    let Some(session) = shard.session.state.sessions.get(name.to_str().unwrap_or_default()) else {
+        return Ok(None);
     };
-    // Somebody else's session is as unknown as none. So is one that was begun with other rights, from elsewhere or with
-    // another token: what it sees was decided then.
-    let snapshot = &shard.gateway.snapshot;
-    if let Some(session) = &session {
-        session.keep_up(&shard.session);
+    checked(shard, entry, session, id).map(Some)
+}
+
+/// The session that a request names, which began before this process or was forgotten.
+pub(super) async fn restored(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    headers: &HeaderMap,
+    id: Option<&Id>,
+) -> Result<Arc<Session>, Box<Response<Body>>> {
+    let name = headers.get(names::SESSION_ID).and_then(|name| name.to_str().ok()).unwrap_or_default();
+    match restore(&shard.session, name, (&entry.identity, entry.profile)).await {
+        Ok(Some(session)) => checked(shard, entry, session, id),
+        Ok(None) => Err(unknown(id)),
+        Err(full) => {
+            let message = full.describe("sessions", "limits.sessions");
+            Err(Box::new(answer::refusal_of(StatusCode::SERVICE_UNAVAILABLE, &message, id)))
+        }
     }
-    let is_here = |session: &Arc<Session>| {
-        session.identity.is_alike(&entry.identity, snapshot)
-            && session.profile == entry.profile
-            && matches!(session.face, Face::Http(_))
-    };
-    let session = session.filter(is_here).ok_or_else(|| {
-        let message =
-            "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";
-        refuse(StatusCode::NOT_FOUND, message)
-    })?;
+}
+
+/// Checks that a session is this caller's. Somebody else's session is as unknown as none. So is one that was begun with
+/// other rights, from elsewhere or with another token: what it sees was decided then.
+fn checked(
+    shard: &Shard,
+    entry: &AdmittedRequest,
+    session: Arc<Session>,
+    id: Option<&Id>,
+) -> Result<Arc<Session>, Box<Response<Body>>> {
+    session.keep_up(&shard.session);
+    let is_here = session.identity.is_alike(&entry.identity, &shard.gateway.snapshot)
+        && session.profile == entry.profile
+        && matches!(session.face, Face::Http(_));
+    if !is_here {
+        return Err(unknown(id));
+    }
     session.until.renew(&entry.identity.principal);
     Ok(session)
+}
+
+fn unknown(id: Option<&Id>) -> Box<Response<Body>> {
+    let message = "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";
+    Box::new(answer::refusal_of(StatusCode::NOT_FOUND, message, id))
 }
 
 /// Checks that the version header in a session names a version that has sessions (2025-06-18, protocol version header).

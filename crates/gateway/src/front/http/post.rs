@@ -111,8 +111,11 @@ async fn single(
         Ok(Spoken::Handshake) => Box::pin(handshake(shard, entry, frame)).await,
         Ok(Spoken::Session) => {
             let id = frame.id();
-            let found = match get::check_version(version, id) {
-                Ok(()) => get::find(shard, entry, headers, id).await,
+            let known = get::check_version(version, id).and_then(|()| get::known(shard, entry, headers, id));
+            let found = match known {
+                Ok(Some(session)) => Ok(session),
+                // Boxed as above.
+                Ok(None) => Box::pin(get::restored(shard, entry, headers, id)).await,
                 Err(refusal) => Err(refusal),
             };
             match found {

@@ -148,10 +148,15 @@ impl OriginState {
         ask: &TemplatedRequest<'_>,
         replay: Replay,
     ) -> Result<Response<ResponseBody>, ClientError> {
-        let lease = Lease { _permit: self.permit().await?, origin: self.clone() };
+        // What is rare is boxed here: the room for it would else be moved about with every request.
+        let permit = match self.permits.clone().try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => Box::pin(self.permit()).await?,
+        };
+        let lease = Lease { _permit: permit, origin: self.clone() };
         let way = match self.pooled(replay) {
             Some(way) => way,
-            None => self.dial().await?,
+            None => Box::pin(self.dial()).await?,
         };
         let may_retry =
             !matches!(way, ConnectionChoice::Fresh(_) | ConnectionChoice::Shared { fresh: true, .. });
@@ -183,10 +188,8 @@ impl OriginState {
         Template::new(request.method().clone(), request.uri(), headers)
     }
 
+    /// Waits for a permit to use a connection.
     async fn permit(&self) -> Result<OwnedSemaphorePermit, ClientError> {
-        if let Ok(permit) = self.permits.clone().try_acquire_owned() {
-            return Ok(permit);
-        }
         let after = self.connect_timeout();
         let busy = || ClientError::Busy { host: self.name().to_owned(), cap: self.limits.max_in_use, after };
         let waited = timeout(after, self.permits.clone().acquire_owned()).await;
