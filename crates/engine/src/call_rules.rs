@@ -1,5 +1,5 @@
-//! The rules for requests to one server, compiled from the configuration: their time, whether they are sent again
-//! It must not know how a request is sent.
+//! The rules for requests to one server, compiled from the configuration: their time, their number, and if they are sent
+//! again. It must not know how a request is sent.
 
 use std::time::Duration;
 
@@ -23,6 +23,10 @@ pub struct CallRules {
     pub usual: RequestRules,
     /// The longest time that a request waits for the server to come back.
     pub resend_wait: Duration,
+    /// The number of calls that run at once.
+    pub concurrent: usize,
+    /// The number of calls that wait for their turn.
+    pub waiting: usize,
     /// The rules for calls of single tools; the first name that fits counts.
     tools: Vec<(Glob, RequestRules)>,
 }
@@ -41,14 +45,15 @@ impl CallRules {
             Some((Glob::parse(name).ok()?, rules))
         });
         let tools = tools.collect();
-        Self { usual, resend_wait: limits.resend_wait, tools }
+        let (concurrent, waiting) = (server.concurrent_calls, server.waiting_calls);
+        Self { usual, resend_wait: limits.resend_wait, concurrent, waiting, tools }
     }
 
     /// Rules under which nothing is sent.
     pub fn nothing() -> Self {
         let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
         let usual = RequestRules { timeouts, resend: ResendRule::Never };
-        Self { usual, resend_wait: Duration::ZERO, tools: Vec::new() }
+        Self { usual, resend_wait: Duration::ZERO, concurrent: 0, waiting: 0, tools: Vec::new() }
     }
 
     /// The rules for a call of a tool, or for another request.

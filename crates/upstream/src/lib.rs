@@ -16,7 +16,7 @@
 //! | [`subscriptions`] | resources that anybody listens to: the server is told once |
 //! | [`hearing`], [`changes`] | what servers say unasked |
 //! | [`upstream`], [`upstreams`], [`per_caller`] | all of that for one server; all servers; servers that callers have for themselves |
-//! | [`quota`], [`quiet`], [`parting`], [`web`], [`mask`], [`starts`] | shares of what is scarce; waiting for an end; goodbyes; documents of other servers; secrets that nobody may see; how many links are opened at a time |
+//! | [`quota`], [`concurrency`], [`quiet`], [`parting`], [`web`], [`mask`], [`starts`] | shares of what is scarce; calls at once; waiting for an end; goodbyes; documents of other servers; secrets that nobody may see; how many links are opened at a time |
 //!
 //! Each may use what stands above it.
 
@@ -26,6 +26,7 @@
 pub mod bulletin;
 pub mod catalogue;
 pub mod changes;
+pub mod concurrency;
 pub mod destination;
 pub mod egress;
 pub mod embedded;

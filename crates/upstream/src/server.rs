@@ -18,6 +18,7 @@ use transport::net::client::ClientError;
 use transport::up::{CredentialRefusal, LinkError, MuxFault};
 
 use crate::bulletin::Bulletin;
+use crate::concurrency::Concurrency;
 use crate::destination::Destination;
 use crate::health::{Failure, HealthCause, HealthEvent, ServerHealth};
 use crate::mask::Mask;
@@ -74,6 +75,8 @@ pub struct Server {
     pub leaving: Stop,
     /// Is told when a link to it is needed no more; the same for all who have it for themselves.
     pub quiet: Arc<Quiet>,
+    /// The calls that run there at once; the same for all who have it for themselves.
+    pub concurrency: Arc<Concurrency>,
     /// True if all that ran has ended.
     ended: AtomicBool,
 }
@@ -89,21 +92,23 @@ impl Server {
         let wants = spec.own_links || (spec.own_consent && asks_consent);
         let parting =
             spec.per_caller().then(|| Parting { wants: AtomicBool::new(wants), ..Parting::default() });
-        Ok(Self::at(spec, at, parting, Arc::default()))
+        let concurrency = Concurrency::new(spec.calls.concurrent, spec.calls.waiting);
+        Ok(Self::at(spec, at, parting, (Arc::default(), concurrency)))
     }
 
     /// The same for one caller alone, with a consent of its own where each gives one.
     pub(crate) fn owned(&self, whose: &Whose, consents: &Consents) -> Self {
         let (destination, grant) = self.destination.owned(&self.spec, whose, consents);
         let grant = grant.or_else(|| self.grant.clone());
-        Self::at(self.spec.clone(), (destination, grant), None, self.quiet.clone())
+        let common = (self.quiet.clone(), self.concurrency.clone());
+        Self::at(self.spec.clone(), (destination, grant), None, common)
     }
 
     fn at(
         spec: UpstreamSpec,
         (destination, grant): (Destination, Option<Arc<Grant>>),
         parting: Option<Parting>,
-        quiet: Arc<Quiet>,
+        (quiet, concurrency): (Arc<Quiet>, Arc<Concurrency>),
     ) -> Self {
         let reach = match &spec.link {
             LinkConfig::Http(http) => Reach::of(http.transport),
@@ -126,6 +131,7 @@ impl Server {
             unresponsive_since: Mutex::default(),
             leaving: Stop::new(),
             quiet,
+            concurrency,
             ended: AtomicBool::new(false),
         }
     }

@@ -76,6 +76,7 @@ impl Upstreams {
             let server = &one.common.server;
             if let Some(spec) = snapshot.upstream(server.spec.id) {
                 server.destination.follow(spec, snapshot);
+                server.concurrency.resize(spec.calls.concurrent, spec.calls.waiting);
             }
         }
     }

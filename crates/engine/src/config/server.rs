@@ -78,6 +78,11 @@ section! {
         /// The maximum number of dedicated connections, beside the shared ones.
         "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 1, most: 10_000 }),
             absent "4 child processes (16 with `affinity: session`) or 256 sessions";
+        /// The maximum number of calls that run at the server at once. Further ones wait for their turn.
+        "concurrentCalls" concurrent_calls: usize = Number { least: 1, most: 1_000_000 }, default 10_000,
+            see "[sessions.md](sessions.md#calls-at-once)";
+        /// The maximum number of calls that wait for their turn. Further ones are refused, and may be sent again.
+        "waitingCalls" waiting_calls: usize = Number { least: 0, most: 1_000_000 }, default 1000;
         /// The server's purpose, for people.
         "description" description: Option<Text> = Maybe(any_text("a text"));
         beside:

@@ -16,6 +16,7 @@ use crate::call::lease::lease;
 use crate::call::record::{Record, Refused};
 use crate::call::relist::Rewrites;
 use crate::call::side_channel::SideChannel;
+use crate::call::turn::CallTurn;
 use upstream::CLIENT_INFO;
 use upstream::Upstream;
 
@@ -32,7 +33,7 @@ impl Call {
         let (masked, tool) = (request.route.masked.take(), request.route.tool);
         let upstream = context.view.state.upstream_of(request.route.upstream, caller.identity());
         let place =
-            if request.counted { Some(in_flight::place(context, &caller, &request.frame)?) } else { None };
+            request.counted.then(|| in_flight::place(context, &caller, &request.frame)).transpose()?;
         let (era, cancelled) = (caller.era(), in_flight::register(context, &caller, &request.frame)?);
         let record = caller.view().and_then(|view| {
             let to = (upstream.name(), tool);
@@ -42,19 +43,19 @@ impl Call {
         let (resend, unchecked) = (resend_policy(context, &request, &upstream), request.route.unchecked);
         let is_cross = era != request.server;
         let said = if is_cross { introduction(&caller, &request) } else { ClientIntroduction::default() };
-        let lease = lease(&context.egress, &caller, &upstream, &request, &said);
-        let begun =
-            lease.and_then(|lease| Ok((lease, exchange(context, &caller, &upstream, request, &said)?)));
+        let begun = CallTurn::of(&caller, &upstream).and_then(|turn| {
+            let lease = lease(&context.egress, &caller, &upstream, &request, &said)?;
+            Ok((turn, lease, exchange(context, &caller, &upstream, request, &said)?))
+        });
         context.state.unchecked.note(upstream.name(), tool);
-        let (lease, exchange) = match begun {
+        let (turn, lease, exchange) = match begun {
             Ok(begun) => begun,
             Err(fault) => {
                 forget(&caller, id.as_ref());
                 return Err(Refused::new(fault, masked, record));
             }
         };
-        let side_channel =
-            (is_cross || lease.is_some()).then(|| Box::new(SideChannel::open(context.egress.next_key())));
+        let side_channel = (is_cross || lease.is_some()).then(|| Box::new(side_channel(context)));
         // The box first: what is made in it need not be copied there.
         Ok(Box::write(
             Box::new_uninit(),
@@ -72,6 +73,7 @@ impl Call {
                 attended_until: None,
                 carried,
                 place,
+                turn,
                 record,
                 masked,
                 rewrites: Rewrites::of(unchecked),
@@ -106,6 +108,13 @@ impl Call {
         self.exchange.deadline()
     }
 
+    /// Declares that the client accepts an answer while it is still arriving, and that its waiter polls the call again at
+    /// `silent` if nothing has come by then.
+    pub(crate) fn attend_until(&mut self, silent: Instant) {
+        self.takes_long = true;
+        self.attended_until = Some(silent);
+    }
+
     /// Resumes the call with the answers that its client sent.
     ///
     /// # Errors
@@ -116,8 +125,14 @@ impl Call {
         let binding = context.binding(self.caller.owner(), self.upstream.name(), self.caller.era());
         self.exchange.resume(retry, context.sealer(), binding, Instant::now())?;
         self.place = Some(place);
+        self.turn = CallTurn::joined(&self.upstream);
         Ok(())
     }
+}
+
+/// A new side channel.
+fn side_channel(context: &CallContext) -> SideChannel {
+    SideChannel::open(context.egress.next_key())
 }
 
 /// Forgets a request of a session that comes to nothing.
@@ -182,7 +197,7 @@ impl Call {
         self.exchange = exchange(&self.context, &self.caller, &self.upstream, request, &introduction)?;
         self.over = false;
         if self.side_channel.is_none() && (is_cross || self.lease.is_some()) {
-            self.side_channel = Some(Box::new(SideChannel::open(self.context.egress.next_key())));
+            self.side_channel = Some(Box::new(side_channel(&self.context)));
         }
         Ok(())
     }

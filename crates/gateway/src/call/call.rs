@@ -21,6 +21,7 @@ use crate::call::late::Late;
 use crate::call::record::Record;
 use crate::call::relist::Rewrites;
 use crate::call::side_channel::{SideChannel, next_message};
+use crate::call::turn::CallTurn;
 use upstream::Upstream;
 use upstream::embedded::Carried;
 use upstream::link::reply::{Item, Reply, ReplySource};
@@ -67,6 +68,8 @@ pub(crate) struct Call {
     pub(crate) carried: Option<Arc<Carried>>,
     /// Its permit among its caller's calls, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
+    /// Its turn among all calls at its server.
+    pub(super) turn: CallTurn,
     /// Its record for the audit.
     pub(crate) record: Option<Box<Record>>,
     /// The fault that its client gets instead if it fails.
@@ -253,6 +256,9 @@ impl Call {
             Happened::Replied(Err(e)) | Happened::Came(Err(e)) => self.fail(&e),
             Happened::SideChannel(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
             Happened::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
+            Happened::Late if self.turn.is_waiting() => {
+                self.fail_in_words(self.no_turn(), Execution::NotExecuted);
+            }
             Happened::Late if self.link.is_none() && !self.exchange.is_waiting() => {
                 self.feed(Event::Unreached);
             }
@@ -331,6 +337,13 @@ impl Call {
 
     /// Sends a request, and waits for the beginning of a reply.
     pub(super) async fn sent(&mut self, outbound: &Outbound, attended: Option<Instant>) -> Happened {
+        let mut attended = attended;
+        if !self.turn.is_running() {
+            if let Some(ended) = Box::pin(self.take_turn()).await {
+                return ended;
+            }
+            attended = None;
+        }
         let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);
         let late = Late::attended(deadline, attended);
         let Self {
@@ -365,19 +378,6 @@ impl Call {
             }
             () = late => Happened::Late,
         }
-    }
-
-    /// The answer to a client whose exchange is over already.
-    fn failed(&self, error: &LinkError) -> ExchangeAnswer {
-        let failure = self.failure(self.upstream.server.describe(error), error.execution());
-        ExchangeAnswer::fault(200, failure.fault(self.upstream.name()), self.exchange.id())
-    }
-
-    /// Declares that the client accepts an answer while it is still arriving, and that its waiter polls the call again at
-    /// `silent` if nothing has come by then.
-    pub(crate) fn attend_until(&mut self, silent: Instant) {
-        self.takes_long = true;
-        self.attended_until = Some(silent);
     }
 }
 

@@ -13,8 +13,10 @@ use super::caller::Caller;
 use super::parked::Parked;
 use crate::call::record::Record;
 use crate::call::tasks;
+use crate::call::turn::CallTurn;
 use crate::session::asker::Asker;
 use transport::budget::{self, Part};
+use transport::up::LinkError;
 use upstream::link::Wire;
 use upstream::link::requests::{is_log, passes};
 use upstream::pool::dispatch::Binding;
@@ -23,7 +25,7 @@ use upstream::pool::dormant::{Dormant, Sleeper};
 impl Call {
     /// Ends with an answer; returns the one for the client.
     pub(crate) fn end(&mut self, answer: ExchangeAnswer) -> ExchangeAnswer {
-        self.over = true;
+        (self.over, self.turn) = (true, CallTurn::Over);
         let masked = self.masked.take().filter(|_| !answer.ok);
         let (era, id) = (self.caller.era(), self.exchange.id());
         let answer =
@@ -51,7 +53,7 @@ impl Call {
         answer: ExchangeAnswer,
     ) -> ExchangeAnswer {
         // The request is answered, so its id is free again, and its place.
-        (self.cancelled, self.place) = (None, None);
+        (self.cancelled, self.place, self.turn) = (None, None, CallTurn::Over);
         let id = self.exchange.id().clone();
         match parked.keep(ticket, self) {
             Ok(()) => answer,
@@ -67,6 +69,12 @@ impl Call {
 }
 
 impl Call {
+    /// The answer to a client whose exchange is over already.
+    pub(super) fn failed(&self, error: &LinkError) -> ExchangeAnswer {
+        let failure = self.failure(self.upstream.server.describe(error), error.execution());
+        ExchangeAnswer::fault(200, failure.fault(self.upstream.name()), self.exchange.id())
+    }
+
     /// Notes that its own link waits for the client, if it has one.
     pub(crate) fn sleep(&mut self, sleeper: Sleeper) -> Option<Dormant> {
         self.lease.as_mut().map(|(lease, _)| lease.wait(sleeper))

@@ -10,7 +10,7 @@
 //! | `deliver`, `lease`, `relist`, `resending` | the choice of a link; links of a call's own; stale lists; failed
 //! requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
-//! | [`in_flight`], [`unchecked`] | limits of running calls; tools whose arguments are not validated |
+//! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], [`consent`] | records of requests; servers that require their users' consent |
 //! | [`listen`] | streams of notifications for stateless clients |
 //! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; those that need the link on which they began |
@@ -41,6 +41,7 @@ pub(crate) mod stateless;
 mod task_home;
 pub(crate) mod task_homes;
 pub(crate) mod tasks;
-pub(crate) mod unchecked;
+pub(crate) mod turn;
+mod unchecked;
 
 pub(crate) use context::{CallContext, CallState};

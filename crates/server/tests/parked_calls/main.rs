@@ -7,6 +7,7 @@
 //! | `states` | the same: states that are wrong, late, or come twice |
 //! | `gone` | the same: whoever goes away meanwhile |
 //! | `apart` | the same: calls that must not hear of each other |
+//! | `at_once` | calls that run at a server at once, and those that wait for their turn |
 //! | `rounds` | clients with a handshake, stateless servers |
 //! | `topics` | resources that are listened to |
 //! | `shared` | the same, and log levels: what clients have in common |
@@ -16,6 +17,7 @@
 mod support;
 
 mod apart;
+mod at_once;
 mod gone;
 mod rounds;
 mod shared;

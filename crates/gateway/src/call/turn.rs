@@ -1,0 +1,106 @@
+//! A call's turn among all calls at its server: it runs at once, or waits until another one has ended. It must not know
+//! links.
+
+use engine::{Condition, Fault};
+use proto::json::quote;
+use proto::rpc::code;
+use upstream::Upstream;
+use upstream::concurrency::{QueueEntry, QueuedCall, RunningCall};
+use upstream::quota::QuotaError;
+
+use super::call::{Call, Happened, cancellation};
+use super::caller::Caller;
+use super::late::Late;
+
+/// A call's turn at its server.
+pub(crate) enum CallTurn {
+    /// It waits for its turn.
+    Waits(QueuedCall),
+    /// It counts among the running calls while this is held.
+    Runs { _held: RunningCall },
+    /// It waits for its client, or has ended.
+    Over,
+}
+
+impl CallTurn {
+    /// The turn of a new call. A client that has been asked something may call before it answers: such a call does not wait for
+    /// the one that waits for it.
+    ///
+    /// # Errors
+    /// The fault to answer with if as many calls wait as may.
+    pub(super) fn of(caller: &Caller, upstream: &Upstream) -> Result<Self, Fault> {
+        if let Some(held) = upstream.server.concurrency.begin() {
+            return Ok(Self::Runs { _held: held });
+        }
+        let is_asked = matches!(caller, Caller::Session(session) if !session.asks.lock().is_empty());
+        if is_asked {
+            return Ok(Self::joined(upstream));
+        }
+        match upstream.server.concurrency.wait(caller.identity().holder()) {
+            Ok(QueueEntry::Runs(held)) => Ok(Self::Runs { _held: held }),
+            Ok(QueueEntry::Waits(queued)) => {
+                tracing::debug!(server = %upstream.name(), "a call waits for its turn");
+                Ok(Self::Waits(queued))
+            }
+            Err(full) => Err(refusal(upstream, &full)),
+        }
+    }
+
+    /// The turn of a call that goes on after its client has answered.
+    pub(super) fn joined(upstream: &Upstream) -> Self {
+        Self::Runs { _held: upstream.server.concurrency.join() }
+    }
+
+    /// Returns true if it counts among the running calls.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self, Self::Runs { .. })
+    }
+
+    /// Returns true if it waits for another call to end.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self, Self::Waits(_))
+    }
+}
+
+/// The fault for one call too many.
+fn refusal(upstream: &Upstream, full: &QuotaError) -> Fault {
+    let (most, server) = (upstream.server.concurrency.most(), upstream.name());
+    let (whose, count, key) = match full {
+        QuotaError::Whole(count) => ("", count, "`waitingCalls`"),
+        QuotaError::Own(_, count) => (" of this caller", count, "a quarter of `waitingCalls`"),
+    };
+    let message = format!(
+        "server {server:?} runs {most} calls (`concurrentCalls`), and {count}{whose} wait for their turn ({key} of the server \
+         in the configuration); call again later"
+    );
+    let data = format!("{{\"server\":{},\"retry\":true,\"executed\":\"no\"}}", quote(server));
+    let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);
+    Fault { retry: true, ..fault.with_data(data) }
+}
+
+impl Call {
+    /// Waits for its turn; returns the reason if it comes to nothing.
+    pub(super) async fn take_turn(&mut self) -> Option<Happened> {
+        let deadline = self.exchange.deadline();
+        let CallTurn::Waits(queued) = &mut self.turn else {
+            self.turn = CallTurn::joined(&self.upstream);
+            return None;
+        };
+        let held = tokio::select! {
+            held = queued.turn() => held,
+            notice = cancellation(&mut self.cancelled) => {
+                self.turn = CallTurn::Over;
+                return Some(Happened::Cancelled(notice));
+            }
+            () = Late::new(deadline) => return Some(Happened::Late),
+        };
+        self.turn = CallTurn::Runs { _held: held };
+        None
+    }
+
+    /// The message for a call whose turn did not come in time.
+    pub(super) fn no_turn(&self) -> String {
+        let most = self.upstream.server.concurrency.most();
+        format!("runs {most} calls (`concurrentCalls` of the server), and none of them ended in time")
+    }
+}

@@ -1,0 +1,143 @@
+//! How many calls run at one server at once, and what becomes of the others.
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::support::{Actor, Gateway, LEGACY, Legacy, Modern, Speaks, Start, error_message, soon, text};
+use crate::{accepted, askable, asked, call, form, gateway, retry};
+
+/// The actor's configuration with these further keys.
+fn limited(actor: &Actor, keys: &str) -> String {
+    format!("{}, {keys} }}", actor.config().trim_end_matches([' ', '}']))
+}
+
+#[tokio::test]
+async fn one_call_too_many_is_refused_and_may_be_sent_again() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let gateway = gateway(&limited(&actor, "concurrentCalls: 1, waitingCalls: 1"), "").await;
+    let mut open = JoinSet::new();
+    let begin = |number: u64| {
+        let http = gateway.http();
+        async move {
+            let client = Modern::new(http);
+            let mut reply = client.begin("tools/call", &call("up__ok", &json!({"n": number}))).await;
+            (reply.status, reply.response().await)
+        }
+    };
+    open.spawn(begin(0));
+    let first = actor.next("tools/call").await;
+    open.spawn(begin(1));
+    open.spawn(begin(2));
+    let (status, refusal) = soon("a refusal", open.join_next()).await.expect("calls").expect("an answer");
+    let message = error_message(&refusal);
+    assert_eq!(status, 429, "{refusal}");
+    assert!(message.contains("`concurrentCalls`") && message.contains("1 wait"), "{message}");
+    assert_eq!(refusal["error"]["data"], json!({"server": "up", "retry": true, "executed": "no"}));
+    assert_eq!(actor.count("tools/call"), 1, "one runs at a time");
+    first.answer_text("first");
+    actor.next("tools/call").await.answer_text("second");
+    let mut texts = Vec::new();
+    while let Some(done) = open.join_next().await {
+        texts.push(text(&done.expect("an answer").1).to_owned());
+    }
+    assert_eq!(texts, ["first", "second"]);
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_while_it_waits_is_never_sent() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let config = format!("mcpServers:\n  up: {}\n", limited(&actor, "concurrentCalls: 1"));
+    let with = Start { config: &config, env: &[("DRAGOMAN_LOG", "debug")], ..Start::default() };
+    let gateway = Gateway::start_with(&with).await;
+    let (one, two, three) = (
+        Legacy::open(gateway.http()).await,
+        Legacy::open(gateway.http()).await,
+        Legacy::open(gateway.http()).await,
+    );
+    let nothing = json!({});
+    let (first, second, ()) =
+        tokio::join!(one.call("up__ok", &nothing), three.call("up__ok", &nothing), async {
+            let line = actor.next("tools/call").await;
+            gateway.log().has("a call waits for its turn").await;
+            let params = call("up__other", &nothing);
+            let mut given_up = std::pin::pin!(two.begin("tools/call", &params));
+            tokio::select! {
+                _ = &mut given_up => panic!("it was answered"),
+                () = gateway.log().has_times("a call waits for its turn", 2) => {}
+            }
+            two.notify("notifications/cancelled", &json!({"requestId": two.last()})).await;
+            line.answer_text("first");
+            actor.next("tools/call").await.answer_text("second");
+        });
+    assert_eq!(text(&first).len() + text(&second).len(), "firstsecond".len());
+    let sent: Vec<Value> = actor.received().iter().map(|one| one.body["params"]["name"].clone()).collect();
+    assert!(!sent.contains(&json!("other")), "{sent:?}");
+}
+
+#[tokio::test]
+async fn a_call_whose_turn_does_not_come_in_time_was_not_executed() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let keys = "concurrentCalls: 1, toolCalls: { other: { timeout: 100ms } }";
+    let gateway = gateway(&limited(&actor, keys), "").await;
+    let (one, two) = (Legacy::open(gateway.http()).await, Legacy::open(gateway.http()).await);
+    let nothing = json!({});
+    let (first, ()) = tokio::join!(one.call("up__ok", &nothing), async {
+        let line = actor.next("tools/call").await;
+        let late = two.call("up__other", &nothing).await;
+        assert!(error_message(&late).contains("`concurrentCalls`"), "{late}");
+        assert_eq!(late["error"]["data"]["executed"], "no", "{late}");
+        assert_eq!(late["error"]["data"]["retry"], true, "{late}");
+        line.answer_text("done");
+    });
+    assert_eq!((text(&first), actor.count("tools/call")), ("done", 1));
+}
+
+#[tokio::test]
+async fn a_client_that_is_asked_may_call_before_it_answers() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let gateway = gateway(&limited(&actor, "concurrentCalls: 1"), "").await;
+    let session = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &json!({"elicitation": {}})).await;
+    let params = call("up__ok", &json!({}));
+    let (mut outer, line) = tokio::join!(session.begin("tools/call", &params), async {
+        let line = actor.next("tools/call").await;
+        line.ask("q", "elicitation/create", &form());
+        line
+    });
+    let question = outer.message().await.expect("a question");
+    let nothing = json!({});
+    let (inner, ()) = tokio::join!(session.call("up__other", &nothing), async {
+        actor.next("tools/call").await.answer_text("inner");
+    });
+    assert_eq!(text(&inner), "inner");
+    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": accepted("Ada")}).to_string();
+    assert_eq!(session.post(&[], &answer).await.status, 202);
+    actor.response("q").await;
+    line.answer_text("outer");
+    assert_eq!(text(&outer.response().await), "outer");
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_its_client_leaves_its_turn_to_others() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let gateway = gateway(&limited(&actor, "concurrentCalls: 1"), "").await;
+    let client = askable(&gateway);
+    let params = call("up__ok", &json!({}));
+    let (first, line) = tokio::join!(client.ask("tools/call", &params), async {
+        let line = actor.next("tools/call").await;
+        line.ask("q", "elicitation/create", &form());
+        line
+    });
+    asked(&first);
+    let other = Modern::new(gateway.http());
+    let nothing = json!({});
+    let (between, ()) = tokio::join!(other.call("up__other", &nothing), async {
+        actor.next("tools/call").await.answer_text("between");
+    });
+    assert_eq!(text(&between), "between");
+    let again = retry(&params, &first, &accepted("Ada"));
+    let (last, ()) = tokio::join!(client.ask("tools/call", &again), async {
+        actor.response("q").await;
+        line.answer_text("done");
+    });
+    assert_eq!(text(&last), "done");
+}
