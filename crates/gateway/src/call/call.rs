@@ -358,13 +358,14 @@ impl Call {
             side_channel,
             carried,
             resend,
+            record,
             ..
         } = self;
         let carried = carried.as_deref();
         let (lease, side_channel) = (lease.as_ref(), side_channel.as_deref());
         let has_waited = resend.has_waited();
         let way = Delivery { upstream, caller, lease, side_channel, owner: *owner, carried, has_waited };
-        let mut delivering = pin!(deliver(context, way, link, outbound, exchange.token()));
+        let mut delivering = pin!(deliver(context, way, (link, record), outbound, exchange.token()));
         tokio::select! {
             // The reply first: what woke the call is nearly always that, and then no timer is set.
             biased;

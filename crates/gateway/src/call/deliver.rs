@@ -10,6 +10,7 @@ use transport::up::{LinkError, Owner};
 
 use crate::call::CallContext;
 use crate::call::caller::Caller;
+use crate::call::record::Record;
 use crate::call::side_channel::SideChannel;
 use crate::session::session::user;
 use upstream::Upstream;
@@ -41,7 +42,7 @@ pub(crate) struct Delivery<'a> {
 pub(crate) async fn deliver(
     context: &Arc<CallContext>,
     way: Delivery<'_>,
-    used: &mut Option<Needed>,
+    (used, record): (&mut Option<Needed>, &mut Option<Box<Record>>),
     outbound: &Outbound,
     token: Option<ProgressToken>,
 ) -> Result<Reply, LinkError> {
@@ -50,9 +51,11 @@ pub(crate) async fn deliver(
     }
     let limits = context.egress.frame_limits();
     // Nearly always the link is open. Opening is boxed, since its room would else be moved about with every call.
-    let link = match way.ready() {
-        Some(link) => link,
-        None => Box::pin(way.open(context)).await?,
+    let link = if let Some(link) = way.ready() {
+        link
+    } else {
+        waits(record);
+        Box::pin(way.open(context)).await?
     };
     if way.has_waited {
         Box::pin(way.upstream.server.health.turn()).await;
@@ -62,6 +65,9 @@ pub(crate) async fn deliver(
     if link.is_sending() {
         Box::pin(link.flushed()).await;
     }
+    if let Some(record) = record {
+        record.sent();
+    }
     match link.send(&context.egress.client, outbound.clone(), limits, (way.owner, way.carried)).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.server.describe(&e));
@@ -69,13 +75,23 @@ pub(crate) async fn deliver(
             // A server that has forgotten one session has nearly always forgotten all of them.
             way.upstream.links.dedicated.shed(&context.egress, Duration::ZERO);
             *used = None;
+            waits(record);
             let link = Box::pin(way.open(context)).await?;
             let link = way.enter(context, used, link, outbound, token.as_ref()).await?;
             way.send_state(context, &link).await;
+            if let Some(record) = record {
+                record.sent();
+            }
             let of = (way.owner, way.carried);
             Box::pin(link.send(&context.egress.client, outbound.clone(), limits, of)).await
         }
         other => other,
+    }
+}
+
+fn waits(record: &mut Option<Box<Record>>) {
+    if let Some(record) = record {
+        record.waits();
     }
 }
 

@@ -20,6 +20,8 @@ use crate::call::CallContext;
 pub(crate) struct Record {
     sink: AuditSink,
     started: Instant,
+    /// The beginning of its wait, while it waits to be sent.
+    waits_since: Option<Instant>,
     /// `Some` until the request is over.
     entry: Option<AuditEntry>,
 }
@@ -80,6 +82,8 @@ impl Record {
             duration_us: 0,
             request_bytes: frame.text().len() as u64,
             response_bytes: 0,
+            tries: 0,
+            waited_us: 0,
             arguments,
             address: identity.address().map(client_label::address),
             client: identity.program.clone().or_else(|| {
@@ -87,7 +91,12 @@ impl Record {
                 client_label::program(info.of(frame.text()))
             }),
         };
-        Some(Box::new(Self { sink: sink.clone(), started: Instant::now(), entry: Some(entry) }))
+        Some(Box::new(Self {
+            sink: sink.clone(),
+            started: Instant::now(),
+            waits_since: None,
+            entry: Some(entry),
+        }))
     }
 
     /// Records a request that was refused before it was forwarded.
@@ -106,6 +115,24 @@ impl Record {
     /// Records the server that the request went to.
     pub(crate) fn went_to(&mut self, server: &Arc<str>) {
         self.note(|entry| entry.upstream = Some(server.clone()));
+    }
+
+    /// Records that it waits from now on, until it is sent. Most requests never do: they cost no look at the clock.
+    pub(crate) fn waits(&mut self) {
+        self.waits_since.get_or_insert_with(Instant::now);
+    }
+
+    /// Records that it is sent to its server.
+    pub(crate) fn sent(&mut self) {
+        self.end_wait();
+        self.note(|entry| entry.tries = entry.tries.saturating_add(1));
+    }
+
+    fn end_wait(&mut self) {
+        if let Some(since) = self.waits_since.take() {
+            let waited = micros(since);
+            self.note(|entry| entry.waited_us = entry.waited_us.saturating_add(waited));
+        }
     }
 
     /// Records the answer.
@@ -212,11 +239,17 @@ impl From<Fault> for Refused {
 
 impl Drop for Record {
     fn drop(&mut self) {
-        let duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.end_wait();
+        let duration_us = micros(self.started);
         if let Some(entry) = self.entry.take() {
             self.sink.record(AuditEntry { duration_us, ..entry });
         }
     }
+}
+
+/// The microseconds since then.
+fn micros(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The code of an error response.

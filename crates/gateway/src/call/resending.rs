@@ -46,6 +46,9 @@ impl Call {
     pub(super) async fn sent_after(&mut self, pause: Pause, outbound: &Outbound) -> Happened {
         let (deadline, name) = (self.exchange.deadline(), self.upstream.name().clone());
         let Pause { length, is_asked_for } = pause;
+        if let Some(record) = &mut self.record {
+            record.waits();
+        }
         tracing::debug!(server = %name, pause = ?length, "sending a request again that could not be delivered");
         let server = Arc::clone(&self.upstream);
         let pausing = async {

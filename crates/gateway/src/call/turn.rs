@@ -82,6 +82,9 @@ impl Call {
     /// Waits for its turn; returns the reason if it comes to nothing.
     pub(super) async fn take_turn(&mut self) -> Option<Happened> {
         let deadline = self.exchange.deadline();
+        if let Some(record) = &mut self.record {
+            record.waits();
+        }
         let CallTurn::Waits(queued) = &mut self.turn else {
             self.turn = CallTurn::joined(&self.upstream);
             return None;

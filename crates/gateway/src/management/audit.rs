@@ -93,6 +93,8 @@ pub(crate) fn record(shard: &Shard, action: &ManagementAction<'_>) {
         duration_us: u64::try_from(action.took.as_micros()).unwrap_or(u64::MAX),
         request_bytes: 0,
         response_bytes: 0,
+        tries: 0,
+        waited_us: 0,
         arguments: None,
         address: action.address.map(client_label::address),
         client: None,

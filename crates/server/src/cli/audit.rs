@@ -200,6 +200,8 @@ struct AuditLine<'a> {
     duration_us: u64,
     request_bytes: u64,
     response_bytes: u64,
+    tries: u32,
+    waited_us: u64,
     address: Option<&'a str>,
     client: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -233,6 +235,8 @@ fn json(one: &Recorded) -> String {
         duration_us: entry.duration_us,
         request_bytes: entry.request_bytes,
         response_bytes: entry.response_bytes,
+        tries: entry.tries,
+        waited_us: entry.waited_us,
         address: entry.address.as_deref(),
         client: entry.client.as_deref(),
         arguments: entry
@@ -242,6 +246,9 @@ fn json(one: &Recorded) -> String {
     };
     serde_json::to_string(&line).expect("texts and numbers can be written as JSON")
 }
+
+/// The shortest wait that people are shown, in microseconds.
+const SHOWN_WAIT: u64 = 10_000;
 
 /// A call for people. The columns are aligned as long as names are short.
 fn row(entry: &AuditEntry, console: &Console) -> String {
@@ -255,11 +262,14 @@ fn row(entry: &AuditEntry, console: &Console) -> String {
     let code = entry.code.map(|code| format!("  ({code})")).unwrap_or_default();
     let arguments =
         entry.arguments.as_deref().map(|text| format!("  {}", one_line(text))).unwrap_or_default();
+    let tries = if entry.tries > 1 { format!("  ({} tries)", entry.tries) } else { String::new() };
+    let is_long = entry.waited_us >= SHOWN_WAIT;
+    let waited = if is_long { format!("  (waited {})", brief(entry.waited_us)) } else { String::new() };
     let client = [&entry.address, &entry.client].into_iter().flatten();
     let client: Vec<String> = client.map(|text| one_line(text)).collect();
     let client = if client.is_empty() { String::new() } else { format!("  [{}]", client.join(", ")) };
     format!(
-        "{}  {outcome}  {:>7}  {:20}  {:12}  {}{code}{}{}",
+        "{}  {outcome}  {:>7}  {:20}  {:12}  {}{code}{tries}{waited}{}{}",
         rfc3339(entry.at_ms),
         brief(entry.duration_us),
         one_line(&entry.principal),

@@ -22,6 +22,8 @@ fn entry(tool: &str, seconds: u64) -> AuditEntry {
         duration_us: 12_345,
         request_bytes: 100,
         response_bytes: 2_000,
+        tries: 1,
+        waited_us: 0,
         arguments: None,
         address: Some("203.0.113.9".into()),
         client: Some("inspector 1.2".into()),
@@ -49,6 +51,8 @@ fn recorded() -> Home {
         outcome: CallOutcome::Error,
         code: Some(-32603),
         duration_us: 1_500_000,
+        tries: 3,
+        waited_us: 1_200_000,
         arguments: Some(r#"{"title":"A  post","token":"[redacted]","n":1.0}"#.to_owned()),
         ..entry("blog__post", 3)
     };
@@ -88,7 +92,7 @@ async fn scripts_get_a_line_of_json_for_each_call() {
     let failed = json!({
         "id": 3, "at": "2026-11-22T06:00:03.000Z", "principal": "key:dgm_abcdefgh", "profile": "editors",
         "server": "blog", "tool": "blog__post", "method": "tools/call", "outcome": "error", "code": -32603,
-        "durationUs": 1_500_000, "requestBytes": 100, "responseBytes": 2_000,
+        "durationUs": 1_500_000, "requestBytes": 100, "responseBytes": 2_000, "tries": 3, "waitedUs": 1_200_000,
         "address": "203.0.113.9", "client": "inspector 1.2",
         "arguments": {"title": "A  post", "token": "[redacted]", "n": 1.0},
     });

@@ -1,6 +1,9 @@
 //! How many calls run at one server at once, and what becomes of the others.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
+use store::audit::{AuditEntry, Log, Query};
 use tokio::task::JoinSet;
 
 use crate::support::{Actor, Gateway, LEGACY, Legacy, Modern, Speaks, Start, error_message, soon, text};
@@ -140,4 +143,59 @@ async fn a_call_that_waits_for_its_client_leaves_its_turn_to_others() {
         line.answer_text("done");
     });
     assert_eq!(text(&last), "done");
+}
+
+/// The entries of a record, the oldest first.
+fn entries(record: &Path) -> Vec<AuditEntry> {
+    let found = Log::open(record).and_then(|log| log.query(&Query { limit: 10, ..Query::default() }));
+    found.expect("a sound file").into_iter().rev().map(|one| one.entry).collect()
+}
+
+#[tokio::test]
+async fn the_record_has_one_entry_per_request_with_its_tries_and_its_wait() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tries-{}.db", std::process::id()));
+    let config = format!(
+        "audit: {{ file: '{}' }}\nmcpServers:\n  up: {}\n",
+        record.display(),
+        limited(&actor, "concurrentCalls: 1")
+    );
+    let with = Start { config: &config, env: &[("DRAGOMAN_LOG", "debug")], ..Start::default() };
+    let gateway = Gateway::start_with(&with).await;
+    let (one, two) = (Legacy::open(gateway.http()).await, Legacy::open(gateway.http()).await);
+    let nothing = json!({});
+    let answer = async || actor.next("tools/call").await.answer_text("done");
+    let call =
+        async |client: &Legacy, tool: &str| assert_eq!(text(&client.call(tool, &nothing).await), "done");
+    tokio::join!(call(&one, "up__ok"), answer());
+    let first = async {
+        let line = actor.next("tools/call").await;
+        let waits = async {
+            gateway.log().has("a call waits for its turn").await;
+            line.answer_text("done");
+            answer().await;
+        };
+        tokio::join!(call(&two, "up__other"), waits);
+    };
+    tokio::join!(call(&one, "up__ok"), first);
+    // A server that has forgotten its sessions is sent the request again.
+    actor.forget_sessions();
+    tokio::join!(call(&one, "up__ok"), answer());
+    assert_eq!(actor.count("tools/call"), 5);
+    gateway.stop().await;
+    let entries = entries(&record);
+    drop(std::fs::remove_file(&record));
+    let tries: Vec<(Option<&str>, u32)> =
+        entries.iter().map(|one| (one.tool.as_deref(), one.tries)).collect();
+    let mut sorted = tries.clone();
+    sorted.sort_unstable();
+    assert_eq!(
+        sorted,
+        [(Some("up__ok"), 1), (Some("up__ok"), 1), (Some("up__ok"), 2), (Some("up__other"), 1)]
+    );
+    // The first call of a session waits for its link; the next one is sent at once.
+    assert!(entries.iter().any(|one| one.tries == 1 && one.waited_us == 0), "{entries:?}");
+    for waited in entries.iter().filter(|one| one.tries == 2 || one.tool.as_deref() == Some("up__other")) {
+        assert!(waited.waited_us > 0 && waited.waited_us <= waited.duration_us, "{waited:?}");
+    }
 }

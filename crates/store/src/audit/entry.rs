@@ -30,6 +30,11 @@ pub struct AuditEntry {
     pub request_bytes: u64,
     /// The answer's size in bytes.
     pub response_bytes: u64,
+    /// The number of times that it was sent to its server.
+    pub tries: u32,
+    /// The time that it waited before it was sent for the last time: for its turn, for a connection, and between tries; in
+    /// microseconds.
+    pub waited_us: u64,
     /// The arguments as JSON text, with secrets redacted.
     pub arguments: Option<String>,
     /// The client's address, if it has one.

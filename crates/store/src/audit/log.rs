@@ -39,10 +39,16 @@ const CLIENTS: &str = "
     ALTER TABLE calls ADD COLUMN client TEXT;
 ";
 
+/// The number of tries and the time waited before the last one. Older entries have neither.
+const TRIES: &str = "
+    ALTER TABLE calls ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE calls ADD COLUMN waited_us INTEGER NOT NULL DEFAULT 0;
+";
+
 /// Not durable: losing the last moments in a power cut is the price for not waiting for the disk with each batch.
 const PURPOSE: Purpose = Purpose {
     mark: 0x6467_6D61,
-    steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS],
+    steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES],
     durable: false,
     examined: false,
 };
@@ -51,13 +57,13 @@ const PURPOSE: Purpose = Purpose {
 pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY_TIME], ..PURPOSE };
 
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
-                       request_bytes, response_bytes, arguments";
+                       request_bytes, response_bytes, tries, waited_us, arguments";
 
 /// Without a journal for each statement: a failed statement ends its transaction, which rolls all of it back.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
 /// The number of columns of an entry.
-const WIDTH: usize = 14;
+const WIDTH: usize = 16;
 
 /// The number of columns with texts that many entries share; they follow the first column.
 const TEXTS: usize = 8;
@@ -254,6 +260,8 @@ fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]>
         kept(entry.duration_us).into(),
         kept(entry.request_bytes).into(),
         kept(entry.response_bytes).into(),
+        entry.tries.into(),
+        kept(entry.waited_us).into(),
         entry.arguments.to_sql()?,
     ])
 }
@@ -317,7 +325,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
             duration_us: number(11)?,
             request_bytes: number(12)?,
             response_bytes: number(13)?,
-            arguments: row.get(14)?,
+            tries: row.get(14)?,
+            waited_us: number(15)?,
+            arguments: row.get(16)?,
         },
     })
 }

@@ -15,6 +15,8 @@ fn entry(number: u64) -> AuditEntry {
         duration_us: 1_500,
         request_bytes: 200,
         response_bytes: u64::MAX,
+        tries: 1,
+        waited_us: 250,
         arguments: None,
         address: Some("203.0.113.9".into()),
         client: Some("inspector 1.2".into()),
@@ -71,7 +73,14 @@ fn batches_of_any_length_are_whole_and_in_order() {
             let caller = format!("user:{}", number % callers * u64::from(number % 130 > 60));
             let tool = (!number.is_multiple_of(7) || callers == 1).then(|| "add".into());
             let code = number.is_multiple_of(5).then_some(-1);
-            AuditEntry { principal: caller.into(), tool, code, response_bytes: number, ..entry(number) }
+            AuditEntry {
+                principal: caller.into(),
+                tool,
+                code,
+                response_bytes: number,
+                waited_us: number,
+                ..entry(number)
+            }
         };
         let batch: Vec<AuditEntry> = (first..first + length).map(of).collect();
         log.append(&batch).unwrap();
@@ -227,6 +236,8 @@ fn a_record_from_before_gains_the_columns_and_keeps_its_entries() {
     let found = log.query(&ten()).unwrap();
     assert_eq!((found[0].entry.address.as_deref(), found[1].entry.at_ms), (Some("203.0.113.9"), 7));
     assert_eq!((&found[1].entry.address, &found[1].entry.client), (&None, &None));
+    assert_eq!((found[0].entry.tries, found[0].entry.waited_us), (1, 250));
+    assert_eq!((found[1].entry.tries, found[1].entry.waited_us), (0, 0));
 }
 
 #[test]

@@ -80,6 +80,8 @@ fn entry(number: usize) -> AuditEntry {
         duration_us: 1,
         request_bytes: 2,
         response_bytes: 3,
+        tries: 1,
+        waited_us: 0,
         arguments: None,
         address: None,
         client: None,
