@@ -23,7 +23,9 @@ impl StateFolder {
     /// A configuration with one server, whose lists nobody waits for.
     fn config(&self, server: &str) -> String {
         let folder = self.0.display();
-        format!("stateFolder: '{folder}'\nlimits: {{ listWait: 0ms }}\nmcpServers: {{ up: {server} }}\n")
+        format!(
+            "stateFolder: '{folder}'\nmanagement: true\nlimits: {{ listWait: 0ms }}\nmcpServers: {{ up: {server} }}\n"
+        )
     }
 }
 
@@ -81,6 +83,12 @@ async fn kept_lists_are_shown_at_once_and_refuse_no_arguments() {
     let lists = listed(&gateway).await;
     assert_eq!(tool_names(&json!({"result": lists})), ["up__ok"]);
     assert_eq!(lists["ttlMs"], 0, "nobody has confirmed it yet");
+    let mut reply = gateway.http().get("/api/mcp-servers/up/status", &[]).await;
+    let status: Value = serde_json::from_str(&reply.text().await).expect("a status");
+    assert_eq!(
+        (&status["freshness"], &status["staleReason"]),
+        (&json!("stale"), &json!("not confirmed since the start"))
+    );
     // The schema may have changed meanwhile.
     let called = Legacy::open(gateway.http()).await.call("up__ok", &json!({"a": "text"})).await;
     assert_eq!(text(&called), "ok");

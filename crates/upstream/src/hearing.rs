@@ -312,6 +312,9 @@ impl Ear {
         let notice = Notice::from_name(&frame.method());
         match notice {
             Some(changed @ (Notice::ToolsChanged | Notice::PromptsChanged | Notice::ResourcesChanged)) => {
+                if let Some(upstream) = self.upstream.upgrade().filter(|_| !link.own) {
+                    upstream.catalogue.note_announced();
+                }
                 // What else the server says must not wait for its lists.
                 if self.changes.note(changed) {
                     let (ear, link) = (self.clone(), link.clone());

@@ -41,10 +41,11 @@ pub(crate) fn status(shard: &Shard, identity: &Identity, name: &str) -> Value {
             "id": name, "status": "disconnected", "error": null, "tools": 0,
             "state": "disabled", "reason": "it is disabled", "since": null, "nextTry": null,
             "connections": { "shared": 0, "dedicated": 0, "waiting": 0 }, "moves": 0, "advice": null,
-            "stderr": [],
+            "freshness": "unknown", "staleReason": null, "stderr": [],
         });
     };
     let health = upstream.server.health.report();
+    let freshness = upstream.catalogue.freshness(era(&upstream), Instant::now());
     let known = upstream.catalogue.tools(era(&upstream));
     let tools = known.map_or(0, |offer| offer.list(ListKind::Tools).len());
     let status = status_of(health.word);
@@ -60,6 +61,7 @@ pub(crate) fn status(shard: &Shard, identity: &Identity, name: &str) -> Value {
         "state": health.word.name(), "reason": reason,
         "since": since.and_then(shown), "nextTry": health.next_try.and_then(next).and_then(shown),
         "connections": connections, "moves": moves, "advice": (moves > 0).then_some(ADVICE),
+        "freshness": freshness.name(), "staleReason": freshness.reason(),
         "stderr": upstream.links.last_words(),
     })
 }

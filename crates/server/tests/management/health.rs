@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::place::Place;
 use crate::support::*;
@@ -30,6 +31,11 @@ async fn ready(gateway: &Gateway) -> (u16, String) {
     (reply.status, reply.text().await)
 }
 
+/// The freshness of a server's lists, and the reason if they are stale.
+fn lists(status: &Value) -> [&str; 2] {
+    ["freshness", "staleReason"].map(|key| status[key].as_str().unwrap_or("null"))
+}
+
 /// A status without its times.
 fn told(status: &Value) -> [&str; 3] {
     ["state", "status", "reason"].map(|key| status[key].as_str().unwrap_or("null"))
@@ -47,6 +53,7 @@ async fn a_server_that_goes_and_returns_is_told_truly_without_being_asked() {
     let status = place.get("/api/mcp-servers/far/status").await;
     assert_eq!(told(&status), ["ready", "connected", "null"]);
     assert!(status["since"].as_str().is_some_and(|at| at.ends_with('Z')) && status["nextTry"].is_null());
+    assert_eq!(lists(&status), ["fresh", "null"]);
 
     mood.store(GONE, Ordering::SeqCst);
     place.ask("POST", "/api/mcp-servers/far/refresh", &Value::Null).await;
@@ -54,6 +61,7 @@ async fn a_server_that_goes_and_returns_is_told_truly_without_being_asked() {
     let status = place.get("/api/mcp-servers/far/status").await;
     assert_eq!(told(&status)[..2], ["unreachable", "error"], "{status}");
     assert!(!status["reason"].is_null() && status["error"] == status["reason"], "{status}");
+    assert_eq!(lists(&status), ["stale", "connection lost"]);
     let (code, text) = ready(&place.gateway).await;
     assert_eq!(code, 503, "{text}");
     assert!(text.starts_with("not ready (ready: all): 1 of 2 servers\nfar: unreachable for "), "{text}");
@@ -69,6 +77,8 @@ async fn a_server_that_goes_and_returns_is_told_truly_without_being_asked() {
     log.has("auth_required after").await;
     let status = place.get("/api/mcp-servers/far/status").await;
     assert_eq!(told(&status)[..2], ["auth_required", "auth_required"]);
+    let [word, why] = lists(&status);
+    assert!(word == "stale" && why.starts_with("fetch failed: ") && why.contains("papers"), "{status}");
     assert!(
         status["reason"].as_str().is_some_and(|why| why.contains("papers")) && status["nextTry"].is_null()
     );
@@ -83,6 +93,32 @@ async fn a_server_that_goes_and_returns_is_told_truly_without_being_asked() {
     place.make("PUT", "/api/mcp-servers/far", &off).await;
     let status = place.get("/api/mcp-servers/far/status").await;
     assert_eq!(told(&status), ["disabled", "disconnected", "it is disabled"]);
+    assert_eq!(lists(&status), ["unknown", "null"]);
+}
+
+#[tokio::test]
+async fn lists_are_stale_from_an_announcement_until_they_are_fetched() {
+    let (text, heard) = watch::channel((Vec::new(), false));
+    let lists_left = Arc::new(AtomicU8::new(u8::MAX));
+    let own = lists_left.clone();
+    let puppet = Puppet::start(move |_, received| match received.method() {
+        "GET" => Said::Stream(heard.clone()),
+        "tools/list" if own.load(Ordering::SeqCst) == 0 => Said::Hold(Vec::new()),
+        _ => Said::Proper,
+    })
+    .await;
+    let place = Place::new().await;
+    let server = json!({"name": "far", "type": "remote_http", "config": {"url": puppet.url()}});
+    place.make("POST", "/api/mcp-servers", &server).await;
+    place.get("/api/mcp-servers/far/tools").await;
+    assert_eq!(lists(&place.get("/api/mcp-servers/far/status").await), ["fresh", "null"]);
+    puppet.was_sent("GET", 1).await;
+    let before = puppet.count("tools/list");
+    lists_left.store(0, Ordering::SeqCst);
+    let notice = r#"data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    text.send_modify(|(text, _)| text.extend_from_slice(format!("{notice}\n\n").as_bytes()));
+    puppet.was_sent("tools/list", before + 1).await;
+    assert_eq!(lists(&place.get("/api/mcp-servers/far/status").await), ["stale", "change announced"]);
 }
 
 /// A child that says its last words, with a secret in them, once the first command has ended.

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 
 use super::face::Face;
 use super::fetching::Busy;
+use super::freshness::{Freshness, StaleReason};
 use super::gated::Gated;
 use super::kept::KeptIn;
 use crate::destination::Destination;
@@ -180,6 +181,39 @@ impl Catalogue {
         let faces = std::iter::once(self.face(client)).chain(&self.faces);
         let lists = faces.into_iter().find_map(Face::fetched)?;
         Some(lists.remaining(now, self.server.over_http(), self.server.is_native()))
+    }
+
+    /// The freshness of the lists that clients of a version are shown.
+    pub fn freshness(&self, client: &'static Era, now: Instant) -> Freshness {
+        let faces = std::iter::once(self.face(client)).chain(&self.faces);
+        let Some(face) = faces.into_iter().find(|face| face.known().is_some()) else {
+            return Freshness::Unknown;
+        };
+        let (Some(offer), Some(fetched)) = (face.known(), face.fetched()) else { return Freshness::Unknown };
+        let (over_http, is_native) = (self.server.over_http(), self.server.is_native());
+        let failure = face.absence().map(|absence| absence.reason);
+        let failure = failure.or_else(|| offer.failures().next().map(str::to_owned));
+        let reason = match failure {
+            _ if !offer.is_confirmed => StaleReason::NotConfirmed,
+            _ if self.server.health.is_down() => StaleReason::LinkDown,
+            Some(why) => StaleReason::FetchFailed(why),
+            None if self.is_change_announced() => StaleReason::ChangeAnnounced,
+            None if fetched.has_expired(now, over_http, is_native) => StaleReason::Expired,
+            None => return Freshness::Fresh,
+        };
+        Freshness::Stale(reason)
+    }
+
+    /// Notes that the server has announced a change; it is fetched next.
+    pub fn note_announced(&self) {
+        let mut busy = self.busy.lock();
+        busy.announced = Some(busy.begun);
+    }
+
+    /// Returns true if no fetch that began after the last announcement has ended.
+    fn is_change_announced(&self) -> bool {
+        let busy = self.busy.lock();
+        busy.announced.is_some_and(|begun| busy.ended <= begun)
     }
 
     /// Watches for fetches that end.

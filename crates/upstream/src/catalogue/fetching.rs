@@ -11,6 +11,8 @@ pub(super) struct Busy {
     /// The number of fetches begun, and the number of the last one that has ended.
     pub(super) begun: u64,
     pub(super) ended: u64,
+    /// The number of fetches begun when the server last announced a change.
+    pub(super) announced: Option<u64>,
 }
 
 impl Busy {

@@ -1,4 +1,5 @@
-//! The time for which fetched lists hold. It must not know who is shown them.
+//! The freshness of fetched lists: if they are known to be what the server has now, else why not, and for how long they
+//! hold. It must not know who is shown them.
 
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,55 @@ const UNHEARD: Duration = Duration::from_secs(5);
 pub(super) fn announces(offer: &Offer) -> bool {
     let tells_of = |name| declares(&offer.hello.capabilities, name, Some("listChanged"));
     ["tools", "prompts", "resources"].into_iter().any(tells_of)
+}
+
+/// The state of what is known of a server's lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Freshness {
+    /// Nothing is known.
+    Unknown,
+    /// They are what the server has, as far as it can be known.
+    Fresh,
+    /// The server may have others by now.
+    Stale(StaleReason),
+}
+
+/// The reason why lists may be out of date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StaleReason {
+    /// The last fetch failed, or one list of it did: the reason.
+    FetchFailed(String),
+    /// They were kept from an earlier run.
+    NotConfirmed,
+    /// There is no connection to the server, so that nothing is heard of changes.
+    LinkDown,
+    /// The server has announced a change that is not fetched yet.
+    ChangeAnnounced,
+    /// The time is over for which the server said they hold.
+    Expired,
+}
+
+impl Freshness {
+    /// The word in answers and documentation.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Fresh => "fresh",
+            Self::Stale(_) => "stale",
+        }
+    }
+
+    /// The reason for people, if they are stale.
+    pub fn reason(&self) -> Option<String> {
+        let Self::Stale(reason) = self else { return None };
+        Some(match reason {
+            StaleReason::FetchFailed(why) => format!("fetch failed: {why}"),
+            StaleReason::NotConfirmed => "not confirmed since the start".to_owned(),
+            StaleReason::LinkDown => "connection lost".to_owned(),
+            StaleReason::ChangeAnnounced => "change announced".to_owned(),
+            StaleReason::Expired => "expired".to_owned(),
+        })
+    }
 }
 
 /// The facts that decide for how long lists hold.
@@ -50,6 +100,13 @@ impl Fetched {
             Some(ttl) => ttl.saturating_sub(now.saturating_duration_since(self.at)),
         }
     }
+
+    /// Returns true if the server said how long they hold, and that time is over. Lists that hold for no time at all are not
+    /// out of date for that alone.
+    pub(super) fn has_expired(&self, now: Instant, over_http: bool, is_native: bool) -> bool {
+        let has_time = self.ttl.is_some_and(|ttl| !ttl.is_zero());
+        has_time && !self.is_stale && self.remaining(now, over_http, is_native).is_zero()
+    }
 }
 
 #[cfg(test)]
@@ -64,6 +121,10 @@ mod tests {
         assert_eq!((left(&lists, 0), left(&lists, 4)), (ttl, Duration::from_secs(6)));
         assert_eq!(left(&lists, 11), Duration::ZERO);
         assert_eq!(left(&Fetched { is_stale: true, ..lists }, 0), Duration::ZERO);
+        assert!(!lists.has_expired(at + ttl / 2, true, false) && lists.has_expired(at + ttl, true, false));
+        assert!(!lists.has_expired(at + ttl, true, true), "an embedded server changes with its process");
+        let timeless = Fetched { ttl: Some(Duration::ZERO), ..lists };
+        assert!(!timeless.has_expired(at + ttl, true, false));
         let heard = Fetched { announces: true, ..lists };
         assert_eq!(left(&heard, 4), Duration::from_secs(6), "over HTTP, announcements can be lost");
         assert_eq!(heard.remaining(at + ttl, false, false), ttl);

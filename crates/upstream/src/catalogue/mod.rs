@@ -6,7 +6,7 @@
 //! | `cell` | the catalogue of one server: what is known, and by which introduction clients of a version are served |
 //! | `refresh` | fetching it, one fetch at a time |
 //! | `face` | the lists of one lifecycle, and why they are missing |
-//! | `freshness` | for how long they hold |
+//! | `freshness` | if they are known to be current, else why not, and for how long they hold |
 //! | `gated` | items that are shown only to clients that can be asked something |
 //! | `learning` | learning these, one class of clients after the other |
 //! | `lifecycles` | whether a child also serves clients without a handshake |
@@ -24,5 +24,6 @@ mod lifecycles;
 mod refresh;
 
 pub use cell::Catalogue;
+pub use freshness::{Freshness, StaleReason};
 pub use gated::Learner;
 pub use kept::CatalogueStore;
