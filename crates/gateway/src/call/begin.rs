@@ -6,6 +6,7 @@ use std::time::Instant;
 use engine::Fault;
 use engine::exchange::{Exchange, ExchangeAnswer, ResendPolicy, Start};
 use proto::rpc::{Frame, Id};
+use tokio::sync::oneshot;
 
 use super::call::Call;
 use super::caller::{Caller, Request};
@@ -106,6 +107,11 @@ impl Call {
     /// The time by which the next message has to arrive.
     pub(crate) fn deadline(&self) -> Instant {
         self.exchange.deadline()
+    }
+
+    /// Makes a stateless request cancellable by a notification, if it has no stream of its own to close.
+    pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
+        self.cancelled = Some(cancelled);
     }
 
     /// Declares that the client accepts an answer while it is still arriving, and that its waiter polls the call again at
