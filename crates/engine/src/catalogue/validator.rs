@@ -16,9 +16,10 @@ use super::offer::ReadsArguments;
 pub(super) struct LazyValidator {
     schema: Option<Bytes>,
     too_long: bool,
-    compiled: OnceLock<Result<Compiled, &'static str>>,
+    /// Boxed, because most tools of a long list are never called.
+    compiled: OnceLock<Box<Result<Compiled, &'static str>>>,
     told: AtomicBool,
-    names: Option<KnownNames>,
+    names: Option<Box<KnownNames>>,
 }
 
 /// The server's own check for arguments that its tool does not have.
@@ -67,13 +68,19 @@ impl LazyValidator {
             too_long,
             compiled: OnceLock::new(),
             told: AtomicBool::new(false),
-            names,
+            names: names.map(Box::new),
         }
     }
 
     /// The reason why arguments are not checked, once known. Returns it only to the first caller.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
-        let why = self.compiled.get()?.as_ref().err().filter(|_| self.schema.is_some() || self.too_long)?;
+        let why = self
+            .compiled
+            .get()?
+            .as_ref()
+            .as_ref()
+            .err()
+            .filter(|_| self.schema.is_some() || self.too_long)?;
         (!self.told.swap(true, Ordering::Relaxed)).then_some(why)
     }
 
@@ -100,7 +107,8 @@ impl LazyValidator {
     }
 
     fn misfits(&self, text: &[u8]) -> Option<String> {
-        let compiled = self.compiled.get_or_init(|| self.compiled()).as_ref().ok()?;
+        let compiled = self.compiled.get_or_init(|| Box::new(self.compiled()));
+        let compiled = Result::as_ref(compiled).ok()?;
         // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
         let value = ArgumentValue::read(text)?;
         if !compiled.cost.is_within(STEPS, text, &value) || compiled.validator.is_valid(&value) {

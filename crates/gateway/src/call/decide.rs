@@ -114,6 +114,7 @@ pub(crate) async fn decide_or_refuse(
     match dispatched? {
         Dispatch::Local(result) => Ok(Decision::Done(200, result_response(request_id(&frame)?, &result))),
         Dispatch::Listed(result) => {
+            cell.page_use.note();
             let pieces = result_pieces(request_id(&frame)?, result.pieces(|| cell.remaining_ms(&view)));
             Ok(if result.text().len() > LONG {
                 Decision::Long(pieces)

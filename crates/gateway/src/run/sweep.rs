@@ -82,6 +82,9 @@ fn tick(shard: &Shard) {
     if let Some(rates) = &shard.gateway.manage_rates {
         rates.sweep();
     }
+    if shard.view.state.views.had_large_build() {
+        shard.session.state.tidying.count_large();
+    }
     shard.session.state.tidying.tick();
     shard.gateway.process.parked.sweep();
     shard.call.state.homes.sweep();
@@ -95,6 +98,7 @@ fn tick(shard: &Shard) {
 
 fn tidy_up(shard: &Shard) {
     crate::session::ending::sweep(&shard.session);
+    shard.view.state.views.drop_unused_pages();
     per_caller::shed(shard, shard.gateway.snapshot.limits.session_idle);
     for upstream in &shard.view.state.upstreams.families() {
         upstream.rest_idle(&shard.egress, shard.gateway.snapshot.limits.session_idle);

@@ -11,6 +11,7 @@ use proto::mcp::Notice;
 use upstream::oauth::Whose;
 use upstream::{Egress, Server, Upstream, Upstreams};
 
+use super::basis::Basis;
 use super::view_cell::ViewCell;
 use super::views::Views;
 use crate::admission::Identity;
@@ -82,6 +83,14 @@ impl ViewState {
         let profile = &current.profiles[profile];
         let is_parted = || profile.upstreams.iter().any(|id| self.upstreams.get(*id).server.is_parted());
         if profile.per_caller && is_parted() { self.whose(identity) } else { None }
+    }
+
+    /// The servers of a profile as it is now.
+    pub(super) fn basis(&self, profile: usize, whose: Option<&Whose>) -> Basis {
+        let snapshot = self.current.load();
+        let profile = snapshot.profiles[profile].clone();
+        let upstreams = profile.upstreams.iter().map(|id| self.upstream_by(*id, whose)).collect();
+        Basis::new(profile, upstreams, snapshot.asks)
     }
 
     /// A server in the form that this caller has it.

@@ -38,7 +38,7 @@ impl Catalogue {
             catalogue.learn_lifecycle(&egress, client).await;
             let face = catalogue.face(client);
             let outcome = catalogue.try_fetch(&egress, face.era()).await;
-            catalogue.settle(&egress, face, outcome);
+            catalogue.settle(&egress, face, outcome).await;
         });
         done
     }
@@ -79,7 +79,7 @@ impl Catalogue {
                 continue;
             }
             fetched &= outcome.is_ok();
-            self.settle(egress, face, outcome);
+            self.settle(egress, face, outcome).await;
         }
         fetched
     }
@@ -222,7 +222,7 @@ impl Catalogue {
     }
 
     /// Keeps what was fetched for a lifecycle. A server may have answered in the other one.
-    fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<Offer, LinkError>) {
+    async fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<Offer, LinkError>) {
         match outcome {
             Ok(offer) => {
                 self.server.note_hang(false);
@@ -231,7 +231,11 @@ impl Catalogue {
                 let face = if self.server.is_native() { &self.faces[0] } else { face.unwrap_or(asked) };
                 let before = face.known();
                 let entries = egress.snapshot.limits.catalogue_entries;
-                let offer = before.as_ref().map_or(offer.clone(), |before| offer.completed(before, entries));
+                let offer = match &before {
+                    Some(before) => offer.completed(before, entries),
+                    None => offer,
+                };
+                let offer = self.shared(offer);
                 let tools = offer.list(ListKind::Tools).len();
                 self.server.health.note(match self.server.flaw(&offer) {
                     None => HealthEvent::ListsFetched(tools, offer.left_out),
@@ -259,7 +263,7 @@ impl Catalogue {
                 asked.miss(self.absence_for(&e));
             }
         }
-        self.tell(egress);
+        self.tell(egress).finished().await;
     }
 }
 
