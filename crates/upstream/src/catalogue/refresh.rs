@@ -34,7 +34,7 @@ impl Catalogue {
         let (catalogue, egress) = (self.clone(), egress.clone());
         tokio::spawn(async move {
             // However this ends, the next fetch must be possible.
-            let _idle = Idle(&catalogue);
+            let _idle = Idle { catalogue: &catalogue, of_all_lists: false };
             catalogue.learn_lifecycle(&egress, client).await;
             let face = catalogue.face(client);
             let outcome = catalogue.try_fetch(&egress, face.era()).await;
@@ -65,7 +65,7 @@ impl Catalogue {
             }
         }
         self.server.health.note(HealthEvent::ListingBegan);
-        let _idle = Idle(self);
+        let _idle = Idle { catalogue: self, of_all_lists: true };
         let mut fetched = true;
         for face in self.faces.iter().filter(|face| !face.is_unknown()) {
             let outcome = self.try_fetch(egress, face.era()).await;
@@ -277,13 +277,17 @@ fn is_of_one_list(error: &LinkError) -> bool {
 }
 
 /// Ends a fetch, also one that panicked or was dropped.
-struct Idle<'a>(&'a Catalogue);
+struct Idle<'a> {
+    catalogue: &'a Catalogue,
+    of_all_lists: bool,
+}
 
 impl Drop for Idle<'_> {
     fn drop(&mut self) {
-        self.0.busy.lock().end();
-        self.0.server.health.note(HealthEvent::ListingEnded);
+        let Self { catalogue, of_all_lists } = self;
+        catalogue.busy.lock().end(*of_all_lists);
+        catalogue.server.health.note(HealthEvent::ListingEnded);
         // Told only now: whoever found the fetch under way was watching already.
-        self.0.done.send_modify(|done| *done += 1);
+        catalogue.done.send_modify(|done| *done += 1);
     }
 }
