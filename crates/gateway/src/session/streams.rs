@@ -172,13 +172,13 @@ impl Streams {
         }
     }
 
-    /// Sends a message on the standing stream. Without a reader, a message with `keep` waits for the next reader; any
-    /// other one is kept for resumption if the stream was ever open.
+    /// Sends a message on the standing stream. Without a reader, a message with `keep` waits for the next reader, unless the same
+    /// one waits already; any other one is kept for resumption if the stream was ever open.
     pub(crate) fn push_standing(&self, message: Bytes, keep: bool) {
         let mut table = self.table.lock();
         if table.is_live(STANDING) || (!keep && table.streams.contains_key(&STANDING)) {
             table.push(STANDING, message);
-        } else if keep {
+        } else if keep && !table.pending.contains(&message) {
             if table.pending.len() == MAX_PENDING {
                 table.pending.pop_front();
             }
@@ -325,3 +325,6 @@ pub(crate) fn event(message: &[u8]) -> Bytes {
     encode_event(&mut text, Some("message"), None, None, message);
     Bytes::from(text)
 }
+
+#[cfg(test)]
+mod tests;
