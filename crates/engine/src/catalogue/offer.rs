@@ -162,6 +162,16 @@ impl Offer {
         Self { lists: Arc::new(lists), ..self.clone() }
     }
 
+    /// The bytes of the items' texts.
+    pub fn text_bytes(&self) -> usize {
+        self.lists.iter().flatten().map(|item| item.text.len()).sum()
+    }
+
+    /// Returns true if two offers hold the same lists, not only lists that are alike.
+    pub fn shares_lists(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.lists, &other.lists)
+    }
+
     /// Returns true if nothing is listed.
     pub fn is_empty(&self) -> bool {
         self.lists.iter().all(Vec::is_empty)

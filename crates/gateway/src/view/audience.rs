@@ -31,6 +31,7 @@ impl ViewState {
             let lists = cell.publish(view);
             told.push((cell, lists));
         }
+        self.count_kept();
         for (cell, lists) in told {
             cell.tell(observer.as_deref(), &lists);
         }

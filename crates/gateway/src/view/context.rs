@@ -60,6 +60,12 @@ impl ViewState {
         self.child_wait.filter(|_| server.is_child()).unwrap_or(snapshot.limits.list_wait)
     }
 
+    /// Counts the bytes of ready pages and of catalogues among all that is kept.
+    pub(crate) fn count_kept(&self) {
+        let families = self.upstreams.families();
+        self.views.count_kept(families.iter().map(|upstream| upstream.catalogue.bytes()).sum());
+    }
+
     /// Sets the receiver of changes; once.
     pub(crate) fn set_observer(&self, observer: Weak<dyn ViewObserver>) {
         let _ = self.observer.set(observer);

@@ -33,6 +33,11 @@ impl PageUse {
         self.is_recent.load(Ordering::Relaxed)
     }
 
+    /// The number of looks for which nobody has listed them.
+    pub(super) fn unused_for(&self) -> u32 {
+        self.looks.load(Ordering::Relaxed)
+    }
+
     /// Looks, every ten seconds. Returns true if nobody has listed them for ten minutes.
     pub(super) fn look(&self) -> bool {
         if self.is_recent.swap(false, Ordering::Relaxed) {

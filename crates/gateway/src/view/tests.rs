@@ -188,6 +188,32 @@ async fn a_server_of_both_lifecycles_has_its_items_in_memory_once() {
 }
 
 #[tokio::test]
+async fn pages_that_nobody_lists_just_now_make_room() {
+    let context = context(600);
+    let (one, other) = (cell(&context, &V2025_11_25).await, cell(&context, &V2025_06_18).await);
+    let views = &context.state.views;
+    let list = frame(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    views.drop_pages_until(|| false);
+    assert!(one.view().has_pages() && other.view().has_pages(), "both were just made for somebody");
+    views.drop_unused_pages();
+    other.complete(&context, &list).await;
+    views.drop_unused_pages();
+    // Now nobody has listed them for a while, and the first for longer.
+    views.drop_unused_pages();
+    let kept = transport::budget::of_process().kept();
+    context.state.count_kept();
+    let all = kept.used();
+    assert!(all > 2 * one.view().page_bytes(), "pages and catalogues: {all}");
+    views.drop_pages_until(|| !one.view().has_pages());
+    assert!(!one.view().has_pages() && other.view().has_pages());
+    views.drop_pages_until(|| false);
+    assert!(!other.view().has_pages());
+    let (pages, before) = (other.view().page_bytes(), kept.used());
+    context.state.count_kept();
+    assert!(pages == 0 && kept.used() < before);
+}
+
+#[tokio::test]
 async fn pages_that_nobody_lists_are_dropped_and_laid_out_at_the_next_list() {
     let context = context(600);
     let cell = cell(&context, &V2025_11_25).await;

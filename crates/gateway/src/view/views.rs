@@ -1,6 +1,7 @@
 //! The views that clients see: found, or made at first use.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,6 +10,7 @@ use engine::access::Class;
 use engine::catalogue::{UpstreamId, View};
 use parking_lot::Mutex;
 use tokio::sync::watch;
+use transport::budget::KeptCount;
 use transport::net::Stop;
 
 use crate::admission::identity::Identity;
@@ -67,6 +69,8 @@ pub(crate) struct Views {
     pub(super) changes: AtomicU64,
     /// True if a large view was built since this was asked for last.
     had_large_build: AtomicBool,
+    /// The bytes of ready pages and of catalogues.
+    kept: Mutex<KeptCount>,
 }
 
 /// A view that was built before it is known that it can be used.
@@ -329,6 +333,29 @@ impl Views {
     /// The servers whose catalogues have changed since this was asked last; `building` is held.
     pub(super) fn take_changes(&self) -> Vec<Arc<Server>> {
         std::mem::take(&mut *self.outdated.lock())
+    }
+
+    /// Counts the bytes of ready pages, beside those of catalogues, among all that is kept.
+    pub(super) fn count_kept(&self, catalogues: usize) {
+        let shown: Vec<Arc<View>> = self.cells.lock().values().map(|cell| cell.view()).collect();
+        let mut seen = HashSet::new();
+        let distinct = shown.iter().filter(|view| seen.insert(Arc::as_ptr(view)));
+        let pages: usize = distinct.map(|view| view.page_bytes()).sum();
+        self.kept.lock().set(pages + catalogues);
+    }
+
+    /// Drops ready pages until `is_enough`: first those that nobody has listed for longest, and none that were listed a moment
+    /// ago.
+    pub(crate) fn drop_pages_until(&self, is_enough: impl Fn() -> bool) {
+        let mut cells: Vec<_> = self.cells.lock().values().cloned().collect();
+        cells.retain(|cell| cell.view().has_pages() && !cell.page_use.is_recent());
+        cells.sort_by_key(|cell| Reverse(cell.page_use.unused_for()));
+        for cell in cells {
+            if is_enough() {
+                return;
+            }
+            cell.drop_pages();
+        }
     }
 
     /// Notes that a large view is built: a build leaves several times the view's bytes with the allocator.

@@ -152,6 +152,14 @@ impl Catalogue {
         self.known(client).map_or(0, |offer| offer.list(ListKind::Tools).len())
     }
 
+    /// The bytes of all that it holds. Items that both lifecycles have in common are counted once if all are.
+    pub fn bytes(&self) -> usize {
+        let [own, other] = self.faces.each_ref().map(Face::known);
+        let other = other.filter(|other| own.as_ref().is_none_or(|own| !own.shares_lists(other)));
+        let gated = self.gated.all().into_iter().map(|(_, offer)| offer);
+        own.into_iter().chain(other).chain(gated).map(|offer| offer.text_bytes()).sum()
+    }
+
     /// The number of items that clients of this version are shown by this server.
     pub fn item_count(&self, client: &'static Era) -> usize {
         self.known(client).map_or(0, |offer| ListKind::ALL.iter().map(|kind| offer.list(*kind).len()).sum())
