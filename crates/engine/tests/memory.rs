@@ -61,6 +61,10 @@ fn catalogues() -> Vec<UpstreamOffer> {
 }
 
 fn view(era: &'static Era, catalogues: &[UpstreamOffer]) -> View {
+    beside(era, catalogues, None)
+}
+
+fn beside(era: &'static Era, catalogues: &[UpstreamOffer], other: Option<&View>) -> View {
     let profile = Profile::default();
     let spec = ViewSpec {
         era,
@@ -71,7 +75,7 @@ fn view(era: &'static Era, catalogues: &[UpstreamOffer]) -> View {
         separate: false,
         personal: false,
     };
-    View::build(spec, catalogues.to_vec())
+    View::build_beside(spec, catalogues.to_vec(), other)
 }
 
 fn page_bytes(view: &View) -> usize {
@@ -109,6 +113,26 @@ fn a_view_holds_its_pages_and_little_beside_them_in_whichever_version() {
         assert!(bytes < pages + ALL_TOOLS * BESIDE_IN_VIEW, "{era}: {bytes} for pages of {pages}");
         assert_eq!(view.page_bytes() / 1000, pages / 1000, "{era}");
     }
+}
+
+#[test]
+fn views_of_several_versions_have_one_entry_for_each_tool() {
+    let catalogues = catalogues();
+    let first = view(&V2025_11_25, &catalogues);
+    for era in [&V2025_06_18, &V2026_07_28, &V2025_11_25] {
+        let (view, bytes) = held(|| beside(era, &catalogues, Some(&first)));
+        let pages = page_bytes(&view);
+        assert!(bytes < pages + ALL_TOOLS * BESIDE / 2, "{era}: {bytes} for pages of {pages}");
+        let entry = |view: &View| std::ptr::from_ref(view.tool("server-3__write_7").expect("a tool"));
+        assert_eq!(entry(&view), entry(&first), "{era}");
+    }
+    // A catalogue that was fetched again has other texts.
+    let again = self::catalogues();
+    let other = beside(&V2025_06_18, &again, Some(&first));
+    assert!(!std::ptr::eq(
+        other.tool("server-3__write_7").unwrap(),
+        first.tool("server-3__write_7").unwrap()
+    ));
 }
 
 #[test]

@@ -133,3 +133,15 @@ pub fn headers(server: &str, http: &HttpConfig) -> Result<HeaderMap, String> {
     }
     Ok(headers)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_has_the_caps_of_its_server() {
+        let link = StdioLink { max_memory: Some(64 << 20), max_processes: Some(4), ..StdioLink::default() };
+        assert_eq!(child(&link).caps, ChildCaps { memory: Some(64 << 20), processes: Some(4) });
+        assert_eq!(child(&StdioLink::default()).caps, ChildCaps::default());
+    }
+}

@@ -17,8 +17,8 @@ use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, V
 use crate::access::Annotations;
 use crate::config::{Glob, NameRules, Profile, ToolSetting};
 
-/// Tools by their public names. Boxed, because a table has empty places.
-pub(super) type ToolTable = HashMap<Arc<str>, Box<ToolEntry>>;
+/// Tools by their public names. Views of other versions share the entries, and with them the compiled schemas.
+pub(super) type ToolTable = HashMap<Arc<str>, Arc<ToolEntry>>;
 
 /// An item under its public name.
 struct Named<'p, 'a> {
@@ -97,7 +97,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         is_admitted
     }
 
-    pub(super) fn tools(&mut self) -> (ToolTable, Vec<Shown<'p>>) {
+    /// The tools; entries that say the same as those of a table of `before` are taken from there.
+    pub(super) fn tools(&mut self, before: Option<&ToolTable>) -> (ToolTable, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
         for Named { part, own, shown: item, name } in self.named(ListKind::Tools, &profile.tools) {
@@ -123,7 +124,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 annotations: Annotations::of_tool(&own.text),
                 validator: LazyValidator::new(set.or(schema), self.spec.schema_bytes, names),
             };
-            entries.insert(name, Box::new(entry));
+            let known = before.and_then(|before| before.get(&name)).filter(|known| known.is_like(&entry));
+            let entry = known.cloned().unwrap_or_else(|| Arc::new(entry));
+            entries.insert(entry.name.clone(), entry);
             shown.push((item, key));
         }
         (entries, shown)

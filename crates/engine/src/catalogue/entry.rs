@@ -77,6 +77,15 @@ pub struct ToolEntry {
 }
 
 impl ToolEntry {
+    /// Returns true if another entry says the same of the same tool.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (self.upstream, &self.name, &self.real_name) == (other.upstream, &other.name, &other.real_name)
+            && self.mirrored == other.mirrored
+            && self.tasks == other.tasks
+            && self.annotations == other.annotations
+            && self.validator.is_like(&other.validator)
+    }
+
     /// Checks arguments, JSON text, against the input schema.
     ///
     /// # Errors

@@ -71,11 +71,16 @@ fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> 
 
 impl View {
     /// Merges offers, in the order of the profile's servers, and says them in the words of the clients' era.
-    pub fn build(spec: ViewSpec<'_>, mut upstreams: Vec<UpstreamOffer>) -> Self {
+    pub fn build(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>) -> Self {
+        Self::build_beside(spec, upstreams, None)
+    }
+
+    /// The same; what it has in common with another view of the profile, such as compiled schemas, is held once.
+    pub fn build_beside(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>, beside: Option<&Self>) -> Self {
         let mut notes = Vec::new();
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
-        let (tools, tool_items) = all.tools();
+        let (tools, tool_items) = all.tools(beside.map(|view| &*view.tools));
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
@@ -107,7 +112,6 @@ impl View {
             alone(ListKind::Templates, &template_items),
         ];
         drop(parts);
-        upstreams.retain(|u| !denied.contains(&u.id));
         Self {
             era: spec.era,
             pages,
@@ -125,10 +129,10 @@ impl View {
             guard: spec.guard.cloned(),
             hidden: hidden.into(),
             barred,
+            upstreams: upstreams.into_iter().filter(|u| !denied.contains(&u.id)).collect(),
             denied,
             prefixed: spec.profile.names == Naming::Prefix,
             separate: spec.separate,
-            upstreams,
         }
     }
 

@@ -118,7 +118,7 @@ fn tick(shard: &Shard) {
     if let Some(rates) = &shard.gateway.manage_rates {
         rates.sweep();
     }
-    if shard.view.state.views.had_large_build() {
+    if shard.view.state.views.had_large() {
         shard.session.state.tidying.count_large();
     }
     shard.session.state.tidying.tick();

@@ -25,8 +25,11 @@ impl ViewState {
         let mut built: HashMap<Key, Arc<View>> = HashMap::new();
         let mut told: Vec<(Arc<ViewCell>, Vec<Notice>)> = Vec::new();
         for cell in self.views.with_any(&changed) {
-            let new = || Arc::new(cell.built(schema_bytes));
-            let view = built.entry(cell.deciding_key()).or_insert_with(new).clone();
+            let key = cell.deciding_key();
+            // One of the same profile that was built just now has the most in common, else the one of before.
+            let beside = built.iter().find(|(other, _)| other.1 == key.1).map(|(_, view)| view.clone());
+            let new = || Arc::new(cell.built(schema_bytes, &beside.unwrap_or_else(|| cell.view())));
+            let view = built.entry(key).or_insert_with(new).clone();
             let view = if cell.view().has_pages() { view } else { Arc::new(view.without_pages()) };
             let lists = cell.publish(view);
             told.push((cell, lists));
@@ -48,7 +51,7 @@ impl Audience for ViewState {
             self.update(schema_bytes);
             return Updating::done();
         }
-        self.views.note_large_build();
+        self.views.note_large();
         Updating::on_the_blocking_pool(move || self.update(schema_bytes))
     }
 

@@ -98,7 +98,14 @@ impl Basis {
         }
     }
 
-    pub(crate) fn build(&self, clients: ClientClass, guard: Option<&Guard>, schema_bytes: usize) -> View {
+    /// The view of what its servers offer now; what it has in common with another view is held once.
+    pub(crate) fn build(
+        &self,
+        clients: ClientClass,
+        guard: Option<&Guard>,
+        schema_bytes: usize,
+        beside: Option<&View>,
+    ) -> View {
         let shares = |upstream: &Arc<Upstream>| match upstream.server.spec.affinity {
             Affinity::Session => false,
             Affinity::Shared | Affinity::Caller => {
@@ -119,6 +126,6 @@ impl Basis {
             personal: self.asks || by_class || self.upstreams.iter().any(is_parted),
         };
         let part = |upstream: &Arc<Upstream>| upstream.catalogue.part(clients.era, clients.askable);
-        View::build(spec, self.upstreams.iter().map(part).collect())
+        View::build_beside(spec, self.upstreams.iter().map(part).collect(), beside)
     }
 }

@@ -147,9 +147,9 @@ async fn large_views_are_built_on_the_blocking_pool() {
     let weak: Weak<Told> = Arc::downgrade(&observer);
     context.state.set_observer(weak);
     let first = cell(&context, &V2025_11_25).await;
-    assert!(context.state.views.had_large_build() && !context.state.views.had_large_build());
+    assert!(context.state.views.had_large() && !context.state.views.had_large());
     // Shown as if nothing had been known: the next look finds 501 tools.
-    first.publish(Arc::new(self::context(0).state.basis(0, None).build(first.clients, None, 1 << 16)));
+    first.publish(Arc::new(self::context(0).state.basis(0, None).build(first.clients, None, 1 << 16, None)));
     let upstream = server(&context);
     let updating = context.state.clone().catalogue_changed(&context.egress.snapshot, &upstream.server);
     updating.finished().await;
@@ -165,7 +165,7 @@ async fn a_view_that_was_built_before_a_change_is_not_used() {
         let context = context(600);
         let views = &context.state.views;
         let (basis, changes) = (context.state.basis(0, None), views.changes.load(Ordering::SeqCst));
-        let view = Arc::new(basis.build(clients, None, 1 << 16));
+        let view = Arc::new(basis.build(clients, None, 1 << 16, None));
         let built = Prebuilt { basis, view: view.clone(), changes };
         if is_changed {
             let server = &server(&context).server;

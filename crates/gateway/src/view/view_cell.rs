@@ -96,7 +96,7 @@ impl ViewCell {
     /// Rebuilds it from its servers' current offers, and notifies its clients of the differences.
     pub(crate) fn rebuild(&self, observer: Option<&dyn ViewObserver>, schema_bytes: usize) {
         let _one = self.building.lock();
-        let changed = self.publish(Arc::new(self.built(schema_bytes)));
+        let changed = self.publish(Arc::new(self.built(schema_bytes, &self.view())));
         self.tell(observer, &changed);
     }
 
@@ -107,7 +107,7 @@ impl ViewCell {
         if !self.is_large() && !self.building.is_locked() {
             return self.rebuild(observer.as_deref(), schema_bytes);
         }
-        context.state.views.note_large_build();
+        context.state.views.note_large();
         let cell = self.clone();
         let rebuilt = tokio::task::spawn_blocking(move || cell.rebuild(observer.as_deref(), schema_bytes));
         if rebuilt.await.is_err() {
@@ -121,8 +121,8 @@ impl ViewCell {
     }
 
     /// The view of what its servers offer now.
-    pub(crate) fn built(&self, schema_bytes: usize) -> View {
-        self.basis.load().build(self.clients, self.guard.as_ref(), schema_bytes)
+    pub(crate) fn built(&self, schema_bytes: usize, beside: &View) -> View {
+        self.basis.load().build(self.clients, self.guard.as_ref(), schema_bytes, Some(beside))
     }
 
     /// The key under which it is found.

@@ -67,8 +67,8 @@ pub(crate) struct Views {
     outdated: Mutex<Vec<Arc<Server>>>,
     /// Counts changes of catalogues.
     pub(super) changes: AtomicU64,
-    /// True if a large view was built since this was asked for last.
-    had_large_build: AtomicBool,
+    /// True if a large view was built, or a large page sent, since this was asked for last.
+    had_large: AtomicBool,
     /// The bytes of ready pages and of catalogues.
     kept: Mutex<KeptCount>,
 }
@@ -144,13 +144,14 @@ impl Views {
         if !basis.is_large(era) {
             return self.insert(context, &looking, None);
         }
-        self.note_large_build();
+        self.note_large();
         // Counted before it is built: what changes since makes it useless.
         let changes = self.changes.load(Ordering::SeqCst);
         let guard = context.egress.snapshot.guard(profile, &looking.class);
         let (clients, schema_bytes) = (looking.clients, context.egress.snapshot.limits.schema_bytes);
+        let beside = self.any_of(profile);
         let built = tokio::task::spawn_blocking(move || {
-            let view = Arc::new(basis.build(clients, guard.as_ref(), schema_bytes));
+            let view = Arc::new(basis.build(clients, guard.as_ref(), schema_bytes, beside.as_deref()));
             Prebuilt { basis, view, changes }
         });
         let (built, then) = (built.await.ok(), look());
@@ -236,7 +237,11 @@ impl Views {
         let view = match (cells.values().find(like), prebuilt.filter(is_current)) {
             (Some(cell), _) => cell.view(),
             (None, Some(built)) => built.view,
-            (None, None) => Arc::new(basis.build(*clients, guard.as_ref(), snapshot.limits.schema_bytes)),
+            (None, None) => {
+                let beside = cells.values().find(|cell| cell.profile == *profile).map(|cell| cell.view());
+                let schema_bytes = snapshot.limits.schema_bytes;
+                Arc::new(basis.build(*clients, guard.as_ref(), schema_bytes, beside.as_deref()))
+            }
         };
         let cell = Arc::new(ViewCell {
             profile: *profile,
@@ -335,6 +340,11 @@ impl Views {
         std::mem::take(&mut *self.outdated.lock())
     }
 
+    /// A view of a profile, for whichever clients.
+    fn any_of(&self, profile: usize) -> Option<Arc<View>> {
+        self.cells.lock().values().find(|cell| cell.profile == profile).map(|cell| cell.view())
+    }
+
     /// Counts the bytes of ready pages, beside those of catalogues, among all that is kept.
     pub(super) fn count_kept(&self, catalogues: usize) {
         let shown: Vec<Arc<View>> = self.cells.lock().values().map(|cell| cell.view()).collect();
@@ -358,14 +368,14 @@ impl Views {
         }
     }
 
-    /// Notes that a large view is built: a build leaves several times the view's bytes with the allocator.
-    pub(super) fn note_large_build(&self) {
-        self.had_large_build.store(true, Ordering::Relaxed);
+    /// Notes that a large view is built, or a large page sent: either leaves several times its bytes with the allocator.
+    pub(crate) fn note_large(&self) {
+        self.had_large.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if a large view was built since the last call.
-    pub(crate) fn had_large_build(&self) -> bool {
-        self.had_large_build.swap(false, Ordering::Relaxed)
+    /// Returns true if a large view was built, or a large page sent, since the last call.
+    pub(crate) fn had_large(&self) -> bool {
+        self.had_large.swap(false, Ordering::Relaxed)
     }
 
     /// Drops the ready pages of views that nobody has listed for ten minutes.
