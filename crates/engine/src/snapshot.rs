@@ -253,6 +253,8 @@ impl UpstreamSpec {
             args: Vec::new(),
             env: indexmap::IndexMap::new(),
             cwd: None,
+            max_memory: None,
+            max_processes: None,
         };
         let (id, name) = (UpstreamId(u32::MAX), "(removed)".into());
         let (tools, start_timeout) = (ServerTools::default(), Duration::ZERO);

@@ -4,74 +4,17 @@
 #[expect(dead_code, reason = "the instruction budgets measure more")]
 mod workload;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[expect(dead_code, reason = "the memory of long lists is measured elsewhere")]
+mod counting;
 
 use std::time::Duration;
 
+use counting::{Asked, allocations};
 use dragoman_engine::access::{AccessTarget, Asker, Principal, Rules};
 use dragoman_engine::catalogue::ListKind;
 use dragoman_engine::config::{Config, Lookup, load};
 use dragoman_engine::rate::{Limiter, RatedRequest};
 use workload::{Call, List};
-
-thread_local! {
-    static ASKED: Cell<Asked> = const { Cell::new(Asked { times: 0, bytes: 0 }) };
-}
-
-/// What memory was asked for.
-#[derive(Clone, Copy)]
-struct Asked {
-    times: usize,
-    bytes: usize,
-}
-
-/// The system's allocator, counting what each thread asks it for.
-struct Counting;
-
-fn count(bytes: usize) {
-    // A thread that is ending has nothing to count with, and nothing that is counted.
-    let _ = ASKED.try_with(|asked| {
-        let before = asked.get();
-        asked.set(Asked { times: before.times + 1, bytes: before.bytes + bytes });
-    });
-}
-
-#[expect(
-    unsafe_code,
-    reason = "an allocator cannot be written otherwise; every call goes to the system's as it is"
-)]
-// SAFETY: all methods pass their arguments to `System`, which keeps the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size);
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::realloc`.
-        unsafe { System.realloc(block, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `GlobalAlloc::dealloc`.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// What memory `work` asks for.
-fn allocations<T>(work: impl FnOnce() -> T) -> Asked {
-    let before = ASKED.get();
-    let made = work();
-    let after = ASKED.get();
-    drop(made);
-    Asked { times: after.times - before.times, bytes: after.bytes - before.bytes }
-}
 
 #[test]
 fn a_call_asks_for_memory_at_most_eight_times() {

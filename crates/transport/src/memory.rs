@@ -2,6 +2,8 @@
 //! writes no core dump, and no other process of the same user can attach to it or read its memory. Children are not
 //! affected, because a new program is dumpable again; they inherit only the limit of core dumps. It must not know
 //! what the memory holds.
+//!
+//! It also returns what the allocator keeps to the operating system.
 
 use std::io;
 
@@ -16,6 +18,19 @@ pub fn protect() -> io::Result<()> {
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
+
+/// Returns free memory that the allocator keeps, in the arenas of all threads, to the operating system. It walks through the
+/// heap, so it is for moments after which much is free, and for threads without connections.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code, reason = "glibc offers this only as a C function")]
+pub fn give_back() {
+    // SAFETY: `malloc_trim` takes no pointers, may be called at any time from any thread, and does its own locking.
+    unsafe { libc::malloc_trim(0) };
+}
+
+/// Other allocators return memory by themselves.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn give_back() {}
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {

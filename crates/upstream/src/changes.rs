@@ -47,6 +47,8 @@ pub struct HeardOn {
     pub id: u64,
     /// The time at which it was opened.
     pub opened: Instant,
+    /// True if it leads to a process that serves one client at a time: what that process announces is no other link's news.
+    pub is_own_process: bool,
 }
 
 /// The announcements of one server that were passed on, by list: on which link, and when.
@@ -69,7 +71,10 @@ impl Announced {
         let mut announced = self.0.lock();
         announced.retain(|(.., at)| now.saturating_duration_since(*at) < ECHO);
         let is_echo = |list: &Notice| {
-            announced.iter().any(|(other, on, at)| other == list && *on != link.id && link.opened <= *at)
+            !link.is_own_process
+                && announced
+                    .iter()
+                    .any(|(other, on, at)| other == list && *on != link.id && link.opened <= *at)
         };
         lists.iter().filter(|list| !is_echo(list)).copied().collect()
     }
@@ -94,7 +99,7 @@ mod tests {
     #[test]
     fn what_is_announced_on_several_links_is_news_once() {
         let (announced, opened) = (Announced::default(), Instant::now());
-        let (now, on) = (opened + ECHO, |id| HeardOn { id, opened });
+        let (now, on) = (opened + ECHO, |id| HeardOn { id, opened, is_own_process: false });
         let (tools, prompts) = (Notice::ToolsChanged, Notice::PromptsChanged);
         assert_eq!(announced.news(&[tools], on(1), now), [tools]);
         assert_eq!(announced.news(&[tools, prompts], on(2), now), [prompts]);
@@ -103,11 +108,26 @@ mod tests {
     }
 
     #[test]
+    fn a_process_of_one_client_is_no_echo_of_another() {
+        let (announced, opened) = (Announced::default(), Instant::now());
+        let on = |id| HeardOn { id, opened, is_own_process: true };
+        let tools = Notice::ToolsChanged;
+        assert_eq!(announced.news(&[tools], on(1), opened), [tools]);
+        assert_eq!(announced.news(&[tools], on(2), opened), [tools]);
+    }
+
+    #[test]
     fn a_link_that_was_opened_since_tells_of_another_change() {
         let (announced, now) = (Announced::default(), Instant::now());
         let tools = Notice::ToolsChanged;
-        assert_eq!(announced.news(&[tools], HeardOn { id: 1, opened: now }, now), [tools]);
+        assert_eq!(
+            announced.news(&[tools], HeardOn { id: 1, opened: now, is_own_process: false }, now),
+            [tools]
+        );
         let opened = now + ECHO / 4;
-        assert_eq!(announced.news(&[tools], HeardOn { id: 2, opened }, now + ECHO / 2), [tools]);
+        assert_eq!(
+            announced.news(&[tools], HeardOn { id: 2, opened, is_own_process: false }, now + ECHO / 2),
+            [tools]
+        );
     }
 }

@@ -7,7 +7,7 @@ use engine::snapshot::{Snapshot, UpstreamSpec};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Uri};
 use native::NativeServer;
-use transport::child::Spec;
+use transport::child::{ChildCaps, Spec};
 use transport::up::{HttpLimits, HttpTarget};
 
 use crate::embedded;
@@ -112,6 +112,10 @@ pub fn child(link: &StdioLink) -> Spec {
         env: link.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
         cwd: link.cwd.as_ref().map(|cwd| cwd.expose().into()),
         inherit: Vec::new(),
+        caps: ChildCaps {
+            memory: link.max_memory.and_then(|bytes| bytes.try_into().ok()),
+            processes: link.max_processes.and_then(|count| count.try_into().ok()),
+        },
     }
 }
 
@@ -128,4 +132,16 @@ pub fn headers(server: &str, http: &HttpConfig) -> Result<HeaderMap, String> {
         headers.insert(name.clone(), value);
     }
     Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_has_the_caps_of_its_server() {
+        let link = StdioLink { max_memory: Some(64 << 20), max_processes: Some(4), ..StdioLink::default() };
+        assert_eq!(child(&link).caps, ChildCaps { memory: Some(64 << 20), processes: Some(4) });
+        assert_eq!(child(&StdioLink::default()).caps, ChildCaps::default());
+    }
 }

@@ -10,6 +10,7 @@ use engine::Snapshot;
 use parking_lot::Mutex;
 use proto::mcp::Notice;
 use proto::rpc::FrameLimits;
+use tokio::task::JoinHandle;
 use transport::child::Supervisor;
 use transport::net::Stop;
 use transport::net::client::Client;
@@ -19,8 +20,8 @@ use crate::starts::Starts;
 
 /// Those who see what servers offer.
 pub trait Audience: Send + Sync {
-    /// A server's catalogue has changed.
-    fn catalogue_changed(&self, snapshot: &Snapshot, server: &Server);
+    /// A server's catalogue has changed. Those who see it are shown the change at the end of what is returned, and told after.
+    fn catalogue_changed(self: Arc<Self>, snapshot: &Snapshot, server: &Arc<Server>) -> Updating;
 
     /// A server has announced that lists have changed, and they are about to be fetched. What is returned tells, once they
     /// are, those who were not told by the difference.
@@ -29,6 +30,32 @@ pub trait Audience: Send + Sync {
     /// Returns true if somebody is told of changes of this server's lists on a stream of notices or, if `sessions` count, in a
     /// session.
     fn listens(&self, server: &Server, sessions: bool) -> bool;
+}
+
+/// The views that show a changed catalogue, while they are built.
+#[must_use = "until the views are built, clients are shown the catalogue of before"]
+#[derive(Debug)]
+pub struct Updating(Option<JoinHandle<()>>);
+
+impl Updating {
+    /// All of them have been built.
+    pub fn done() -> Self {
+        Self(None)
+    }
+
+    /// Begins to build them on the blocking pool. They are built whether or not anybody waits.
+    pub fn on_the_blocking_pool(build: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(tokio::task::spawn_blocking(build)))
+    }
+
+    /// Waits until they are built.
+    pub async fn finished(self) {
+        if let Some(task) = self.0
+            && task.await.is_err()
+        {
+            tracing::error!("the views of a changed catalogue were not built: their task panicked");
+        }
+    }
 }
 
 /// The notification to send once changed lists have been fetched.

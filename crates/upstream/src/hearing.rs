@@ -14,7 +14,7 @@ use transport::up::{EventStream, LinkError, Owner, StreamItem, UnaskedMessage, m
 
 use self::attempts::Attempt;
 use crate::changes::Changes;
-use crate::egress::Egress;
+use crate::egress::{Egress, Updating};
 use crate::link::reply::Item;
 use crate::link::{LinkUser, OpenLink, Wire};
 use crate::pool::dispatch::Binding;
@@ -26,9 +26,9 @@ use crate::upstream::Upstream;
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 impl LinkListener for Upstream {
-    fn opened(self: Arc<Self>, egress: &Egress, opened: OpenedLink<'_>) {
+    fn opened(self: Arc<Self>, egress: &Egress, opened: OpenedLink<'_>) -> Updating {
         let OpenedLink { link, cell, asked, askable, was_gone, users } = opened;
-        self.catalogue.introduced(egress, asked, &link.hello);
+        let updating = self.catalogue.introduced(egress, asked, &link.hello);
         start(egress, &self, link, askable, cell);
         for user in users {
             user.rejoin(egress, self.server.spec.id);
@@ -38,6 +38,7 @@ impl LinkListener for Upstream {
             let (catalogue, egress) = (self.catalogue.clone(), egress.clone());
             tokio::spawn(async move { catalogue.refresh(&egress).await });
         }
+        updating
     }
 }
 

@@ -17,6 +17,9 @@ use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, V
 use crate::access::Annotations;
 use crate::config::{Glob, NameRules, Profile, ToolSetting};
 
+/// Tools by their public names. Views of other versions share the entries, and with them the compiled schemas.
+pub(super) type ToolTable = HashMap<Arc<str>, Arc<ToolEntry>>;
+
 /// An item under its public name.
 struct Named<'p, 'a> {
     part: &'p Part<'a>,
@@ -94,14 +97,15 @@ impl<'p, 'a> Assembly<'p, 'a> {
         is_admitted
     }
 
-    pub(super) fn tools(&mut self) -> (HashMap<String, ToolEntry>, Vec<Shown<'p>>) {
+    /// The tools; entries that say the same as those of a table of `before` are taken from there.
+    pub(super) fn tools(&mut self, before: Option<&ToolTable>) -> (ToolTable, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
         for Named { part, own, shown: item, name } in self.named(ListKind::Tools, &profile.tools) {
             // Its server's own words: what clients are shown may say less.
             let schema = own.member("inputSchema");
             let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
-            let (real_name, key) = renamed(item, &name);
+            let (real_name, key) = renamed(own, item, &name);
             let set = profile.tool_settings.of(&part.upstream.name, &own.key);
             let set = set.and_then(|set| set.input_schema.clone());
             let names = part.offer.reader.as_ref().filter(|_| set.is_none());
@@ -110,16 +114,19 @@ impl<'p, 'a> Assembly<'p, 'a> {
             // What may have changed since does not refuse what may fit by now.
             let is_current = part.offer.is_confirmed && part.offer.failure(ListKind::Tools).is_none();
             let (schema, names) = if is_current { (schema, names) } else { (None, None) };
+            let name: Arc<str> = name.into();
             let entry = ToolEntry {
                 upstream: part.upstream.id,
-                name: name.as_str().into(),
+                name: name.clone(),
                 real_name,
-                mirrored,
+                mirrored: mirrored.into(),
                 tasks: part.task_support(own),
                 annotations: Annotations::of_tool(&own.text),
                 validator: LazyValidator::new(set.or(schema), self.spec.schema_bytes, names),
             };
-            entries.insert(name, entry);
+            let known = before.and_then(|before| before.get(&name)).filter(|known| known.is_like(&entry));
+            let entry = known.cloned().unwrap_or_else(|| Arc::new(entry));
+            entries.insert(entry.name.clone(), entry);
             shown.push((item, key));
         }
         (entries, shown)
@@ -145,8 +152,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
     pub(super) fn prompts(&mut self) -> (HashMap<String, PromptEntry>, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
-        for Named { part, shown: item, name, .. } in self.named(ListKind::Prompts, &profile.prompts) {
-            let (real_name, key) = renamed(item, &name);
+        for Named { part, own, shown: item, name } in self.named(ListKind::Prompts, &profile.prompts) {
+            let (real_name, key) = renamed(own, item, &name);
             entries.insert(name, PromptEntry { upstream: part.upstream.id, real_name });
             shown.push((item, key));
         }
@@ -209,12 +216,12 @@ pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: 
     unlisted().unwrap_or(merged)
 }
 
-/// The name for the upstream and the key for the list, where the public name is another one.
-fn renamed(item: &Item, public: &str) -> (Option<Bytes>, Option<String>) {
-    if item.key == public {
-        return (None, None);
-    }
-    (Some(item.key_span.share(&item.text)), Some(public.to_owned()))
+/// The name for the upstream and the key for the list, where the public name is another one. The name is a slice of the
+/// catalogue's text, because a slice of what clients are shown would keep the whole translated item.
+fn renamed(own: &Item, shown: &Item, public: &str) -> (Option<Bytes>, Option<String>) {
+    let real = (own.key != public).then(|| own.key_span.share(&own.text));
+    let key = (shown.key != public).then(|| public.to_owned());
+    (real, key)
 }
 
 /// The instructions of the profile and its servers.

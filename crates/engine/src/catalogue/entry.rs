@@ -65,10 +65,10 @@ pub struct ToolEntry {
     pub upstream: UpstreamId,
     /// Its public name.
     pub name: Arc<str>,
-    /// Its name at the upstream, a JSON string; `None` if it equals the public name.
+    /// Its name at the upstream, a JSON string out of the catalogue's text; `None` if it equals the public name.
     pub real_name: Option<Bytes>,
     /// Arguments that requests mirror in headers, if the client's or the server's era has such headers.
-    pub mirrored: Vec<MirroredParam>,
+    pub mirrored: Box<[MirroredParam]>,
     /// Support for running a call as a task, if client and server use different forms of tasks.
     pub tasks: TaskSupport,
     /// The server's annotations.
@@ -77,6 +77,15 @@ pub struct ToolEntry {
 }
 
 impl ToolEntry {
+    /// Returns true if another entry says the same of the same tool.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (self.upstream, &self.name, &self.real_name) == (other.upstream, &other.name, &other.real_name)
+            && self.mirrored == other.mirrored
+            && self.tasks == other.tasks
+            && self.annotations == other.annotations
+            && self.validator.is_like(&other.validator)
+    }
+
     /// Checks arguments, JSON text, against the input schema.
     ///
     /// # Errors

@@ -130,6 +130,22 @@ impl Offer {
         Self { lists: Arc::new(lists), ..self.clone() }
     }
 
+    /// The same lists, with the items that another offer words alike taken from there, so that their bytes are held once.
+    #[must_use]
+    pub fn sharing(self, other: &Self) -> Self {
+        if self.same_lists(other) {
+            return Self { lists: other.lists.clone(), ..self };
+        }
+        let lists = ListKind::ALL.map(|kind| {
+            let known: HashMap<&str, &Item> =
+                other.list(kind).iter().map(|item| (item.key.as_str(), item)).collect();
+            let alike =
+                |own: &Item| known.get(own.key.as_str()).filter(|item| item.text == own.text).copied();
+            self.list(kind).iter().map(|own| alike(own).unwrap_or(own).clone()).collect()
+        });
+        Self { lists: Arc::new(lists), ..self }
+    }
+
     /// The items that another offer lacks and, in the same version, those that it words otherwise.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> Self {
@@ -144,6 +160,16 @@ impl Offer {
             self.list(kind).iter().filter(is_beyond).cloned().collect()
         });
         Self { lists: Arc::new(lists), ..self.clone() }
+    }
+
+    /// The bytes of the items' texts.
+    pub fn text_bytes(&self) -> usize {
+        self.lists.iter().flatten().map(|item| item.text.len()).sum()
+    }
+
+    /// Returns true if two offers hold the same lists, not only lists that are alike.
+    pub fn shares_lists(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.lists, &other.lists)
     }
 
     /// Returns true if nothing is listed.

@@ -16,6 +16,7 @@ pub(super) type Shown<'p> = (&'p Item, Option<String>);
 pub struct Pages {
     /// A hash of the items, which shows if a list has changed.
     pub digest: u64,
+    /// Empty when they were dropped: a list has at least one page.
     pages: Vec<CacheableResult>,
 }
 
@@ -50,6 +51,21 @@ impl Pages {
             })
             .collect();
         Self { digest: std::hash::Hasher::finish(&digest), pages }
+    }
+
+    /// Returns true if the pages are there.
+    pub(super) fn is_ready(&self) -> bool {
+        !self.pages.is_empty()
+    }
+
+    /// The length of all pages.
+    pub(super) fn bytes(&self) -> usize {
+        self.pages.iter().map(|page| page.text().len()).sum()
+    }
+
+    /// The digest alone.
+    pub(super) fn without_text(&self) -> Self {
+        Self { digest: self.digest, pages: Vec::new() }
     }
 
     /// The result with the page for `cursor` (a JSON string without its quotes), or the first page without one.

@@ -1,11 +1,12 @@
 //! The view of one profile for one kind of client: the catalogues of all its upstreams as one server's.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use proto::era::{CacheHint, CacheScope, CacheableResult, Era, discover_result};
 use proto::json::unquote;
 
-use super::assemble::{Assembly, capabilities, instructions, is_awaited};
+use super::assemble::{Assembly, ToolTable, capabilities, instructions, is_awaited};
 use super::capabilities::{declared, declares, names_extension};
 use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec, present};
 use super::names::SEPARATOR;
@@ -18,13 +19,14 @@ use crate::access::{Annotations, Guard};
 use crate::config::{Glob, Naming, UriRules};
 
 /// The merged catalogue of a profile for the clients of one era with the same capabilities.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct View {
     era: &'static Era,
-    tools: HashMap<String, ToolEntry>,
-    prompts: HashMap<String, PromptEntry>,
-    pub(super) resources: HashMap<String, UpstreamId>,
-    pub(super) templates: Vec<TemplateOwner>,
+    // Shared with the same view without its pages.
+    tools: Arc<ToolTable>,
+    prompts: Arc<HashMap<String, PromptEntry>>,
+    pub(super) resources: Arc<HashMap<String, UpstreamId>>,
+    pub(super) templates: Arc<[TemplateOwner]>,
     /// The profile's own rules for URIs.
     pub(super) uri_rules: UriRules,
     pages: [Pages; 4],
@@ -39,7 +41,7 @@ pub struct View {
     upstreams: Vec<UpstreamOffer>,
     notes: Vec<String>,
     pub(super) guard: Option<Guard>,
-    hidden: HashSet<(ListKind, String)>,
+    hidden: Arc<HashSet<(ListKind, String)>>,
     /// Of the servers that list something, whether all of it is kept from the clients.
     barred: HashMap<UpstreamId, bool>,
     /// The servers of which the clients may use nothing: all else is as if these were not there.
@@ -69,11 +71,16 @@ fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> 
 
 impl View {
     /// Merges offers, in the order of the profile's servers, and says them in the words of the clients' era.
-    pub fn build(spec: ViewSpec<'_>, mut upstreams: Vec<UpstreamOffer>) -> Self {
+    pub fn build(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>) -> Self {
+        Self::build_beside(spec, upstreams, None)
+    }
+
+    /// The same; what it has in common with another view of the profile, such as compiled schemas, is held once.
+    pub fn build_beside(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>, beside: Option<&Self>) -> Self {
         let mut notes = Vec::new();
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
-        let (tools, tool_items) = all.tools();
+        let (tools, tool_items) = all.tools(beside.map(|view| &*view.tools));
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
@@ -105,14 +112,13 @@ impl View {
             alone(ListKind::Templates, &template_items),
         ];
         drop(parts);
-        upstreams.retain(|u| !denied.contains(&u.id));
         Self {
             era: spec.era,
             pages,
-            resources: resources.into_iter().collect(),
-            tools,
-            prompts,
-            templates,
+            resources: Arc::new(resources.into_iter().collect()),
+            tools: tools.into(),
+            prompts: prompts.into(),
+            templates: templates.into(),
             uri_rules: spec.profile.resources.clone(),
             declared,
             capabilities,
@@ -121,12 +127,12 @@ impl View {
             is_provisional,
             notes,
             guard: spec.guard.cloned(),
-            hidden,
+            hidden: hidden.into(),
             barred,
+            upstreams: upstreams.into_iter().filter(|u| !denied.contains(&u.id)).collect(),
             denied,
             prefixed: spec.profile.names == Naming::Prefix,
             separate: spec.separate,
-            upstreams,
         }
     }
 
@@ -142,7 +148,7 @@ impl View {
 
     /// The tool with this public name.
     pub fn tool(&self, name: &str) -> Option<&ToolEntry> {
-        self.tools.get(name)
+        self.tools.get(name).map(|tool| &**tool)
     }
 
     /// Checks whether the clients may use this as it is asked for. What they may not looks as if it were not there.
@@ -240,6 +246,28 @@ impl View {
         let owners =
             if declaring.len() > 1 && !naming.is_empty() { naming } else { declaring.iter().collect() };
         owners.into_iter().map(|(u, _)| (u.id, &*u.name)).collect()
+    }
+
+    /// Returns true if the pages of its lists are ready.
+    pub fn has_pages(&self) -> bool {
+        self.pages.iter().all(Pages::is_ready)
+    }
+
+    /// The bytes of the ready pages.
+    pub fn page_bytes(&self) -> usize {
+        self.pages.iter().map(Pages::bytes).sum()
+    }
+
+    /// The number of items in its lists.
+    pub fn items(&self) -> usize {
+        self.tools.len() + self.prompts.len() + self.resources.len() + self.templates.len()
+    }
+
+    /// The same view without ready pages: names are found as before, and lists cannot be answered from it.
+    #[must_use]
+    pub fn without_pages(&self) -> Self {
+        let pages = [0, 1, 2, 3].map(|list: usize| self.pages[list].without_text());
+        Self { pages, ..self.clone() }
     }
 
     /// The ready pages of a list.

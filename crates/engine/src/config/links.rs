@@ -12,7 +12,7 @@ use super::parse::Entry;
 use super::read::{Fields, Reader};
 use super::rows::section;
 use super::section;
-use super::spellings::{Afresh, Apart, List, Mapping, Maybe, ServerText, Sound, Spelling};
+use super::spellings::{Afresh, Apart, Bytes, List, Mapping, Maybe, Number, ServerText, Sound, Spelling};
 use super::text::Text;
 
 /// A value as a text, such as of a variable or of a header.
@@ -47,6 +47,12 @@ section! {
         }, see "[security.md](security.md)";
         /// The working folder.
         "cwd" cwd: Option<Text> = Maybe(Sound("a folder", check::no_nul_text)), absent "Dragoman's own";
+        /// The memory that the process and all that it starts may use: a number of bytes or `512MiB`. Linux only.
+        "maxMemory" max_memory: Option<usize> = Maybe(Bytes { least: 16 << 20, most: 1 << 44 }), absent "no limit",
+            see "[reliability.md](reliability.md#caps-of-a-child-process)";
+        /// The number of processes, its own included, that it may have at a time. Linux only.
+        "maxProcesses" max_processes: Option<usize> = Maybe(Number { least: 1, most: 100_000 }), absent "no limit",
+            see "[reliability.md](reliability.md#caps-of-a-child-process)";
     ]
 }
 

@@ -39,6 +39,17 @@ const SHORT: usize = 16 << 10;
 /// The most answers that are kept apart from other events.
 const MAX_ANSWERS: usize = 32;
 
+/// An event that is kept.
+#[derive(Debug)]
+struct KeptEvent {
+    id: EventId,
+    data: Bytes,
+    /// Its age among the events of all sessions: smaller is older.
+    order: u64,
+    /// True if its client has fetched it after a lost connection.
+    is_fetched: bool,
+}
+
 /// The latest events of a session, over all its streams, within two caps. Answers are kept apart, so that no number of
 /// notices takes their place.
 #[derive(Debug)]
@@ -46,8 +57,8 @@ pub struct EventLog {
     max_events: usize,
     max_bytes: usize,
     bytes: usize,
-    kept: VecDeque<(EventId, Bytes)>,
-    answers: VecDeque<(EventId, Bytes)>,
+    kept: VecDeque<KeptEvent>,
+    answers: VecDeque<KeptEvent>,
     answer_bytes: usize,
 }
 
@@ -58,36 +69,82 @@ impl EventLog {
         Self { max_events, max_bytes, bytes: 0, kept, answers, answer_bytes: 0 }
     }
 
-    /// Keeps an answer, and drops the oldest ones if needed; at least the newest stays, where anything is kept at all.
-    pub fn push_answer(&mut self, id: EventId, data: Bytes) {
+    /// Keeps an answer, and drops the oldest ones if needed, first those that were fetched; at least the newest stays, where
+    /// anything is kept at all. `order` is its age among the events of all sessions.
+    pub fn push_answer(&mut self, id: EventId, data: Bytes, order: u64) {
         if self.max_events == 0 || self.max_bytes == 0 {
             return;
         }
         self.answer_bytes += data.len();
-        self.answers.push_back((id, own(data)));
+        self.answers.push_back(KeptEvent { id, data: own(data), order, is_fetched: false });
         while self.answers.len() > 1
             && (self.answers.len() > MAX_ANSWERS || self.answer_bytes > self.max_bytes)
         {
-            let Some((_, old)) = self.answers.pop_front() else { break };
-            self.answer_bytes -= old.len();
+            self.drop_answer(self.answers.iter().position(|answer| answer.is_fetched).unwrap_or(0));
+        }
+    }
+
+    fn drop_answer(&mut self, at: usize) {
+        if let Some(answer) = self.answers.remove(at) {
+            self.answer_bytes -= answer.data.len();
         }
     }
 
     /// Keeps an event, and drops the oldest ones if needed.
-    pub fn push(&mut self, id: EventId, data: Bytes) {
+    pub fn push(&mut self, id: EventId, data: Bytes, order: u64) {
         self.bytes += data.len();
-        self.kept.push_back((id, own(data)));
+        self.kept.push_back(KeptEvent { id, data: own(data), order, is_fetched: false });
         while self.kept.len() > self.max_events || self.bytes > self.max_bytes {
-            let Some((_, old)) = self.kept.pop_front() else { break };
-            self.bytes -= old.len();
+            self.drop_event();
         }
+    }
+
+    fn drop_event(&mut self) {
+        if let Some(event) = self.kept.pop_front() {
+            self.bytes -= event.data.len();
+        }
+    }
+
+    /// The bytes of all that is kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes + self.answer_bytes
+    }
+
+    /// Notes that the client has fetched what was kept of a stream.
+    pub fn note_fetched(&mut self, stream: u64) {
+        for answer in self.answers.iter_mut().filter(|answer| answer.id.stream == stream) {
+            answer.is_fetched = true;
+        }
+    }
+
+    /// The order of the oldest event that may go to make room. Answers that were not fetched are pinned while they are not older
+    /// than `pinned_from`.
+    pub fn oldest(&self, pinned_from: u64) -> Option<u64> {
+        let event = self.kept.front().map(|event| event.order);
+        let answer = self.oldest_answer(pinned_from).map(|at| self.answers[at].order);
+        event.into_iter().chain(answer).min()
+    }
+
+    /// Lets that event go.
+    pub fn drop_oldest(&mut self, pinned_from: u64) {
+        let Some(oldest) = self.oldest(pinned_from) else { return };
+        if self.kept.front().is_some_and(|event| event.order == oldest) {
+            self.drop_event();
+        } else if let Some(at) = self.oldest_answer(pinned_from) {
+            self.drop_answer(at);
+        }
+    }
+
+    fn oldest_answer(&self, pinned_from: u64) -> Option<usize> {
+        self.answers.iter().position(|answer| answer.is_fetched || answer.order < pinned_from)
     }
 
     /// The kept events of the same stream after `last`.
     pub fn after(&self, last: EventId) -> impl Iterator<Item = (EventId, Bytes)> + '_ {
         let behind = move |id: &EventId| id.stream == last.stream && id.event > last.event;
         // An answer is the last event of its request; in a batch others may have come after it, which is no matter.
-        self.kept.iter().chain(&self.answers).filter(move |(id, _)| behind(id)).cloned()
+        let kept = self.kept.iter().chain(&self.answers).filter(move |event| behind(&event.id));
+        kept.map(|event| (event.id, event.data.clone()))
     }
 
     /// Returns true if a replay after `last` would have a gap, because later events of the stream were dropped or
@@ -129,7 +186,7 @@ mod tests {
     fn replays_one_stream_in_order() {
         let mut log = EventLog::new(10, 1000);
         for (n, stream) in [1, 2, 1, 2, 1].into_iter().enumerate() {
-            log.push(id(stream, n as u64), Bytes::from(vec![b'x'; n]));
+            log.push(id(stream, n as u64), Bytes::from(vec![b'x'; n]), 0);
         }
         let replay: Vec<_> = log.after(id(1, 0)).map(|(id, _)| id.event).collect();
         assert_eq!(replay, [2, 4]);
@@ -138,20 +195,20 @@ mod tests {
     #[test]
     fn an_answer_outlives_any_number_of_notices() {
         let mut log = EventLog::new(3, 100);
-        log.push_answer(id(1, 0), Bytes::from_static(b"answer"));
+        log.push_answer(id(1, 0), Bytes::from_static(b"answer"), 0);
         for n in 1..50 {
-            log.push(id(2, n), Bytes::from_static(b"notice"));
+            log.push(id(2, n), Bytes::from_static(b"notice"), 0);
         }
         let replay: Vec<_> = log.after(id(1, 0)).collect();
         assert!(replay.is_empty());
-        log.push_answer(id(2, 50), Bytes::from(vec![b'x'; 300]));
+        log.push_answer(id(2, 50), Bytes::from(vec![b'x'; 300]), 0);
         let replay: Vec<_> = log.after(id(2, 47)).map(|(id, _)| id.event).collect();
         assert_eq!(replay, [48, 49, 50]);
         assert!(!log.has_gap(id(2, 47), 51) && log.has_gap(id(2, 40), 51));
         // The long answer took the place of the older one.
         assert!(log.has_gap(id(1, u64::MAX), 1));
         let mut none = EventLog::new(0, 0);
-        none.push_answer(id(1, 1), Bytes::from_static(b"x"));
+        none.push_answer(id(1, 1), Bytes::from_static(b"x"), 0);
         assert_eq!(none.after(id(1, 0)).count(), 0);
     }
 
@@ -159,7 +216,7 @@ mod tests {
     fn caps_hold_and_gaps_are_known() {
         let mut log = EventLog::new(3, 100);
         for n in 0..5 {
-            log.push(id(1, n), Bytes::from_static(b"12345"));
+            log.push(id(1, n), Bytes::from_static(b"12345"), 0);
         }
         assert_eq!(log.after(id(1, 0)).count(), 3);
         assert!(log.has_gap(id(1, 0), 5));
@@ -169,9 +226,40 @@ mod tests {
         assert!(log.has_gap(id(1, 5), 5));
         assert!(log.has_gap(id(1, u64::MAX), 5));
         let mut none = EventLog::new(0, 0);
-        none.push(id(1, 1), Bytes::from_static(b"x"));
+        none.push(id(1, 1), Bytes::from_static(b"x"), 0);
         assert!(none.has_gap(id(1, 0), 2));
-        log.push(id(1, 5), Bytes::from(vec![0; 200]));
+        log.push(id(1, 5), Bytes::from(vec![0; 200]), 0);
         assert_eq!(log.after(id(1, 0)).count(), 0);
+    }
+
+    #[test]
+    fn the_oldest_goes_first_and_no_answer_that_is_pinned() {
+        let mut log = EventLog::new(10, 1000);
+        log.push_answer(id(1, 0), Bytes::from_static(b"first"), 3);
+        log.push(id(2, 0), Bytes::from_static(b"notice"), 4);
+        log.push_answer(id(2, 1), Bytes::from_static(b"second"), 5);
+        assert_eq!((log.bytes(), log.oldest(0)), (17, Some(4)), "answers are pinned");
+        assert_eq!(log.oldest(4), Some(3), "not for ever");
+        log.drop_oldest(0);
+        assert_eq!((log.bytes(), log.oldest(0)), (11, None));
+        log.drop_oldest(0);
+        assert_eq!(log.bytes(), 11);
+        log.note_fetched(2);
+        assert_eq!(log.oldest(0), Some(5), "the client has it");
+        log.drop_oldest(0);
+        assert_eq!((log.bytes(), log.after(id(2, 0)).count()), (5, 0));
+        log.drop_oldest(4);
+        assert_eq!((log.bytes(), log.oldest(9)), (0, None));
+    }
+
+    #[test]
+    fn a_fetched_answer_makes_room_before_one_that_was_not_fetched() {
+        let mut log = EventLog::new(10, 100);
+        log.push_answer(id(1, 1), Bytes::from(vec![b'x'; 40]), 0);
+        log.push_answer(id(2, 1), Bytes::from(vec![b'x'; 40]), 1);
+        log.note_fetched(2);
+        log.push_answer(id(3, 1), Bytes::from(vec![b'x'; 40]), 2);
+        let has = |stream| log.after(id(stream, 0)).count();
+        assert_eq!((log.bytes(), has(1), has(2), has(3)), (80, 1, 0, 1));
     }
 }

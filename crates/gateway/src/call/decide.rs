@@ -9,7 +9,7 @@ use engine::catalogue::{UpstreamId, View};
 use engine::exchange::{Dispatch, Headers, Route, dispatch, no_longer_open, parked};
 use engine::tasks::{TaskIds, TaskRoute};
 use proto::bridge::tasks::TaskMethod;
-use proto::era::Era;
+use proto::era::{CacheableResult, Era};
 use proto::mcp::Method;
 use proto::rpc::{Frame, Id, result_pieces, result_response};
 
@@ -24,6 +24,9 @@ use crate::admission::Identity;
 use crate::session::session::Session;
 use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
 use crate::view::view_cell::ViewCell;
+
+/// The length of a page after which memory is returned to the system: its copies on the way leave theirs with the allocator.
+const LARGE: usize = 256 << 10;
 
 /// The size of a ready result, in bytes, from which on it is sent in pieces instead of being copied.
 const LONG: usize = 16 << 10;
@@ -114,6 +117,7 @@ pub(crate) async fn decide_or_refuse(
     match dispatched? {
         Dispatch::Local(result) => Ok(Decision::Done(200, result_response(request_id(&frame)?, &result))),
         Dispatch::Listed(result) => {
+            note_listed(context, &cell, result);
             let pieces = result_pieces(request_id(&frame)?, result.pieces(|| cell.remaining_ms(&view)));
             Ok(if result.text().len() > LONG {
                 Decision::Long(pieces)
@@ -150,6 +154,14 @@ pub(crate) async fn decide_or_refuse(
                 }
             }
         }
+    }
+}
+
+/// Notes the use of ready pages.
+fn note_listed(context: &CallContext, cell: &ViewCell, result: &CacheableResult) {
+    cell.page_use.note();
+    if result.text().len() > LARGE {
+        context.view.state.views.note_large();
     }
 }
 

@@ -81,7 +81,7 @@ pub(crate) async fn counted<'f>(
 }
 
 /// The view of such a client for one request: complete with the servers that the request may be about.
-pub(crate) async fn view_for(context: &Arc<CallContext>, cell: &ViewCell, frame: &Frame) -> Arc<View> {
+pub(crate) async fn view_for(context: &Arc<CallContext>, cell: &Arc<ViewCell>, frame: &Frame) -> Arc<View> {
     let view = cell.view();
     if !cell.is_early_for(frame, &view) {
         return view;

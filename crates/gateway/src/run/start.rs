@@ -13,7 +13,7 @@ use transport::net::{BoxError, RuntimeKind, Stop, runtime, serve as serve_connec
 
 use super::server_sessions;
 use super::shutdown::ShutdownBarrier;
-use super::sweep::{supervise, sweep, watch_keys};
+use super::sweep::{evict, supervise, sweep, watch_keys};
 use crate::admission::audit::{self, AuditOptions, AuditSink};
 use crate::admission::door::door;
 use crate::changes::{Changes, Standing};
@@ -208,6 +208,7 @@ fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     let all: Vec<_> = own.view.state.upstreams.all().iter().map(|one| one.common.clone()).collect();
     warm(&own, &all);
     sweep(thread.clone());
+    evict(thread.clone());
     supervise(thread.clone());
     watch_keys(&own.gateway.process);
     watch::start(thread.clone(), sources);

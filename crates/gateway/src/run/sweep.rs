@@ -62,6 +62,42 @@ pub(super) fn supervise(thread: Arc<Thread>) {
     });
 }
 
+/// The time between two evictions: what may not go yet is looked at again.
+const EVICTION: Duration = Duration::from_secs(1);
+
+/// Lets go what is kept beyond its part of the memory, until the gateway stops: ready pages, which can be laid out anew, and
+/// then events.
+pub(super) fn evict(thread: Arc<Thread>) {
+    tokio::spawn(async move {
+        let stop = thread.now().gateway.process.stop.clone();
+        let kept = transport::budget::of_process().kept();
+        loop {
+            tokio::select! {
+                () = kept.exceeded() => {}
+                () = stop.stopped() => return,
+            }
+            let shard = thread.now();
+            let (view, session) = (shard.view.state.clone(), shard.session.state.clone());
+            // There may be many sessions.
+            let evicted = tokio::task::spawn_blocking(move || {
+                view.views.drop_pages_until(|| {
+                    view.count_kept();
+                    kept.has_room()
+                });
+                view.count_kept();
+                session.evict_events(kept, Instant::now());
+            });
+            if evicted.await.is_err() {
+                tracing::error!("what is kept too much was not dropped: the task panicked");
+            }
+            tokio::select! {
+                () = tokio::time::sleep(EVICTION) => {}
+                () = stop.stopped() => return,
+            }
+        }
+    });
+}
+
 /// Starts to look at the key ring each second, until the gateway stops.
 pub(super) fn watch_keys(process: &ProcessState) {
     let (ring, stop) = (process.key_ring.clone(), process.stop.clone());
@@ -82,6 +118,9 @@ fn tick(shard: &Shard) {
     if let Some(rates) = &shard.gateway.manage_rates {
         rates.sweep();
     }
+    if shard.view.state.views.had_large() {
+        shard.session.state.tidying.count_large();
+    }
     shard.session.state.tidying.tick();
     shard.gateway.process.parked.sweep();
     shard.call.state.homes.sweep();
@@ -95,6 +134,10 @@ fn tick(shard: &Shard) {
 
 fn tidy_up(shard: &Shard) {
     crate::session::ending::sweep(&shard.session);
+    shard.view.state.views.drop_unused_pages();
+    shard.view.state.count_kept();
+    let next = transport::budget::of_process().kept().next_order();
+    shard.session.state.ages.note(Instant::now(), next);
     per_caller::shed(shard, shard.gateway.snapshot.limits.session_idle);
     for upstream in &shard.view.state.upstreams.families() {
         upstream.rest_idle(&shard.egress, shard.gateway.snapshot.limits.session_idle);

@@ -2,11 +2,10 @@
 
 use proto::mcp::Notice;
 
-use crate::session::session::{Face, Session};
+use crate::session::session::Session;
 
 /// Notifies a session that a list has changed.
 pub(crate) fn notify_changed(session: &Session, notice: Notice) {
-    // Without a standing stream nobody would read it, and the next list request gets the new list anyway.
-    let keep = matches!(session.face, Face::Pipe(_));
-    session.send(proto::era::notice(notice.name(), b""), keep);
+    // Many clients list at once and open their standing stream behind that: a change in between must not be lost.
+    session.send(proto::era::notice(notice.name(), b""), true);
 }

@@ -1,17 +1,20 @@
 //! The context for making sessions. It must not know transports.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use engine::catalogue::UpstreamId;
 use engine::config::Limits;
 use parking_lot::Mutex;
 use proto::mcp::Notice;
+use transport::budget::KeptPart;
 use upstream::Egress;
 
 use super::changed::notify_changed;
+use super::eviction::{EventAges, evict};
 use super::kept::{EndedSessions, SessionStore};
 use super::sealer::StateSealer;
-use super::session::Session;
+use super::session::{Face, Session};
 use super::sessions::Sessions;
 use super::tidying::Tidying;
 use super::turns::Turns;
@@ -29,6 +32,8 @@ pub(crate) struct SessionState {
     pub(crate) holders: Arc<Holders>,
     /// Counts ended sessions, after which memory is returned.
     pub(crate) tidying: Tidying,
+    /// The ages of the events that sessions keep for replay.
+    pub(crate) ages: EventAges,
     /// The place where sessions are kept for the next process; `None` if nothing is kept.
     pub(super) store: Option<Arc<dyn SessionStore>>,
     /// The sessions that have ended for good.
@@ -45,9 +50,25 @@ impl SessionState {
             sealer: Arc::new(sealer),
             holders: Arc::default(),
             tidying: Tidying::default(),
+            ages: EventAges::default(),
             store,
             ended: Mutex::default(),
             turns: Turns::default(),
+        }
+    }
+}
+
+impl SessionState {
+    /// Lets kept events go, the oldest first, until there is room for more.
+    pub(crate) fn evict_events(&self, kept: &KeptPart, now: Instant) {
+        let sessions = self.sessions.all();
+        let streams = sessions.iter().filter_map(|session| match &session.face {
+            Face::Http(streams) => Some(streams),
+            Face::Pipe(_) => None,
+        });
+        let gone = evict(streams, kept, self.ages.pinned_from(now));
+        if gone > 0 {
+            tracing::debug!(events = gone, "kept events were dropped to make room (`limits.memory`)");
         }
     }
 }

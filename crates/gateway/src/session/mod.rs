@@ -7,7 +7,7 @@
 //! | [`table`], [`sessions`] | a table of sessions, which dialects use too; all sessions with a handshake |
 //! | [`streams`] | its event streams |
 //! | [`open_requests`] | its running requests |
-//! | [`ending`] | the end of sessions |
+//! | [`ending`], [`eviction`] | the end of sessions; of events that they keep, when there are too many |
 //! | `followed`, [`subscriptions`], [`replaced`] | the resources that it listens to; where their servers are others now |
 //! | `log_level`, `denied_servers` | the log messages that it wants; servers of which it may use nothing |
 //! | [`link_user`], [`asker`], `task_ids` | its side that links see; the origin of questions; task ids in messages to it
@@ -23,6 +23,7 @@ pub(crate) mod changed;
 pub(crate) mod context;
 mod denied_servers;
 pub(crate) mod ending;
+pub(crate) mod eviction;
 mod followed;
 pub(crate) mod following;
 pub(crate) mod handshake;

@@ -9,6 +9,7 @@ use engine::session::{EventId, EventLog};
 use parking_lot::Mutex;
 use proto::codec::sse::{KEEP_ALIVE, encode_event};
 use tokio::time::{Instant, timeout_at};
+use transport::budget::{self, KeptCount, KeptPart};
 use transport::net::{Body, BodySender};
 
 use super::seal::random_number;
@@ -44,7 +45,9 @@ struct SessionStreamState {
 
 struct Table {
     epoch: u32,
-    log: EventLog,
+    log: Box<EventLog>,
+    /// The bytes of the log, among those that are kept for all sessions.
+    kept: KeptCount,
     streams: HashMap<u64, SessionStreamState>,
     pending: VecDeque<Bytes>,
     next_stream: u64,
@@ -58,11 +61,17 @@ pub(crate) struct Streams {
 
 impl Streams {
     pub(crate) fn new(limits: &Limits) -> Self {
+        Self::counted(limits, budget::of_process().kept())
+    }
+
+    /// The same, with what it keeps counted there.
+    pub(super) fn counted(limits: &Limits, kept: &'static KeptPart) -> Self {
         // Without randomness, a stream of before may look like one that is no longer kept.
         let epoch = random_number().map_or(0, |number| u32::try_from(number >> 32).unwrap_or(0));
         let table = Table {
             epoch,
-            log: EventLog::new(limits.replay_events, limits.replay_bytes),
+            log: Box::new(EventLog::new(limits.replay_events, limits.replay_bytes)),
+            kept: kept.count(),
             streams: HashMap::new(),
             pending: VecDeque::new(),
             next_stream: STANDING + 1,
@@ -138,6 +147,7 @@ impl Streams {
                 stream.live = None;
             }
         }
+        table.log.note_fetched(last.stream);
         if last.stream == STANDING {
             table.send_pending();
         }
@@ -172,13 +182,13 @@ impl Streams {
         }
     }
 
-    /// Sends a message on the standing stream. Without a reader, a message with `keep` waits for the next reader; any
-    /// other one is kept for resumption if the stream was ever open.
+    /// Sends a message on the standing stream. Without a reader, a message with `keep` waits for the next reader, unless the same
+    /// one waits already; any other one is kept for resumption if the stream was ever open.
     pub(crate) fn push_standing(&self, message: Bytes, keep: bool) {
         let mut table = self.table.lock();
         if table.is_live(STANDING) || (!keep && table.streams.contains_key(&STANDING)) {
             table.push(STANDING, message);
-        } else if keep {
+        } else if keep && !table.pending.contains(&message) {
             if table.pending.len() == MAX_PENDING {
                 table.pending.pop_front();
             }
@@ -202,6 +212,18 @@ impl Streams {
             stream.done = true;
             stream.live = None;
         }
+    }
+
+    /// The order of the oldest event that may go to make room for others. See [`EventLog::oldest`].
+    pub(super) fn oldest(&self, pinned_from: u64) -> Option<u64> {
+        self.table.lock().log.oldest(pinned_from)
+    }
+
+    /// Lets that event go.
+    pub(super) fn drop_oldest(&self, pinned_from: u64) {
+        let mut table = self.table.lock();
+        table.log.drop_oldest(pinned_from);
+        table.count();
     }
 
     /// Ends all streams.
@@ -275,19 +297,29 @@ impl Table {
         let mut text = Vec::with_capacity(32);
         encode_event(&mut text, None, Some(&event.to_string()), retry, b"");
         stream.send(Bytes::from(text));
-        self.log.push(event, Bytes::new());
+        let order = self.kept.part().next_order();
+        self.log.push(event, Bytes::new(), order);
     }
 
     fn push(&mut self, id: u64, message: Bytes) {
         if let Some(event) = self.write(id, &message) {
-            self.log.push(event, message);
+            let order = self.kept.part().next_order();
+            self.log.push(event, message, order);
+            self.count();
         }
     }
 
     fn push_answer(&mut self, id: u64, answer: Bytes) {
         if let Some(event) = self.write(id, &answer) {
-            self.log.push_answer(event, answer);
+            let order = self.kept.part().next_order();
+            self.log.push_answer(event, answer, order);
+            self.count();
         }
+    }
+
+    fn count(&mut self) {
+        let bytes = self.log.bytes();
+        self.kept.set(bytes);
     }
 
     /// Gives a message the stream's next number, and sends it to the reader if there is one.
@@ -325,3 +357,6 @@ pub(crate) fn event(message: &[u8]) -> Bytes {
     encode_event(&mut text, Some("message"), None, None, message);
     Bytes::from(text)
 }
+
+#[cfg(test)]
+mod tests;

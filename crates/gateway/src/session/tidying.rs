@@ -1,5 +1,5 @@
-//! Returns memory to the operating system: that of the start, of many ended sessions, or of many connections that became
-//! idle. The allocator would keep it, so that a gateway which once had a busy hour would look busy for ever.
+//! Returns memory to the operating system: that of the start, of many ended sessions, of many connections that became idle,
+//! or of large views that were built. The allocator would keep it, so that a gateway which once had a busy hour would look busy for ever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,27 +19,23 @@ impl Tidying {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Called every second or so: returns memory once a rush of endings is over.
+    /// Counts a large view that was built, or lists that were fetched for one: worth a walk by itself.
+    pub(crate) fn count_large(&self) {
+        self.ended.fetch_add(WORTH, Ordering::Relaxed);
+    }
+
+    /// Called every second or so: returns memory once a rush of endings is over. The walk through the heap is for a thread
+    /// without connections.
     pub(crate) fn tick(&self) {
         let ended = self.ended.load(Ordering::Relaxed);
         let before = self.seen.swap(ended, Ordering::Relaxed);
         if ended >= WORTH && ended == before {
             self.ended.fetch_sub(ended, Ordering::Relaxed);
             self.seen.store(0, Ordering::Relaxed);
-            give_back();
+            drop(tokio::task::spawn_blocking(transport::memory::give_back));
         }
     }
 }
-
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code, reason = "glibc offers this only as a C function")]
-fn give_back() {
-    // SAFETY: `malloc_trim` takes no pointers, may be called at any time from any thread, and does its own locking.
-    unsafe { libc::malloc_trim(0) };
-}
-
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn give_back() {}
 
 /// Releases the pages of the program itself, most of which only the start needed: it reads the configuration, the
 /// commands, the schemas. They were mapped from the file, 16 at a time; those that are used are loaded again.

@@ -7,24 +7,52 @@ use std::sync::Arc;
 use engine::Snapshot;
 use engine::catalogue::View;
 use proto::mcp::Notice;
-use upstream::egress::Announcement;
+use upstream::egress::{Announcement, Updating};
 use upstream::{Audience, Server};
 
 use super::context::ViewState;
 use super::view_cell::ViewCell;
 use super::views::Key;
 
-impl Audience for ViewState {
-    fn catalogue_changed(&self, snapshot: &Snapshot, server: &Server) {
+impl ViewState {
+    /// Rebuilds the views of all servers whose catalogues have changed, and then tells their clients: nobody who is told is shown
+    /// lists of before, by whichever view.
+    fn update(&self, schema_bytes: usize) {
         let observer = self.observer();
-        // Clients that can be asked other things are nearly always shown the same.
         let _one = self.views.building.lock();
+        let changed = self.views.take_changes();
+        // Clients that can be asked other things are nearly always shown the same.
         let mut built: HashMap<Key, Arc<View>> = HashMap::new();
-        for cell in self.views.with(server) {
-            let new = || Arc::new(cell.built(snapshot.limits.schema_bytes));
-            let view = built.entry(cell.deciding_key()).or_insert_with(new).clone();
-            cell.show(observer.as_deref(), view);
+        let mut told: Vec<(Arc<ViewCell>, Vec<Notice>)> = Vec::new();
+        for cell in self.views.with_any(&changed) {
+            let key = cell.deciding_key();
+            // One of the same profile that was built just now has the most in common, else the one of before.
+            let beside = built.iter().find(|(other, _)| other.1 == key.1).map(|(_, view)| view.clone());
+            let new = || Arc::new(cell.built(schema_bytes, &beside.unwrap_or_else(|| cell.view())));
+            let view = built.entry(key).or_insert_with(new).clone();
+            let view = if cell.view().has_pages() { view } else { Arc::new(view.without_pages()) };
+            let lists = cell.publish(view);
+            told.push((cell, lists));
         }
+        self.count_kept();
+        for (cell, lists) in told {
+            cell.tell(observer.as_deref(), &lists);
+        }
+    }
+}
+
+impl Audience for ViewState {
+    fn catalogue_changed(self: Arc<Self>, snapshot: &Snapshot, server: &Arc<Server>) -> Updating {
+        let schema_bytes = snapshot.limits.schema_bytes;
+        self.views.note_change(server);
+        // A thread with connections does not wait for views that are being built.
+        let is_busy = self.views.building.is_locked();
+        if !is_busy && !self.views.with(server).iter().any(|cell| cell.is_large()) {
+            self.update(schema_bytes);
+            return Updating::done();
+        }
+        self.views.note_large();
+        Updating::on_the_blocking_pool(move || self.update(schema_bytes))
     }
 
     fn before_change(&self, server: &Arc<Server>) -> Announcement {

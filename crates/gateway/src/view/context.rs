@@ -11,6 +11,7 @@ use proto::mcp::Notice;
 use upstream::oauth::Whose;
 use upstream::{Egress, Server, Upstream, Upstreams};
 
+use super::basis::Basis;
 use super::view_cell::ViewCell;
 use super::views::Views;
 use crate::admission::Identity;
@@ -59,6 +60,12 @@ impl ViewState {
         self.child_wait.filter(|_| server.is_child()).unwrap_or(snapshot.limits.list_wait)
     }
 
+    /// Counts the bytes of ready pages and of catalogues among all that is kept.
+    pub(crate) fn count_kept(&self) {
+        let families = self.upstreams.families();
+        self.views.count_kept(families.iter().map(|upstream| upstream.catalogue.bytes()).sum());
+    }
+
     /// Sets the receiver of changes; once.
     pub(crate) fn set_observer(&self, observer: Weak<dyn ViewObserver>) {
         let _ = self.observer.set(observer);
@@ -82,6 +89,14 @@ impl ViewState {
         let profile = &current.profiles[profile];
         let is_parted = || profile.upstreams.iter().any(|id| self.upstreams.get(*id).server.is_parted());
         if profile.per_caller && is_parted() { self.whose(identity) } else { None }
+    }
+
+    /// The servers of a profile as it is now.
+    pub(super) fn basis(&self, profile: usize, whose: Option<&Whose>) -> Basis {
+        let snapshot = self.current.load();
+        let profile = snapshot.profiles[profile].clone();
+        let upstreams = profile.upstreams.iter().map(|id| self.upstream_by(*id, whose)).collect();
+        Basis::new(profile, upstreams, snapshot.asks)
     }
 
     /// A server in the form that this caller has it.

@@ -7,13 +7,19 @@
 //! | `client_class` | what clients have in common that decides what they are shown |
 //! | [`views`] | the views that clients see, found or made |
 //! | [`view_cell`] | one view |
+//! | `basis` | the input of a view |
+//! | `page_use` | the use of its ready pages |
 //! | [`revision`] | counts of list changes |
 //! | `audience` | the receivers of changed offers |
 
 mod audience;
+mod basis;
 mod client_class;
 pub(crate) mod context;
+mod page_use;
 pub(crate) mod revision;
+#[cfg(test)]
+mod tests;
 pub(crate) mod view_cell;
 pub(crate) mod views;
 

@@ -1,17 +1,12 @@
 //! One view, rebuilt as offers change. It must not know how views are found.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use engine::access::{Class, Guard};
-use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
-use engine::config::{Affinity, QuestionPolicy};
+use engine::catalogue::{ListKind, UpstreamId, View};
 use engine::exchange::{may_gain, may_own, wants_list};
-use engine::snapshot::ProfileSpec;
 use parking_lot::Mutex;
-use proto::bridge::input::Askable;
-use proto::era::Era;
 use proto::mcp::Notice;
 use proto::rpc::Frame;
 use tokio::sync::watch;
@@ -19,16 +14,14 @@ use tokio::time::{Instant, timeout_at};
 use transport::net::Stop;
 
 use super::ClientClass;
+use super::basis::{Basis, PATIENCE};
 use super::context::{ViewContext, ViewObserver};
+use super::page_use::PageUse;
 use super::views::Key;
 use crate::view::revision::Revision;
 use upstream::catalogue::Learner;
 use upstream::oauth::Whose;
 use upstream::{Server, Upstream};
-
-/// The time for which a call waits for servers that are still starting, because one of them may have the tool. A list
-/// waits less (`limits.listWait`): servers join it when they are ready.
-const PATIENCE: Duration = Duration::from_secs(8);
 
 /// One view and its changes.
 pub(crate) struct ViewCell {
@@ -48,109 +41,10 @@ pub(crate) struct ViewCell {
     pub(crate) building: Arc<Mutex<()>>,
     pub(crate) view: ArcSwap<View>,
     pub(crate) revision: watch::Sender<Revision>,
+    /// The use of its ready pages.
+    pub(crate) page_use: PageUse,
     /// Raised when it must not be used any more.
     pub(crate) retired: Stop,
-}
-
-/// The input of a view.
-pub(crate) struct Basis {
-    pub(crate) profile: ProfileSpec,
-    pub(crate) upstreams: Vec<Arc<Upstream>>,
-    /// True if callers say who they are, anywhere.
-    asks: bool,
-}
-
-impl Basis {
-    /// The servers of a profile as it is now.
-    pub(crate) fn now(context: &Arc<ViewContext>, profile: usize, whose: Option<&Whose>) -> Self {
-        let snapshot = context.state.current.load();
-        let profile = snapshot.profiles[profile].clone();
-        let own = |id: &UpstreamId| context.state.upstream_by(*id, whose);
-        let upstreams: Vec<_> = profile.upstreams.iter().map(own).collect();
-        Self { profile, upstreams, asks: snapshot.asks }
-    }
-
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        let (own, others) = (&self.profile, &other.profile);
-        own.rules == others.rules
-            && own.upstreams == others.upstreams
-            && self.upstreams.iter().zip(&other.upstreams).all(|(own, other)| Arc::ptr_eq(own, other))
-            && own.server_info == others.server_info
-            && self.asks == other.asks
-    }
-
-    /// A class of clients, reduced to what decides what they are shown.
-    pub(super) fn deciding(&self, clients: ClientClass) -> ClientClass {
-        if clients.askable.is_nothing() {
-            return clients;
-        }
-        let own = |upstream: &Arc<Upstream>| upstream.catalogue.deciding(clients.askable);
-        ClientClass {
-            askable: self.upstreams.iter().map(own).fold(Askable::NOTHING, Askable::and),
-            ..clients
-        }
-    }
-
-    /// Begins to fetch those of its lists, and waits for them for so long, counted from when they are first asked for; not
-    /// for servers that kept a call waiting in vain a moment ago.
-    pub(crate) async fn wait_for(
-        &self,
-        context: &Arc<ViewContext>,
-        era: &'static Era,
-        which: impl Fn(&Upstream) -> bool,
-        patience: impl Fn(&Upstream) -> Duration,
-    ) {
-        let now = Instant::now();
-        let due: Vec<_> = self
-            .upstreams
-            .iter()
-            .filter(|upstream| which(upstream))
-            .map(|upstream| {
-                let until = now + patience(upstream).saturating_sub(upstream.catalogue.under_way());
-                (upstream, until, upstream.catalogue.fetch(&context.egress, era))
-            })
-            .collect();
-        for (upstream, until, mut done) in due {
-            if upstream.server.hung_lately() {
-                continue;
-            }
-            let known = async {
-                let _ = done.changed().await;
-                // What was fetched may have been the lists of the other lifecycle.
-                if upstream.catalogue.is_unknown(era) {
-                    let _ = upstream.catalogue.fetch(&context.egress, era).changed().await;
-                }
-            };
-            if timeout_at(until, known).await.is_err() && patience(upstream) >= PATIENCE {
-                upstream.server.note_hang(true);
-                upstream.catalogue.note_silence();
-            }
-        }
-    }
-
-    pub(crate) fn build(&self, clients: ClientClass, guard: Option<&Guard>, schema_bytes: usize) -> View {
-        let shares = |upstream: &Arc<Upstream>| match upstream.server.spec.affinity {
-            Affinity::Session => false,
-            Affinity::Shared | Affinity::Caller => {
-                upstream.server.spec.asks == QuestionPolicy::Never || !clients.keeps_ids
-            }
-        };
-        let is_shared = self.upstreams.iter().any(shares);
-        // Some are shown more than others.
-        let is_parted = |upstream: &Arc<Upstream>| upstream.server.is_parted();
-        let by_class = !self.deciding(clients).askable.is_nothing();
-        let spec = ViewSpec {
-            era: clients.era,
-            profile: &self.profile.rules,
-            server_info: &self.profile.server_info,
-            schema_bytes,
-            guard,
-            separate: self.asks || is_shared,
-            personal: self.asks || by_class || self.upstreams.iter().any(is_parted),
-        };
-        let part = |upstream: &Arc<Upstream>| upstream.catalogue.part(clients.era, clients.askable);
-        View::build(spec, self.upstreams.iter().map(part).collect())
-    }
 }
 
 impl ViewCell {
@@ -192,33 +86,59 @@ impl ViewCell {
         }
     }
 
-    /// Notifies the sessions that see this view of the changes since `before`; streams of notices watch by themselves.
-    fn publish(&self, observer: Option<&dyn ViewObserver>, before: Revision) {
-        let now = *self.revision.borrow();
-        if now == before {
-            return;
-        }
-        if let Some(observer) = observer {
-            let lists: Vec<Notice> = now.since(before).collect();
-            observer.changed(self, &lists);
+    /// Notifies the sessions that see this view of the changes; streams of notices watch by themselves.
+    pub(super) fn tell(&self, observer: Option<&dyn ViewObserver>, changed: &[Notice]) {
+        if let Some(observer) = observer.filter(|_| !changed.is_empty()) {
+            observer.changed(self, changed);
         }
     }
 
     /// Rebuilds it from its servers' current offers, and notifies its clients of the differences.
     pub(crate) fn rebuild(&self, observer: Option<&dyn ViewObserver>, schema_bytes: usize) {
         let _one = self.building.lock();
-        self.show(observer, Arc::new(self.built(schema_bytes)));
+        let changed = self.publish(Arc::new(self.built(schema_bytes, &self.view())));
+        self.tell(observer, &changed);
+    }
+
+    /// The same on the blocking pool, if it is large, or others are being built.
+    async fn rebuild_aside(self: &Arc<Self>, context: &Arc<ViewContext>) {
+        let (observer, schema_bytes) =
+            (context.state.observer(), context.egress.snapshot.limits.schema_bytes);
+        if !self.is_large() && !self.building.is_locked() {
+            return self.rebuild(observer.as_deref(), schema_bytes);
+        }
+        context.state.views.note_large();
+        let cell = self.clone();
+        let rebuilt = tokio::task::spawn_blocking(move || cell.rebuild(observer.as_deref(), schema_bytes));
+        if rebuilt.await.is_err() {
+            tracing::error!("a view was not built: its task panicked");
+        }
+    }
+
+    /// Returns true if it is built on the blocking pool.
+    pub(super) fn is_large(&self) -> bool {
+        self.basis.load().is_large(self.clients.era)
     }
 
     /// The view of what its servers offer now.
-    pub(crate) fn built(&self, schema_bytes: usize) -> View {
-        self.basis.load().build(self.clients, self.guard.as_ref(), schema_bytes)
+    pub(crate) fn built(&self, schema_bytes: usize, beside: &View) -> View {
+        self.basis.load().build(self.clients, self.guard.as_ref(), schema_bytes, Some(beside))
     }
 
     /// The key under which it is found.
     pub(super) fn key(&self) -> Key {
         let whose = self.whose.as_ref().map(|whose| whose.id.clone());
         (self.regime, self.profile, self.clients, self.class.clone(), whose)
+    }
+
+    /// Returns true if clients of another view, with this key and this basis, are shown the same.
+    pub(super) fn shows_the_same(&self, key: &Key, basis: &Basis) -> bool {
+        let (regime, profile, clients, class, whose) = self.key();
+        let (_, _, others, ..) = key;
+        (regime, profile, &class, &whose) == (key.0, key.1, &key.3, &key.4)
+            && (clients.era, clients.keeps_ids) == (others.era, others.keeps_ids)
+            && self.basis.load().is_like(basis)
+            && self.deciding_key().2 == basis.deciding(*others)
     }
 
     /// The same key, reduced to what decides what its clients are shown.
@@ -228,35 +148,45 @@ impl ViewCell {
         (regime, profile, clients, class, whose)
     }
 
-    /// Shows its clients what their servers offer now, and tells them what has changed by that. `building` is held.
-    pub(super) fn show(&self, observer: Option<&dyn ViewObserver>, new: Arc<View>) {
+    /// Shows its clients what their servers offer now, and returns the lists that have changed by that. `building` is held.
+    pub(super) fn publish(&self, new: Arc<View>) -> Vec<Notice> {
         let basis = self.basis.load();
         let old = self.view.load_full();
         for note in new.notes().iter().filter(|note| !old.notes().contains(note)) {
             tracing::warn!(profile = %basis.profile.slug, "{note}");
         }
+        let changed: Vec<Notice> = differing(&new, &old).collect();
         self.view.store(new);
-        let new = self.view.load();
-        let before = *self.revision.borrow();
-        let differs = |kind| new.pages(kind).digest != old.pages(kind).digest;
         self.revision.send_if_modified(|revision| {
-            if differs(ListKind::Tools) {
-                revision.tools += 1;
+            for list in &changed {
+                revision.count(*list);
             }
-            if differs(ListKind::Prompts) {
-                revision.prompts += 1;
-            }
-            if differs(ListKind::Resources) || differs(ListKind::Templates) {
-                revision.resources += 1;
-            }
-            *revision != before
+            !changed.is_empty()
         });
-        self.publish(observer, before);
+        changed
+    }
+
+    /// Returns true if the pages that this request asks for are to be laid out anew.
+    fn lacks_pages(frame: &Frame, view: &View) -> bool {
+        !view.has_pages() && wants_list(frame)
+    }
+
+    /// Drops the ready pages, unless a client has listed them just now. Names are found as before.
+    pub(super) fn drop_pages(&self) {
+        // Whoever builds just now needs them.
+        let Some(_one) = self.building.try_lock() else { return };
+        let view = self.view.load_full();
+        if view.has_pages() && !self.page_use.is_recent() {
+            self.view.store(Arc::new(view.without_pages()));
+        }
     }
 
     /// Returns true if this view could answer the request, but too early: servers whose lists are unknown, as after a
     /// change of the configuration, or have just arrived, may lead to a different answer.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
+        if Self::lacks_pages(frame, view) {
+            return true;
+        }
         let era = self.clients.era;
         let comes = |upstream: &Upstream| {
             // Asked first: lists that arrive in between are known by the second question.
@@ -280,7 +210,10 @@ impl ViewCell {
 
     /// Waits for servers of which nothing is known yet, as long as this request can be kept waiting; what is known by then is
     /// in the view. A call waits only for servers that may have what it names.
-    pub(crate) async fn complete(&self, context: &Arc<ViewContext>, frame: &Frame) {
+    pub(crate) async fn complete(self: &Arc<Self>, context: &Arc<ViewContext>, frame: &Frame) {
+        if wants_list(frame) {
+            self.page_use.note();
+        }
         let patience = |upstream: &Upstream| {
             if wants_list(frame) {
                 context.state.list_wait(&context.egress.snapshot, &upstream.server)
@@ -292,10 +225,11 @@ impl ViewCell {
         let is_awaited = |upstream: &Upstream| {
             upstream.catalogue.is_unknown(era) && may_own(frame, &view, upstream.name())
         };
-        self.basis.load_full().wait_for(context, era, is_awaited, patience).await;
+        self.basis.load_full().wait_for(&context.egress, era, is_awaited, patience).await;
         // Whoever fetched the lists may be about to do this.
-        if self.lacks(&self.view(), |upstream| upstream.catalogue.is_known(era)) {
-            self.rebuild(context.state.observer().as_deref(), context.egress.snapshot.limits.schema_bytes);
+        let view = self.view();
+        if Self::lacks_pages(frame, &view) || self.lacks(&view, |upstream| upstream.catalogue.is_known(era)) {
+            self.rebuild_aside(context).await;
         }
     }
 
@@ -357,15 +291,7 @@ impl ViewCell {
 
     /// The notices for lists that differ from another view of the same client.
     pub(crate) fn differs(&self, other: &Self) -> impl Iterator<Item = Notice> + use<> {
-        let (own, other) = (self.view(), other.view());
-        let differs = |kind: ListKind| own.pages(kind).digest != other.pages(kind).digest;
-        [
-            (differs(ListKind::Tools), Notice::ToolsChanged),
-            (differs(ListKind::Prompts), Notice::PromptsChanged),
-            (differs(ListKind::Resources) || differs(ListKind::Templates), Notice::ResourcesChanged),
-        ]
-        .into_iter()
-        .filter_map(|(differs, notice)| differs.then_some(notice))
+        differing(&self.view(), &other.view())
     }
 
     /// Returns true if this server, shared or per caller, is part of it.
@@ -375,7 +301,7 @@ impl ViewCell {
 
     /// Rebuilds it from the profile's current state, and notifies its clients of the differences.
     pub(crate) fn follow(&self, context: &Arc<ViewContext>) {
-        let basis = Basis::now(context, self.profile, self.whose.as_ref());
+        let basis = context.state.basis(self.profile, self.whose.as_ref());
         let is_there = basis.profile.is_there;
         if !basis.is_like(&self.basis.load()) {
             self.basis.store(Arc::new(basis));
@@ -386,4 +312,16 @@ impl ViewCell {
             self.retired.stop();
         }
     }
+}
+
+/// The notices for lists that differ between two views.
+fn differing(one: &View, other: &View) -> impl Iterator<Item = Notice> + use<> {
+    let differs = |kind: ListKind| one.pages(kind).digest != other.pages(kind).digest;
+    [
+        (differs(ListKind::Tools), Notice::ToolsChanged),
+        (differs(ListKind::Prompts), Notice::PromptsChanged),
+        (differs(ListKind::Resources) || differs(ListKind::Templates), Notice::ResourcesChanged),
+    ]
+    .into_iter()
+    .filter_map(|(differs, notice)| differs.then_some(notice))
 }

@@ -1,18 +1,23 @@
 //! The views that clients see: found, or made at first use.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use engine::access::Class;
-use engine::catalogue::UpstreamId;
+use engine::catalogue::{UpstreamId, View};
 use parking_lot::Mutex;
 use tokio::sync::watch;
+use transport::budget::KeptCount;
 use transport::net::Stop;
 
 use crate::admission::identity::Identity;
+use crate::view::basis::Basis;
+use crate::view::page_use::PageUse;
 use crate::view::revision::Revision;
-use crate::view::view_cell::{Basis, ViewCell};
+use crate::view::view_cell::ViewCell;
 use crate::view::{ClientClass, ViewContext};
 use upstream::catalogue::Learner;
 use upstream::oauth::Whose;
@@ -25,7 +30,7 @@ const MAX_VIEWS: usize = 256;
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<Arc<str>>);
 
 /// A client that looks at a profile.
-struct Looking {
+pub(super) struct Looking {
     profile: usize,
     clients: ClientClass,
     class: Class,
@@ -33,7 +38,12 @@ struct Looking {
 }
 
 impl Looking {
-    fn now(context: &Arc<ViewContext>, profile: usize, clients: ClientClass, identity: &Identity) -> Self {
+    pub(super) fn now(
+        context: &Arc<ViewContext>,
+        profile: usize,
+        clients: ClientClass,
+        identity: &Identity,
+    ) -> Self {
         let (class, whose) =
             (identity.class(&context.egress.snapshot), context.state.sees_alone(profile, identity));
         Self { profile, clients, class, whose }
@@ -53,6 +63,22 @@ pub(crate) struct Views {
     cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
     /// Held while views are built.
     pub(super) building: Arc<Mutex<()>>,
+    /// The servers whose catalogues have changed since their views were built.
+    outdated: Mutex<Vec<Arc<Server>>>,
+    /// Counts changes of catalogues.
+    pub(super) changes: AtomicU64,
+    /// True if a large view was built, or a large page sent, since this was asked for last.
+    had_large: AtomicBool,
+    /// The bytes of ready pages and of catalogues.
+    kept: Mutex<KeptCount>,
+}
+
+/// A view that was built before it is known that it can be used.
+pub(super) struct Prebuilt {
+    pub(super) basis: Basis,
+    pub(super) view: Arc<View>,
+    /// The count of changes before it was built.
+    pub(super) changes: u64,
 }
 
 impl Views {
@@ -85,7 +111,7 @@ impl Views {
                 Box::pin(wait_for(context, &then)).await;
             }
         }
-        let cell = self.insert(context, &Looking::now(context, profile, clients, identity));
+        let cell = self.made(context, || Looking::now(context, profile, clients, identity)).await;
         if clients.askable.is_nothing() || !cell.learn(context, &learner) {
             return cell;
         }
@@ -102,9 +128,36 @@ impl Views {
         identity: &Identity,
     ) -> Arc<ViewCell> {
         let looking = Looking::now(context, profile, clients, identity);
-        let cell = self.known(context, &looking).unwrap_or_else(|| self.insert(context, &looking));
+        let cell = self.known(context, &looking).unwrap_or_else(|| self.insert(context, &looking, None));
         cell.fetch_due(context);
         cell
+    }
+
+    /// The view of a client; a large one is built on the blocking pool.
+    async fn made(&self, context: &Arc<ViewContext>, look: impl Fn() -> Looking) -> Arc<ViewCell> {
+        let looking = look();
+        let (profile, era) = (looking.profile, looking.clients.era);
+        if let Some(cell) = self.known(context, &looking) {
+            return cell;
+        }
+        let basis = context.state.basis(profile, looking.whose.as_ref());
+        if !basis.is_large(era) {
+            return self.insert(context, &looking, None);
+        }
+        self.note_large();
+        // Counted before it is built: what changes since makes it useless.
+        let changes = self.changes.load(Ordering::SeqCst);
+        let guard = context.egress.snapshot.guard(profile, &looking.class);
+        let (clients, schema_bytes) = (looking.clients, context.egress.snapshot.limits.schema_bytes);
+        let beside = self.any_of(profile);
+        let built = tokio::task::spawn_blocking(move || {
+            let view = Arc::new(basis.build(clients, guard.as_ref(), schema_bytes, beside.as_deref()));
+            Prebuilt { basis, view, changes }
+        });
+        let (built, then) = (built.await.ok(), look());
+        let regime = context.egress.snapshot.regime;
+        let built = built.filter(|_| then.key(regime) == looking.key(regime));
+        self.insert(context, &then, built)
     }
 
     /// Checks if this caller sees the tool in any known view; `None` if no known view has any tool.
@@ -153,7 +206,12 @@ impl Views {
         Some(cell)
     }
 
-    fn insert(&self, context: &Arc<ViewContext>, looking: &Looking) -> Arc<ViewCell> {
+    pub(super) fn insert(
+        &self,
+        context: &Arc<ViewContext>,
+        looking: &Looking,
+        prebuilt: Option<Prebuilt>,
+    ) -> Arc<ViewCell> {
         let Looking { profile, clients, class, whose } = looking;
         let snapshot = &context.egress.snapshot;
         let key = looking.key(snapshot.regime);
@@ -169,21 +227,21 @@ impl Views {
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
         // Looked up under the lock: who follows a change of the configuration meets this one, or came before.
-        let basis = Basis::now(context, *profile, whose.as_ref());
+        let basis = context.state.basis(*profile, whose.as_ref());
         let guard = snapshot.guard(*profile, class);
-        let decided = basis.deciding(*clients);
-        let like = |cell: &&Arc<ViewCell>| {
-            let (_, its_profile, its_clients, its_class, its_owner) = cell.key();
-            (its_profile, its_class, its_owner) == (key.1, key.3.clone(), key.4.clone())
-                && cell.regime == key.0
-                && (its_clients.era, its_clients.keeps_ids) == (clients.era, clients.keeps_ids)
-                && cell.basis.load().is_like(&basis)
-                && cell.deciding_key().2 == decided
+        let like = |cell: &&Arc<ViewCell>| cell.shows_the_same(&key, &basis);
+        let is_current = |built: &Prebuilt| {
+            built.changes == self.changes.load(Ordering::SeqCst) && built.basis.is_like(&basis)
         };
         // Clients that can be asked other things are nearly always shown the same.
-        let view = match cells.values().find(like) {
-            Some(cell) => cell.view(),
-            None => Arc::new(basis.build(*clients, guard.as_ref(), snapshot.limits.schema_bytes)),
+        let view = match (cells.values().find(like), prebuilt.filter(is_current)) {
+            (Some(cell), _) => cell.view(),
+            (None, Some(built)) => built.view,
+            (None, None) => {
+                let beside = cells.values().find(|cell| cell.profile == *profile).map(|cell| cell.view());
+                let schema_bytes = snapshot.limits.schema_bytes;
+                Arc::new(basis.build(*clients, guard.as_ref(), schema_bytes, beside.as_deref()))
+            }
         };
         let cell = Arc::new(ViewCell {
             profile: *profile,
@@ -196,6 +254,7 @@ impl Views {
             building: self.building.clone(),
             view: ArcSwap::new(view),
             revision: watch::Sender::new(Revision::default()),
+            page_use: PageUse::new(),
             retired: Stop::new(),
         });
         if is_over {
@@ -260,13 +319,79 @@ impl Views {
     pub(crate) fn with(&self, server: &Server) -> Vec<Arc<ViewCell>> {
         self.cells.lock().values().filter(|cell| cell.has(server)).cloned().collect()
     }
+
+    /// The views that any of these servers is part of.
+    pub(super) fn with_any(&self, servers: &[Arc<Server>]) -> Vec<Arc<ViewCell>> {
+        let has_any = |cell: &&Arc<ViewCell>| servers.iter().any(|server| cell.has(server));
+        self.cells.lock().values().filter(has_any).cloned().collect()
+    }
+
+    /// Notes that a server's catalogue has changed. Changes of several servers are built at once.
+    pub(super) fn note_change(&self, server: &Arc<Server>) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+        let mut outdated = self.outdated.lock();
+        if !outdated.iter().any(|other| Arc::ptr_eq(other, server)) {
+            outdated.push(server.clone());
+        }
+    }
+
+    /// The servers whose catalogues have changed since this was asked last; `building` is held.
+    pub(super) fn take_changes(&self) -> Vec<Arc<Server>> {
+        std::mem::take(&mut *self.outdated.lock())
+    }
+
+    /// A view of a profile, for whichever clients.
+    fn any_of(&self, profile: usize) -> Option<Arc<View>> {
+        self.cells.lock().values().find(|cell| cell.profile == profile).map(|cell| cell.view())
+    }
+
+    /// Counts the bytes of ready pages, beside those of catalogues, among all that is kept.
+    pub(super) fn count_kept(&self, catalogues: usize) {
+        let shown: Vec<Arc<View>> = self.cells.lock().values().map(|cell| cell.view()).collect();
+        let mut seen = HashSet::new();
+        let distinct = shown.iter().filter(|view| seen.insert(Arc::as_ptr(view)));
+        let pages: usize = distinct.map(|view| view.page_bytes()).sum();
+        self.kept.lock().set(pages + catalogues);
+    }
+
+    /// Drops ready pages until `is_enough`: first those that nobody has listed for longest, and none that were listed a moment
+    /// ago.
+    pub(crate) fn drop_pages_until(&self, is_enough: impl Fn() -> bool) {
+        let mut cells: Vec<_> = self.cells.lock().values().cloned().collect();
+        cells.retain(|cell| cell.view().has_pages() && !cell.page_use.is_recent());
+        cells.sort_by_key(|cell| Reverse(cell.page_use.unused_for()));
+        for cell in cells {
+            if is_enough() {
+                return;
+            }
+            cell.drop_pages();
+        }
+    }
+
+    /// Notes that a large view is built, or a large page sent: either leaves several times its bytes with the allocator.
+    pub(crate) fn note_large(&self) {
+        self.had_large.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if a large view was built, or a large page sent, since the last call.
+    pub(crate) fn had_large(&self) -> bool {
+        self.had_large.swap(false, Ordering::Relaxed)
+    }
+
+    /// Drops the ready pages of views that nobody has listed for ten minutes.
+    pub(crate) fn drop_unused_pages(&self) {
+        let cells: Vec<_> = self.cells.lock().values().cloned().collect();
+        for cell in cells.iter().filter(|cell| cell.page_use.look()) {
+            cell.drop_pages();
+        }
+    }
 }
 
 /// Begins to fetch what a view lacks, and waits for it as long as a client can be kept waiting.
 async fn wait_for(context: &Arc<ViewContext>, looking: &Looking) {
-    let basis = Basis::now(context, looking.profile, looking.whose.as_ref());
+    let basis = context.state.basis(looking.profile, looking.whose.as_ref());
     let era = looking.clients.era;
     let is_due = |upstream: &Upstream| upstream.catalogue.is_due(era);
     let patience = |upstream: &Upstream| context.state.list_wait(&context.egress.snapshot, &upstream.server);
-    basis.wait_for(context, era, is_due, patience).await;
+    basis.wait_for(&context.egress, era, is_due, patience).await;
 }

@@ -69,7 +69,7 @@ fn only(capabilities: &Bytes, kinds: &[ListKind]) -> Bytes {
 pub(crate) struct Tool {
     /// Its input schema.
     pub(crate) schema: Value,
-    mirrored: Vec<MirroredParam>,
+    mirrored: Box<[MirroredParam]>,
 }
 
 impl Tool {

@@ -6,9 +6,12 @@
 //! budget's, so that answers that each hold a piece of their part cannot block one another for ever.
 //! Translated answers are counted when they exist, without waiting; while many of them are not delivered, the lane is closed.
 //!
+//! A third part, [`KeptPart`], is for what may be of use later: nobody waits there, the oldest of it goes.
+//!
 //! Up to [`FREE`] bytes of a buffer are not counted: the hot path knows no budget. Their number is bounded by the number of
 //! connections.
 
+mod kept;
 mod machine;
 mod pool;
 #[cfg(test)]
@@ -17,6 +20,7 @@ mod tests;
 use bytes::Bytes;
 use tokio::time::Instant;
 
+pub use kept::{KeptCount, KeptPart};
 pub use machine::default_total;
 use pool::{Granted, Pool};
 
@@ -44,6 +48,7 @@ pub struct OutOfMemory;
 pub struct ByteBudget {
     requests: Pool,
     answers: Pool,
+    kept: KeptPart,
 }
 
 static OF_PROCESS: ByteBudget = ByteBudget::unlimited();
@@ -56,14 +61,15 @@ pub fn of_process() -> &'static ByteBudget {
 impl ByteBudget {
     /// A budget without a limit.
     const fn unlimited() -> Self {
-        Self { requests: Pool::new(false), answers: Pool::new(true) }
+        Self { requests: Pool::new(false), answers: Pool::new(true), kept: KeptPart::unlimited() }
     }
 
     /// Sets the number of bytes. What is reserved stays reserved.
     pub fn set_total(&self, total: usize) {
         let total = total.max(LEAST);
         self.requests.set_total(total / 10 * 4);
-        self.answers.set_total(total / 10 * 6);
+        self.answers.set_total(total / 10 * 5);
+        self.kept.set_total(total / 10);
     }
 
     fn part(&self, part: Part) -> &Pool {
@@ -71,6 +77,11 @@ impl ByteBudget {
             Part::Requests => &self.requests,
             Part::Answers => &self.answers,
         }
+    }
+
+    /// The part for what is kept because it may be of use.
+    pub fn kept(&self) -> &KeptPart {
+        &self.kept
     }
 
     /// A reservation that holds nothing yet.

@@ -2,6 +2,8 @@
 
 use std::{fmt, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
 
+use super::caps::CapUse;
+
 use bytes::Bytes;
 use proto::codec::line::LineError;
 
@@ -116,6 +118,8 @@ pub struct Exit {
     pub status: Option<ExitStatus>,
     /// True if it ended because it was told to.
     pub asked: bool,
+    /// The cap that has ended it, or may have.
+    pub cap: Option<CapUse>,
     /// The kept end of its stderr, control characters removed.
     pub stderr: Arc<str>,
 }
@@ -124,6 +128,11 @@ impl std::error::Error for Exit {}
 
 impl Exit {
     fn in_brief(&self) -> String {
+        let how = self.how();
+        self.cap.map(|cap| format!("{how}: {cap}")).unwrap_or(how)
+    }
+
+    fn how(&self) -> String {
         match self.status.map(|status| (status.code(), status.signal())) {
             Some((Some(code), _)) => format!("code {code}"),
             Some((None, Some(signal))) => format!("signal {signal}{}", signal_name(signal)),
@@ -145,6 +154,9 @@ impl fmt::Display for Exit {
             }
             Some((None, None)) => f.write_str("ended in an unknown way")?,
             None => f.write_str("is gone, its exit status was never reported")?,
+        }
+        if let Some(cap) = &self.cap {
+            write!(f, "; {cap}")?;
         }
         f.write_str(&last_words(&self.stderr))
     }
@@ -182,7 +194,24 @@ mod tests {
 
     fn exit(raw: i32, asked: bool, stderr: &str) -> String {
         let status = Some(ExitStatus::from_raw(raw));
-        Exit { program: "npx".into(), status, asked, stderr: stderr.into() }.to_string()
+        Exit { program: "npx".into(), status, asked, cap: None, stderr: stderr.into() }.to_string()
+    }
+
+    #[test]
+    fn an_exit_names_the_cap_that_it_has_hit() {
+        let cap = Some(CapUse::Processes { used: 9, most: 8 });
+        let exit = Exit {
+            program: "npx".into(),
+            status: Some(ExitStatus::from_raw(9)),
+            asked: false,
+            cap,
+            stderr: "bye".into(),
+        };
+        assert_eq!(
+            exit.to_string(),
+            "npx was ended by signal 9 (SIGKILL); it had 9 processes, but `maxProcesses` allows 8; its last words on stderr: bye"
+        );
+        assert_eq!(exit.in_brief(), "signal 9 (SIGKILL): it had 9 processes, but `maxProcesses` allows 8");
     }
 
     #[test]
@@ -192,7 +221,13 @@ mod tests {
         assert_eq!(exit(15, true, ""), "npx was stopped: it was ended by signal 15 (SIGTERM)");
         let ended = |asked, stderr: &str| {
             let status = Some(ExitStatus::from_raw(3 << 8));
-            ChildError::Exited(Exit { program: "npx".into(), status, asked, stderr: stderr.into() })
+            ChildError::Exited(Exit {
+                program: "npx".into(),
+                status,
+                asked,
+                cap: None,
+                stderr: stderr.into(),
+            })
         };
         let own = ended(false, "first\n  last \n \n");
         assert_eq!((own.in_brief().as_str(), own.last_line()), ("code 3", Some("last")));

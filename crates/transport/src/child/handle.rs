@@ -162,6 +162,7 @@ impl Handle {
                 program: shared.program.clone(),
                 status: None,
                 asked: true,
+                cap: None,
                 stderr: shared.stderr_text(),
             },
         }

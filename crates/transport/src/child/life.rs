@@ -115,8 +115,10 @@ impl Life {
         {
             words.abort();
         }
-        let exit =
-            Exit { program: self.shared.program.clone(), status, asked, stderr: self.shared.stderr_text() };
+        // What was asked to end has hit no cap.
+        let cap = self.process.cap().filter(|_| !asked);
+        let program = self.shared.program.clone();
+        let exit = Exit { program, status, asked, cap, stderr: self.shared.stderr_text() };
         // Its last words are for whoever may see them: they may hold what it was given in confidence.
         tracing::debug!(pid = self.shared.pid, status = ?exit.status, "{} has ended", exit.program);
         self.shared.stage.send_replace(Stage::Exited(exit.clone()));
@@ -184,7 +186,8 @@ impl Drop for Life {
             }
             self.process.kill();
             let program = self.shared.program.clone();
-            let lost = Exit { program, status: None, asked: true, stderr: self.shared.stderr_text() };
+            let stderr = self.shared.stderr_text();
+            let lost = Exit { program, status: None, asked: true, cap: None, stderr };
             *stage = Stage::Gone(stage.exit().cloned().unwrap_or(lost));
             true
         });

@@ -17,7 +17,7 @@
 //! | `starter`, `process`, `pipes` | the two ways to start one, and what both have |
 //! | `guarded/`, [`guardian`] | under a holder of its own, which ends its whole tree: the gateway's side, and the other processes |
 //! | `grouped`, `group`, `death` | as a child of this process, in a process group: everywhere but on Linux |
-//! | `spec`, `environment`, `program`, `limits` | what is started, and within which bounds |
+//! | `spec`, `environment`, `program`, `limits`, `caps` | what is started, and within which bounds |
 //! | `handle`, `writer`, `lines`, `stderr` | its pipes |
 //! | `error`, `start_error`, `backoff` | what goes wrong |
 //! | `stat` | what Linux says of a process |
@@ -27,6 +27,7 @@
 //! if the runtime that used it is gone.
 
 pub mod backoff;
+mod caps;
 mod death;
 mod environment;
 mod error;
@@ -53,6 +54,7 @@ mod stderr;
 mod supervisor;
 mod writer;
 
+pub use caps::{CapUse, ChildCaps};
 pub use error::{ChildError, Exit};
 pub use handle::{Child, Handle};
 pub use limits::Limits;

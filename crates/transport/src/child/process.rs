@@ -2,6 +2,7 @@
 
 use std::{io, process::ExitStatus, time::Duration};
 
+use super::caps::CapUse;
 use super::grouped::GroupedServer;
 #[cfg(target_os = "linux")]
 use super::guarded::HeldServer;
@@ -34,6 +35,15 @@ impl ServerProcess {
             Self::Grouped(server) => server.wait().await,
             #[cfg(target_os = "linux")]
             Self::Held(server) => server.wait().await,
+        }
+    }
+
+    /// The cap that has ended it, or may have, once it has ended.
+    pub(super) fn cap(&self) -> Option<CapUse> {
+        match self {
+            Self::Grouped(_) => None,
+            #[cfg(target_os = "linux")]
+            Self::Held(server) => server.cap(),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::{fmt, path::PathBuf};
 
+use super::caps::ChildCaps;
+
 /// A program and all that it is given. There is no shell: every argument arrives exactly as it stands here.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Spec {
@@ -16,6 +18,8 @@ pub struct Spec {
     /// Names of further variables to inherit from this process, besides those that every child inherits (`PATH`,
     /// `HOME`, locale, proxies and the like). A name that ends in `*` is a prefix.
     pub inherit: Vec<String>,
+    /// The caps of the program and all that it starts. Only a guardian keeps them, so only on Linux.
+    pub caps: ChildCaps,
 }
 
 impl Spec {
@@ -48,6 +52,7 @@ impl fmt::Debug for Spec {
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("cwd", &self.cwd)
             .field("inherit", &self.inherit)
+            .field("caps", &self.caps)
             .finish()
     }
 }

@@ -60,7 +60,7 @@ impl Starter {
             match launcher.prepare().await {
                 Ok(()) => {
                     let (server, pipes) =
-                        launcher.start(&program, limits.term_grace).await.map_err(explain)?;
+                        launcher.start(&program, (limits.term_grace, spec.caps)).await.map_err(explain)?;
                     return Ok((ServerProcess::Held(server), pipes));
                 }
                 Err(error) => {
@@ -69,6 +69,11 @@ impl Starter {
                     self.launcher = None;
                 }
             }
+        }
+        if spec.caps.are_any() {
+            tracing::warn!(
+                "`maxMemory` and `maxProcesses` have no effect without the guardian of child processes"
+            );
         }
         let (server, pipes) = GroupedServer::start(program).map_err(explain)?;
         Ok((ServerProcess::Grouped(server), pipes))

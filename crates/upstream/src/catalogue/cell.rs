@@ -18,7 +18,7 @@ use super::freshness::{Freshness, StaleReason};
 use super::gated::Gated;
 use super::kept::KeptIn;
 use crate::destination::Destination;
-use crate::egress::Egress;
+use crate::egress::{Egress, Updating};
 use crate::pool::Links;
 use crate::server::Server;
 
@@ -129,15 +129,13 @@ impl Catalogue {
 
     /// Notes what the server said of itself on a link that was opened for clients of a version. Tells those who see it if they
     /// were told otherwise.
-    pub fn introduced(&self, egress: &Egress, asked: &'static Era, hello: &ServerHello) {
+    pub fn introduced(&self, egress: &Egress, asked: &'static Era, hello: &ServerHello) -> Updating {
         let before = self.known(asked).map(|base| self.introduction(&base, asked));
         let known = self.introductions.lock().insert(asked, hello.clone());
         if known.is_none_or(|known| !same(&known, hello)) {
             self.save();
         }
-        if before.is_some_and(|before| !same(&before, hello)) {
-            self.tell(egress);
-        }
+        if before.is_some_and(|before| !same(&before, hello)) { self.tell(egress) } else { Updating::done() }
     }
 
     /// Returns true if requests of clients of a version are built for this version of the server's.
@@ -153,6 +151,19 @@ impl Catalogue {
     /// The number of tools that it lists.
     pub fn tool_count(&self, client: &'static Era) -> usize {
         self.known(client).map_or(0, |offer| offer.list(ListKind::Tools).len())
+    }
+
+    /// The bytes of all that it holds. Items that both lifecycles have in common are counted once if all are.
+    pub fn bytes(&self) -> usize {
+        let [own, other] = self.faces.each_ref().map(Face::known);
+        let other = other.filter(|other| own.as_ref().is_none_or(|own| !own.shares_lists(other)));
+        let gated = self.gated.all().into_iter().map(|(_, offer)| offer);
+        own.into_iter().chain(other).chain(gated).map(|offer| offer.text_bytes()).sum()
+    }
+
+    /// The number of items that clients of this version are shown by this server.
+    pub fn item_count(&self, client: &'static Era) -> usize {
+        self.known(client).map_or(0, |offer| ListKind::ALL.iter().map(|kind| offer.list(*kind).len()).sum())
     }
 
     /// Returns true if nothing was ever fetched to an end for clients of this version.
@@ -227,11 +238,16 @@ impl Catalogue {
         busy.since.filter(|_| busy.fetching).map(|since| since.elapsed()).unwrap_or_default()
     }
 
+    /// The same lists, without a second copy of items that are known already: a server lists nearly the same in both
+    /// lifecycles, and nearly the same as before.
+    pub(super) fn shared(&self, offer: Offer) -> Offer {
+        self.faces.iter().filter_map(Face::known).fold(offer, |offer, known| offer.sharing(&known))
+    }
+
     /// Tells those who see it that what the server offers has changed.
-    pub(super) fn tell(&self, egress: &Egress) {
-        if let Some(audience) = egress.audience() {
-            audience.catalogue_changed(&egress.snapshot, &self.server);
-        }
+    pub(super) fn tell(&self, egress: &Egress) -> Updating {
+        let told = egress.audience().map(|all| all.catalogue_changed(&egress.snapshot, &self.server));
+        told.unwrap_or_else(Updating::done)
     }
 
     /// Forgets all that is known.

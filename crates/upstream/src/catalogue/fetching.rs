@@ -8,7 +8,7 @@ pub(super) struct Busy {
     pub(super) fetching: bool,
     /// The time when the last one began.
     pub(super) since: Option<Instant>,
-    /// The number of fetches begun, and the number of the last one that has ended.
+    /// The number of fetches begun, and the number of the last one of all lists that has ended.
     pub(super) begun: u64,
     pub(super) ended: u64,
     /// The number of fetches begun when the server last announced a change.
@@ -23,9 +23,30 @@ impl Busy {
         self.begun += 1;
     }
 
-    /// Ends it.
-    pub(super) fn end(&mut self) {
+    /// Ends it. Only a fetch of all lists satisfies those who wait for newer ones: a fetch for one version leaves those of the
+    /// other lifecycle as they were.
+    pub(super) fn end(&mut self, of_all_lists: bool) {
         self.fetching = false;
-        self.ended = self.begun;
+        if of_all_lists {
+            self.ended = self.begun;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fetch_for_one_version_does_not_count_as_one_of_all_lists() {
+        let mut busy = Busy::default();
+        let wanted = busy.begun + 1;
+        busy.begin();
+        busy.end(false);
+        assert!(!busy.fetching && busy.ended < wanted);
+        busy.begin();
+        assert!(busy.fetching && busy.ended < wanted);
+        busy.end(true);
+        assert!(busy.ended >= wanted);
     }
 }

@@ -96,7 +96,7 @@ impl Catalogue {
             let face = self.faces.iter().find(|face| face.lifecycle == offer.listed_in.lifecycle);
             if let Some(face) = face {
                 self.server.health.note(HealthEvent::ListsKept(offer.list(ListKind::Tools).len()));
-                face.keep(Arc::new(offer));
+                face.keep(Arc::new(self.shared(offer)));
             }
         }
         for class in each("classes") {

@@ -96,7 +96,7 @@ impl Catalogue {
         let more = self.gated.known(class).map_or(more.clone(), |before| more.completed(&before, entries));
         let differs = self.gated.keep(class, more);
         if differs {
-            self.tell(egress);
+            self.tell(egress).finished().await;
         }
         self.save();
         Ok(differs)

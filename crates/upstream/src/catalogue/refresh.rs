@@ -34,11 +34,11 @@ impl Catalogue {
         let (catalogue, egress) = (self.clone(), egress.clone());
         tokio::spawn(async move {
             // However this ends, the next fetch must be possible.
-            let _idle = Idle(&catalogue);
+            let _idle = Idle { catalogue: &catalogue, of_all_lists: false };
             catalogue.learn_lifecycle(&egress, client).await;
             let face = catalogue.face(client);
             let outcome = catalogue.try_fetch(&egress, face.era()).await;
-            catalogue.settle(&egress, face, outcome);
+            catalogue.settle(&egress, face, outcome).await;
         });
         done
     }
@@ -65,7 +65,7 @@ impl Catalogue {
             }
         }
         self.server.health.note(HealthEvent::ListingBegan);
-        let _idle = Idle(self);
+        let _idle = Idle { catalogue: self, of_all_lists: true };
         let mut fetched = true;
         for face in self.faces.iter().filter(|face| !face.is_unknown()) {
             let outcome = self.try_fetch(egress, face.era()).await;
@@ -79,7 +79,7 @@ impl Catalogue {
                 continue;
             }
             fetched &= outcome.is_ok();
-            self.settle(egress, face, outcome);
+            self.settle(egress, face, outcome).await;
         }
         fetched
     }
@@ -222,7 +222,7 @@ impl Catalogue {
     }
 
     /// Keeps what was fetched for a lifecycle. A server may have answered in the other one.
-    fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<Offer, LinkError>) {
+    async fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<Offer, LinkError>) {
         match outcome {
             Ok(offer) => {
                 self.server.note_hang(false);
@@ -231,7 +231,11 @@ impl Catalogue {
                 let face = if self.server.is_native() { &self.faces[0] } else { face.unwrap_or(asked) };
                 let before = face.known();
                 let entries = egress.snapshot.limits.catalogue_entries;
-                let offer = before.as_ref().map_or(offer.clone(), |before| offer.completed(before, entries));
+                let offer = match &before {
+                    Some(before) => offer.completed(before, entries),
+                    None => offer,
+                };
+                let offer = self.shared(offer);
                 let tools = offer.list(ListKind::Tools).len();
                 self.server.health.note(match self.server.flaw(&offer) {
                     None => HealthEvent::ListsFetched(tools, offer.left_out),
@@ -259,7 +263,7 @@ impl Catalogue {
                 asked.miss(self.absence_for(&e));
             }
         }
-        self.tell(egress);
+        self.tell(egress).finished().await;
     }
 }
 
@@ -273,13 +277,17 @@ fn is_of_one_list(error: &LinkError) -> bool {
 }
 
 /// Ends a fetch, also one that panicked or was dropped.
-struct Idle<'a>(&'a Catalogue);
+struct Idle<'a> {
+    catalogue: &'a Catalogue,
+    of_all_lists: bool,
+}
 
 impl Drop for Idle<'_> {
     fn drop(&mut self) {
-        self.0.busy.lock().end();
-        self.0.server.health.note(HealthEvent::ListingEnded);
+        let Self { catalogue, of_all_lists } = self;
+        catalogue.busy.lock().end(*of_all_lists);
+        catalogue.server.health.note(HealthEvent::ListingEnded);
         // Told only now: whoever found the fetch under way was watching already.
-        self.0.done.send_modify(|done| *done += 1);
+        catalogue.done.send_modify(|done| *done += 1);
     }
 }

@@ -167,7 +167,8 @@ impl OpenLink {
 
     /// Itself, as where an announcement is heard.
     pub fn heard_on(&self) -> HeardOn {
-        HeardOn { id: self.id, opened: self.born }
+        let is_own_process = self.own && matches!(self.wire, Wire::Pipe(_));
+        HeardOn { id: self.id, opened: self.born, is_own_process }
     }
 
     /// Sends a notification, or an answer to a question.

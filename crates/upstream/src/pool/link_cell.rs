@@ -17,7 +17,7 @@ use super::dispatch::OwnerId;
 use super::opening::Opening;
 use super::rights::Reserved;
 use super::starts::Starts;
-use crate::egress::Egress;
+use crate::egress::{Egress, Updating};
 use crate::health::{HealthEvent, OpeningWatch};
 use crate::link::sending::with_credentials;
 use crate::link::{LinkUser, OpenLink, Wire};
@@ -27,8 +27,8 @@ use crate::server::Server;
 
 /// The receiver of links that have been opened.
 pub trait LinkListener: Send + Sync {
-    /// Called after a link was opened.
-    fn opened(self: Arc<Self>, egress: &Egress, opened: OpenedLink<'_>);
+    /// Called after a link was opened. Calls over it wait for the end of what is returned.
+    fn opened(self: Arc<Self>, egress: &Egress, opened: OpenedLink<'_>) -> Updating;
 }
 
 /// A link that has just been opened.
@@ -253,7 +253,8 @@ impl LinkCell {
         if let Some(listener) = self.listener.upgrade() {
             let (askable, was_gone) = (self.askable(), before > 0);
             let opened = OpenedLink { link: &link, cell: self, asked, askable, was_gone, users };
-            listener.opened(egress, opened);
+            let updating = listener.opened(egress, opened);
+            updating.finished().await;
         }
         Ok(link)
     }

@@ -125,14 +125,23 @@ pub(crate) fn threads(pid: u32) -> usize {
 
 /// The resident memory of a process, in KiB.
 pub(crate) fn resident(pid: u32) -> u64 {
+    of_status(pid, "VmRSS:")
+}
+
+/// The part of it that is the process's own: without the pages of its program, which are loaded as it does new things.
+pub(crate) fn own_memory(pid: u32) -> u64 {
+    of_status(pid, "RssAnon:")
+}
+
+fn of_status(pid: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MARK, Process, descriptors, marked, resident, until};
+    use super::{MARK, Process, descriptors, marked, own_memory, resident, until};
     use std::process::Command;
     use std::time::Duration;
 
@@ -143,7 +152,9 @@ mod tests {
         let mut process = Process::start(Command::new("sleep").arg("60").env(MARK, &mark), &log).unwrap();
         let found = until(Duration::from_secs(5), || Some(marked(&mark)).filter(|found| !found.is_empty()));
         assert_eq!(found.unwrap(), [(process.pid(), "sleep 60".to_owned())]);
-        assert!(descriptors(process.pid()) > 0 && resident(process.pid()) > 0 && process.runs());
+        assert!(descriptors(process.pid()) > 0 && process.runs());
+        let (own, all) = (own_memory(process.pid()), resident(process.pid()));
+        assert!(0 < own && own < all, "{own} {all}");
         assert!(process.end(Duration::from_secs(5)));
         assert_eq!(marked(&mark), []);
     }

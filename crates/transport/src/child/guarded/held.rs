@@ -11,7 +11,10 @@ use std::{
 use tokio::time::timeout;
 
 use super::{
-    super::guardian::message::{HolderReport, HolderWord},
+    super::{
+        caps::{CapUse, ChildCaps},
+        guardian::message::{HolderReport, HolderWord},
+    },
     packets::PacketSocket,
 };
 
@@ -25,14 +28,23 @@ pub(in super::super) struct HeldServer {
     ended: bool,
     /// The way in which it ended; `None` if its holder was killed before it could report that.
     status: Option<ExitStatus>,
+    caps: ChildCaps,
+    /// The cap that it has hit, or may have.
+    cap: Option<CapUse>,
     /// Nothing is left, or nobody is there to tell.
     gone: bool,
 }
 
 impl HeldServer {
     /// A server whose holder has the other end of this socket. To be called in a runtime.
-    pub(super) fn new(control: OwnedFd) -> io::Result<Self> {
-        Ok(Self { control: PacketSocket::new(control)?, ended: false, status: None, gone: false })
+    pub(super) fn new(control: OwnedFd, caps: ChildCaps) -> io::Result<Self> {
+        let control = PacketSocket::new(control)?;
+        Ok(Self { control, ended: false, status: None, caps, cap: None, gone: false })
+    }
+
+    /// The cap that has ended it, or may have, once it has ended.
+    pub(in super::super) fn cap(&self) -> Option<CapUse> {
+        self.cap
     }
 
     /// Waits until the server's program runs, and returns its process id.
@@ -95,9 +107,20 @@ impl HeldServer {
 
     async fn step(&mut self) {
         match self.next().await {
-            Some(HolderReport::Exited { status }) => {
+            Some(HolderReport::Exited { status, memory }) => {
                 self.ended = true;
-                self.status = Some(ExitStatus::from_raw(status));
+                let status = ExitStatus::from_raw(status);
+                // Whatever cannot get memory fails in its own way.
+                if self.cap.is_none() && !status.success() {
+                    self.cap = self.caps.memory.map(|most| CapUse::Memory { used: memory.min(most), most });
+                }
+                self.status = Some(status);
+            }
+            Some(HolderReport::TooMuchMemory(used)) => {
+                self.cap = self.caps.memory.map(|most| CapUse::Memory { used, most });
+            }
+            Some(HolderReport::TooManyProcesses(used)) => {
+                self.cap = self.caps.processes.map(|most| CapUse::Processes { used, most });
             }
             Some(HolderReport::Gone { cpu }) => {
                 tracing::debug!(cpu, "a server and all that it started are gone; processor time in ms");

@@ -21,6 +21,7 @@ use tokio::{sync::watch, time::timeout};
 
 use super::{
     super::{
+        caps::ChildCaps,
         guardian::{
             self,
             message::{GuardianNote, GuardianOrder},
@@ -80,7 +81,7 @@ impl Launcher {
     pub(in super::super) async fn start(
         &self,
         program: &ServerProgram,
-        grace: Duration,
+        (grace, caps): (Duration, ChildCaps),
     ) -> io::Result<(HeldServer, Pipes)> {
         let guardian = self.guardian.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         let file = file_of(&program.encode())?;
@@ -91,11 +92,11 @@ impl Launcher {
         let descriptors =
             [child_in.as_fd(), child_out.as_fd(), child_err.as_fd(), holders.as_fd(), file.as_fd()];
         let grace = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
-        let order = GuardianOrder::Start { grace }.encode();
+        let order = GuardianOrder::Start { grace, caps }.encode();
         let sent = guardian.socket.send(&order, &descriptors);
         timeout(ORDER, sent).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
         let pipes = Pipes { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
-        Ok((HeldServer::new(own)?, pipes))
+        Ok((HeldServer::new(own, caps)?, pipes))
     }
 
     /// Lets the guardian go, which ends once nothing is left of its servers. Returns its process id, for somebody to reap it.

@@ -12,7 +12,8 @@ use rustix::{
 };
 
 use super::{
-    holder::{self, drain, readable},
+    super::caps::ChildCaps,
+    holder::{self, HolderTerms, drain, readable},
     kernel::{self, Forked},
     message::{GuardianNote, GuardianOrder, HolderReport},
     server::ServerParts,
@@ -107,7 +108,9 @@ impl Guard {
                     let _ = setrlimit(Resource::Nofile, Rlimit { current: soft, maximum: hard });
                     None
                 }
-                GuardianOrder::Start { grace } => self.start(packet, Duration::from_millis(grace.into())),
+                GuardianOrder::Start { grace, caps } => {
+                    self.start(packet, Duration::from_millis(grace.into()), caps)
+                }
             },
             Err(error)
                 if matches!(
@@ -126,7 +129,7 @@ impl Guard {
     }
 
     /// Forks a holder. Returns the exit code in the forked process, when the holder's work is done.
-    fn start(&mut self, packet: Packet, grace: Duration) -> Option<u8> {
+    fn start(&mut self, packet: Packet, grace: Duration, caps: ChildCaps) -> Option<u8> {
         // Without all of them there is nobody to tell.
         let [stdin, stdout, stderr, control, program]: [OwnedFd; 5] = packet.descriptors.try_into().ok()?;
         match kernel::fork() {
@@ -138,8 +141,10 @@ impl Guard {
                 // The gateway sees the guardian's end by this descriptor, so no other process may have it.
                 self.gateway = None;
                 let signals = self.signals.try_clone().ok()?;
-                let parts = ServerParts { stdio: [stdin, stdout, stderr], program };
-                Some(holder::run(parts, control, signals, grace, self.sees_processes))
+                let parts = ServerParts { stdio: [stdin, stdout, stderr], program, memory: caps.memory };
+                let watched = if self.sees_processes { caps } else { ChildCaps::default() };
+                let terms = HolderTerms { grace, sees_processes: self.sees_processes, caps: watched };
+                Some(holder::run(parts, control, signals, terms))
             }
             Err(error) => {
                 let errno = error.raw_os_error().unwrap_or(Errno::AGAIN.raw_os_error());

@@ -18,6 +18,7 @@ use rustix::{
 };
 
 use super::{
+    super::caps::ChildCaps,
     kernel::{self, Forked},
     message::{HolderReport, HolderWord},
     server::{self, ServerParts},
@@ -27,19 +28,16 @@ use super::{
 /// The longest time between SIGTERM and SIGKILL once the gateway is gone.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
+/// The time between two looks at what a tree uses, where it has caps.
+const CAPS: Duration = Duration::from_millis(500);
+
 /// The pauses between two looks at a tree that is being killed: the first and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(250)];
 
 /// Starts a server and sees it through. The forked process that is to become the server returns from here, too, if it cannot.
 ///
 /// Returns the process's exit code.
-pub(super) fn run(
-    server: ServerParts,
-    control: OwnedFd,
-    signals: OwnedFd,
-    grace: Duration,
-    sees_processes: bool,
-) -> u8 {
+pub(super) fn run(server: ServerParts, control: OwnedFd, signals: OwnedFd, terms: HolderTerms) -> u8 {
     // A name is for people who look.
     let _ = rustix::thread::set_name(c"child-holder");
     match begin(server) {
@@ -51,8 +49,8 @@ pub(super) fn run(
                 starting: Some(starting),
                 control: Some(control),
                 signals,
-                grace,
-                sees_processes,
+                terms,
+                look_at: terms.caps.are_any().then(Instant::now),
                 kill_at: None,
                 pause: None,
                 code: 0,
@@ -88,6 +86,17 @@ fn begin(server: ServerParts) -> io::Result<HolderStart> {
     })
 }
 
+/// The terms on which a holder has its server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HolderTerms {
+    /// The time between SIGTERM and SIGKILL.
+    pub(super) grace: Duration,
+    /// True if descendants can be found in `/proc`.
+    pub(super) sees_processes: bool,
+    /// The caps of the whole tree.
+    pub(super) caps: ChildCaps,
+}
+
 struct Holder {
     server: Pid,
     /// The server has not been reaped.
@@ -97,8 +106,9 @@ struct Holder {
     /// The way to the gateway, until the gateway is gone.
     control: Option<OwnedFd>,
     signals: OwnedFd,
-    grace: Duration,
-    sees_processes: bool,
+    terms: HolderTerms,
+    /// The time of the next look at what the tree uses, if there are caps.
+    look_at: Option<Instant>,
     /// The time of SIGKILL, once the tree is being ended.
     kill_at: Option<Instant>,
     /// The pause before the next look, once the tree is being killed.
@@ -123,6 +133,9 @@ impl Holder {
                 self.report(HolderReport::Gone { cpu: processor_time() });
                 return self.code;
             }
+            if self.look_at.is_some_and(|at| Instant::now() >= at) {
+                self.look();
+            }
             if self.pause.is_some() || self.kill_at.is_some_and(|at| Instant::now() >= at) {
                 self.kill();
             }
@@ -131,7 +144,7 @@ impl Holder {
 
     /// Waits until there is something to do.
     fn wait_for_event(&self) -> HolderEvents {
-        let patience = match (self.pause, self.kill_at) {
+        let patience = match (self.pause, self.kill_at.or(self.look_at)) {
             (Some(pause), _) => Some(pause),
             (None, Some(at)) => Some(at.saturating_duration_since(Instant::now())),
             (None, None) => None,
@@ -170,14 +183,14 @@ impl Holder {
         let Some(control) = &self.control else { return };
         match socket::receive(control) {
             Ok(Some(packet)) => match HolderWord::decode(&packet.frame) {
-                Some(HolderWord::End) => self.end(self.grace),
+                Some(HolderWord::End) => self.end(self.terms.grace),
                 Some(HolderWord::Kill) => self.kill(),
                 None => {}
             },
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidData) => {}
             Ok(None) | Err(_) => {
                 self.control = None;
-                self.end(self.grace.min(ORPHAN_GRACE));
+                self.end(self.terms.grace.min(ORPHAN_GRACE));
             }
         }
     }
@@ -190,7 +203,8 @@ impl Holder {
                     self.settle_start();
                     if std::mem::take(&mut self.alive) {
                         self.code = status.exit_status().map_or(1, |code| code.try_into().unwrap_or(1));
-                        self.report(HolderReport::Exited { status: status.as_raw() });
+                        let memory = kernel::largest_child();
+                        self.report(HolderReport::Exited { status: status.as_raw(), memory });
                     }
                 }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
@@ -199,7 +213,7 @@ impl Holder {
             }
         }
         if !self.alive && self.starting.is_none() && self.kill_at.is_none() {
-            self.end(self.grace);
+            self.end(self.terms.grace);
         }
         false
     }
@@ -212,7 +226,7 @@ impl Holder {
             return;
         }
         self.kill_at = Some(at);
-        if self.sees_processes {
+        if self.terms.sees_processes {
             tree::terminate(&tree::descendants(&[]));
         } else {
             self.signal_group(Signal::TERM);
@@ -220,10 +234,28 @@ impl Holder {
         }
     }
 
+    /// Ends the tree if it uses more than it may.
+    fn look(&mut self) {
+        let tree = tree::descendants(&[]);
+        let caps = self.terms.caps;
+        let (processes, memory) = (tree.len() as u64, tree::memory(&tree));
+        let report = if caps.processes.is_some_and(|most| processes > most.into()) {
+            Some(HolderReport::TooManyProcesses(processes))
+        } else {
+            caps.memory.is_some_and(|most| memory > most).then_some(HolderReport::TooMuchMemory(memory))
+        };
+        // A tree that is being ended needs no other end.
+        self.look_at = (report.is_none() && self.kill_at.is_none()).then(|| Instant::now() + CAPS);
+        if let Some(report) = report {
+            self.report(report);
+            self.kill();
+        }
+    }
+
     /// Ends the tree at once. What has been started meanwhile is found at the next look.
     fn kill(&mut self) {
         self.kill_at.get_or_insert_with(Instant::now);
-        if self.sees_processes {
+        if self.terms.sees_processes {
             tree::kill(&tree::descendants(&[]));
         } else {
             self.signal_group(Signal::KILL);

@@ -1,6 +1,8 @@
 //! Messages between the gateway, its guardian and the holders of its children, as bytes. Pure: every message is one packet of
 //! [`FRAME`] bytes, so there is nothing to bound and nothing to cut. It must not know sockets.
 
+use super::super::caps::ChildCaps;
+
 /// The length of every message in bytes.
 pub(crate) const FRAME: usize = 24;
 
@@ -21,6 +23,8 @@ pub(crate) enum GuardianOrder {
     Start {
         /// The time between SIGTERM and SIGKILL in milliseconds.
         grace: u32,
+        /// The caps of the server and all that it starts.
+        caps: ChildCaps,
     },
 }
 
@@ -53,7 +57,13 @@ pub(crate) enum HolderReport {
     Exited {
         /// The status as the system reports it.
         status: i32,
+        /// The most memory that the server or anything that it started, and that was reaped, was seen to use, in bytes.
+        memory: u64,
     },
+    /// The server and all that it started are being ended, because they use so much memory, in bytes.
+    TooMuchMemory(u64),
+    /// The same for so many processes.
+    TooManyProcesses(u64),
     /// Nothing of the server is left.
     Gone {
         /// The processor time that the server and all of its descendants took, in milliseconds.
@@ -93,7 +103,10 @@ impl GuardianOrder {
     pub(crate) fn encode(self) -> Frame {
         match self {
             Self::Files { soft, hard } => frame(1, 0, soft.unwrap_or(UNLIMITED), hard.unwrap_or(UNLIMITED)),
-            Self::Start { grace } => frame(2, grace, 0, 0),
+            Self::Start { grace, caps } => {
+                let processes = caps.processes.map(u64::from);
+                frame(2, grace, caps.memory.unwrap_or(UNLIMITED), processes.unwrap_or(UNLIMITED))
+            }
         }
     }
 
@@ -102,7 +115,10 @@ impl GuardianOrder {
         let limit = |value: u64| (value != UNLIMITED).then_some(value);
         match parts(frame) {
             (1, _, soft, hard) => Some(Self::Files { soft: limit(soft), hard: limit(hard) }),
-            (2, grace, ..) => Some(Self::Start { grace }),
+            (2, grace, memory, processes) => {
+                let processes = limit(processes).map(u32::try_from).transpose().ok()?;
+                Some(Self::Start { grace, caps: ChildCaps { memory: limit(memory), processes } })
+            }
             _ => None,
         }
     }
@@ -130,7 +146,9 @@ impl HolderReport {
         match self {
             Self::Started { pid, holder } => frame(4, pid, holder.into(), 0),
             Self::Failed { errno } => frame(5, errno.cast_unsigned(), 0, 0),
-            Self::Exited { status } => frame(6, status.cast_unsigned(), 0, 0),
+            Self::Exited { status, memory } => frame(6, status.cast_unsigned(), memory, 0),
+            Self::TooMuchMemory(used) => frame(10, 0, used, 0),
+            Self::TooManyProcesses(used) => frame(11, 0, used, 0),
             Self::Gone { cpu } => frame(7, 0, cpu, 0),
         }
     }
@@ -140,7 +158,9 @@ impl HolderReport {
         match parts(frame) {
             (4, pid, holder, _) => Some(Self::Started { pid, holder: holder.try_into().ok()? }),
             (5, errno, ..) => Some(Self::Failed { errno: errno.cast_signed() }),
-            (6, status, ..) => Some(Self::Exited { status: status.cast_signed() }),
+            (6, status, memory, _) => Some(Self::Exited { status: status.cast_signed(), memory }),
+            (10, _, used, _) => Some(Self::TooMuchMemory(used)),
+            (11, _, used, _) => Some(Self::TooManyProcesses(used)),
             (7, _, cpu, _) => Some(Self::Gone { cpu }),
             _ => None,
         }
@@ -177,8 +197,10 @@ mod tests {
             assert_eq!(GuardianOrder::decode(&order.encode()), Some(order));
         }
         for grace in [0, 2000, u32::MAX] {
-            let order = GuardianOrder::Start { grace };
-            assert_eq!(GuardianOrder::decode(&order.encode()), Some(order));
+            for (memory, processes) in [(None, None), (Some(0), Some(0)), (Some(1 << 40), Some(u32::MAX))] {
+                let order = GuardianOrder::Start { grace, caps: ChildCaps { memory, processes } };
+                assert_eq!(GuardianOrder::decode(&order.encode()), Some(order));
+            }
         }
         for sees_processes in [true, false] {
             let note = GuardianNote::Ready { sees_processes };
@@ -187,8 +209,10 @@ mod tests {
         let reports = [
             HolderReport::Started { pid: 4_194_304, holder: 7 },
             HolderReport::Failed { errno: 2 },
-            HolderReport::Exited { status: 0x0100 },
-            HolderReport::Exited { status: -1 },
+            HolderReport::Exited { status: 0x0100, memory: 0 },
+            HolderReport::Exited { status: -1, memory: u64::MAX },
+            HolderReport::TooMuchMemory(7),
+            HolderReport::TooManyProcesses(8),
             HolderReport::Gone { cpu: u64::MAX },
         ];
         for report in reports {
@@ -210,7 +234,7 @@ mod tests {
                 HolderWord::decode(&frame).is_some(),
             ];
             let count = readings.iter().filter(|reads| **reads).count();
-            assert_eq!(count, usize::from((1..=9).contains(&kind)), "kind {kind}");
+            assert_eq!(count, usize::from((1..=11).contains(&kind)), "kind {kind}");
         }
         assert_eq!(HolderReport::decode(&frame(4, 1, u64::MAX, 0)), None, "that is no process id");
     }

@@ -8,7 +8,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal, setsid};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit, setsid,
+};
 
 use super::{
     super::program::{LONGEST, ServerProgram},
@@ -21,6 +23,8 @@ pub(super) struct ServerParts {
     pub(super) stdio: [OwnedFd; 3],
     /// The file of memory with its [`ServerProgram`].
     pub(super) program: OwnedFd,
+    /// The bytes of memory that each of its processes may have.
+    pub(super) memory: Option<u64>,
 }
 
 /// Becomes the server. Returns only if it cannot: then `failure` has the number of the error, and the process is to exit with
@@ -31,6 +35,14 @@ pub(super) fn become_server(parts: ServerParts, holder: Pid, mut failure: PipeWr
     // If the holder is gone, there is nobody left to tell.
     let _ = failure.write_all(&errno.to_ne_bytes());
     127
+}
+
+/// Limits the memory that this process and those that it starts can write to. Not the address space: runtimes such as Node's
+/// reserve far more of that than they use.
+fn limit_data(most: u64) -> io::Result<()> {
+    let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+    let before = getrlimit(Resource::Data);
+    Ok(setrlimit(Resource::Data, Rlimit { current: least(before.current), maximum: least(before.maximum) })?)
 }
 
 /// Reads what [`become_server`] has told: `None` if the server's program runs.
@@ -47,6 +59,9 @@ fn execute(parts: ServerParts, holder: Pid) -> io::Error {
         // If the holder died before that call, no signal will ever come.
         if getppid() != Some(holder) {
             return Err(io::ErrorKind::NotConnected.into());
+        }
+        if let Some(most) = parts.memory {
+            limit_data(most)?;
         }
         let file = File::from(parts.program);
         let length = file.metadata()?.len().min(LONGEST as u64);

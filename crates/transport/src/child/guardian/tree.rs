@@ -73,6 +73,17 @@ pub(super) fn descendants(except: &[Pid]) -> Vec<Process> {
     below(&all, getpid(), except)
 }
 
+/// The memory that these processes use, in bytes: pages that they share with files or with one another count for none of them.
+pub(super) fn memory(processes: &[Process]) -> u64 {
+    let page = rustix::param::page_size() as u64;
+    let own = |process: &Process| {
+        let text = std::fs::read_to_string(format!("/proc/{}/statm", process.0.pid.as_raw_nonzero())).ok()?;
+        let mut pages = text.split_ascii_whitespace().skip(1).map_while(|field| field.parse::<u64>().ok());
+        Some(pages.next()?.saturating_sub(pages.next()?).saturating_mul(page))
+    };
+    processes.iter().filter_map(own).sum()
+}
+
 /// Asks processes to end, and wakes those that are stopped, which could not hear it otherwise.
 pub(super) fn terminate(processes: &[Process]) {
     for process in processes {

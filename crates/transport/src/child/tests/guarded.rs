@@ -2,6 +2,8 @@
 
 use super::*;
 
+#[path = "caps.rs"]
+mod caps;
 #[path = "ending.rs"]
 mod ending;
 #[path = "flow.rs"]

@@ -4,7 +4,7 @@ use super::Scenario;
 use crate::bench::procfs::cpu_nanos;
 use crate::chaos::client::Era;
 use crate::chaos::measure::Times;
-use crate::chaos::process::resident;
+use crate::chaos::process::own_memory;
 use crate::chaos::scenario::Play;
 use crate::chaos::stage::{SOON, Stage, Upstream};
 use serde_json::{Value, json};
@@ -101,7 +101,7 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
     let stage = &mut play.stage;
     let ups = ten(stage, &["--more-tools", "1000"])?;
     serve(stage, &ups, "state")?;
-    let before = resident(stage.pid());
+    let before = own_memory(stage.pid());
     let (mut bytes, mut lines) = (0, Vec::new());
     let (mut wall, mut cpu) = (Times::default(), Times::default());
     // The short form takes one of each transport.
@@ -116,7 +116,7 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
         let tools = shown.ok_or_else(|| format!("{} is not shown all tools", era.version))?;
         bytes = bytes.max(Value::from(tools).to_string().len());
         eras += 1;
-        let memory = resident(stage.pid());
+        let memory = own_memory(stage.pid());
         lines.push(format!("{}: {:.1} MiB", era.version, mib(memory.saturating_sub(before))));
         for _ in 0..PAGES {
             let (started, used) = (Instant::now(), cpu_nanos(&[stage.pid()]));
@@ -136,10 +136,13 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
         mib(list),
         lines.join(", ")
     );
-    stage.log.note(&format!("ten-thousand-tools: {line}"));
     let most = list * (1 + eras) + BESIDE;
-    let memory = resident(stage.pid()).saturating_sub(before);
-    if cpu.median() > PAGE * UNOPTIMIZED || memory > most { Err(line) } else { Ok(()) }
+    // What it took to fetch lists and to build views is returned once that is over.
+    let at_rest = || own_memory(stage.pid()).saturating_sub(before);
+    let is_little = crate::chaos::process::until(SOON, || (at_rest() <= most).then_some(())).is_some();
+    let line = format!("{line}; at rest {:.1} MiB of at most {:.1}", mib(at_rest()), mib(most));
+    stage.log.note(&format!("ten-thousand-tools: {line}"));
+    if cpu.median() > PAGE * UNOPTIMIZED || !is_little { Err(line) } else { Ok(()) }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no memory is that large")]

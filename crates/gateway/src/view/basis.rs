@@ -1,0 +1,131 @@
+//! The input of a view: a profile's rules and its servers as they are now. It must not know who sees the view.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::access::Guard;
+use engine::catalogue::{View, ViewSpec};
+use engine::config::{Affinity, QuestionPolicy};
+use engine::snapshot::ProfileSpec;
+use proto::bridge::input::Askable;
+use proto::era::Era;
+use tokio::time::{Instant, timeout_at};
+
+use super::ClientClass;
+use upstream::{Egress, Upstream};
+
+/// The time for which a call waits for servers that are still starting, because one of them may have the tool. A list
+/// waits less (`limits.listWait`): servers join it when they are ready.
+pub(super) const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Views of more items are built on the blocking pool: on a thread with connections, they would all wait meanwhile.
+const LARGE: usize = 500;
+
+/// The input of a view.
+pub(crate) struct Basis {
+    pub(crate) profile: ProfileSpec,
+    pub(crate) upstreams: Vec<Arc<Upstream>>,
+    /// True if callers say who they are, anywhere.
+    asks: bool,
+}
+
+impl Basis {
+    /// Those servers; `asks` if callers say who they are, anywhere.
+    pub(super) fn new(profile: ProfileSpec, upstreams: Vec<Arc<Upstream>>, asks: bool) -> Self {
+        Self { profile, upstreams, asks }
+    }
+
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let (own, others) = (&self.profile, &other.profile);
+        own.rules == others.rules
+            && own.upstreams == others.upstreams
+            && self.upstreams.iter().zip(&other.upstreams).all(|(own, other)| Arc::ptr_eq(own, other))
+            && own.server_info == others.server_info
+            && self.asks == other.asks
+    }
+
+    /// Returns true if a view of it is built on the blocking pool.
+    pub(super) fn is_large(&self, era: &'static Era) -> bool {
+        self.upstreams.iter().map(|upstream| upstream.catalogue.item_count(era)).sum::<usize>() > LARGE
+    }
+
+    /// A class of clients, reduced to what decides what they are shown.
+    pub(super) fn deciding(&self, clients: ClientClass) -> ClientClass {
+        if clients.askable.is_nothing() {
+            return clients;
+        }
+        let own = |upstream: &Arc<Upstream>| upstream.catalogue.deciding(clients.askable);
+        ClientClass {
+            askable: self.upstreams.iter().map(own).fold(Askable::NOTHING, Askable::and),
+            ..clients
+        }
+    }
+
+    /// Begins to fetch those of its lists, and waits for them for so long, counted from when they are first asked for; not
+    /// for servers that kept a call waiting in vain a moment ago.
+    pub(crate) async fn wait_for(
+        &self,
+        egress: &Egress,
+        era: &'static Era,
+        which: impl Fn(&Upstream) -> bool,
+        patience: impl Fn(&Upstream) -> Duration,
+    ) {
+        let now = Instant::now();
+        let due: Vec<_> = self
+            .upstreams
+            .iter()
+            .filter(|upstream| which(upstream))
+            .map(|upstream| {
+                let until = now + patience(upstream).saturating_sub(upstream.catalogue.under_way());
+                (upstream, until, upstream.catalogue.fetch(egress, era))
+            })
+            .collect();
+        for (upstream, until, mut done) in due {
+            if upstream.server.hung_lately() {
+                continue;
+            }
+            let known = async {
+                let _ = done.changed().await;
+                // What was fetched may have been the lists of the other lifecycle.
+                if upstream.catalogue.is_unknown(era) {
+                    let _ = upstream.catalogue.fetch(egress, era).changed().await;
+                }
+            };
+            if timeout_at(until, known).await.is_err() && patience(upstream) >= PATIENCE {
+                upstream.server.note_hang(true);
+                upstream.catalogue.note_silence();
+            }
+        }
+    }
+
+    /// The view of what its servers offer now; what it has in common with another view is held once.
+    pub(crate) fn build(
+        &self,
+        clients: ClientClass,
+        guard: Option<&Guard>,
+        schema_bytes: usize,
+        beside: Option<&View>,
+    ) -> View {
+        let shares = |upstream: &Arc<Upstream>| match upstream.server.spec.affinity {
+            Affinity::Session => false,
+            Affinity::Shared | Affinity::Caller => {
+                upstream.server.spec.asks == QuestionPolicy::Never || !clients.keeps_ids
+            }
+        };
+        let is_shared = self.upstreams.iter().any(shares);
+        // Some are shown more than others.
+        let is_parted = |upstream: &Arc<Upstream>| upstream.server.is_parted();
+        let by_class = !self.deciding(clients).askable.is_nothing();
+        let spec = ViewSpec {
+            era: clients.era,
+            profile: &self.profile.rules,
+            server_info: &self.profile.server_info,
+            schema_bytes,
+            guard,
+            separate: self.asks || is_shared,
+            personal: self.asks || by_class || self.upstreams.iter().any(is_parted),
+        };
+        let part = |upstream: &Arc<Upstream>| upstream.catalogue.part(clients.era, clients.askable);
+        View::build_beside(spec, self.upstreams.iter().map(part).collect(), beside)
+    }
+}

@@ -1,0 +1,76 @@
+//! The caps of one child and all that it starts, and which of them ended it. Plain data: nothing is measured here.
+
+use std::fmt;
+
+/// The caps of a child and all that it starts; without a number there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChildCaps {
+    /// The bytes of memory.
+    pub memory: Option<u64>,
+    /// The number of processes, its own included.
+    pub processes: Option<u32>,
+}
+
+impl ChildCaps {
+    /// Returns true if there is any.
+    pub fn are_any(self) -> bool {
+        self != Self::default()
+    }
+}
+
+/// A cap that a child has hit, or may have: what it used. Reads as the end of a sentence about its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapUse {
+    /// Bytes of memory, beside those that it may use.
+    Memory {
+        /// The most that it was seen to use.
+        used: u64,
+        /// The cap.
+        most: u64,
+    },
+    /// Processes, beside those that it may have.
+    Processes {
+        /// The most that it was seen to have.
+        used: u64,
+        /// The cap.
+        most: u32,
+    },
+}
+
+impl fmt::Display for CapUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes >> 20;
+        match *self {
+            Self::Memory { used, most } if used > most => {
+                write!(f, "it used {} MiB of memory, but `maxMemory` allows {} MiB", mib(used), mib(most))
+            }
+            Self::Memory { used, most } => {
+                write!(
+                    f,
+                    "it used {} MiB of the {} MiB of memory that `maxMemory` allows",
+                    mib(used),
+                    mib(most)
+                )
+            }
+            Self::Processes { used, most } => {
+                write!(f, "it had {used} processes, but `maxProcesses` allows {most}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cap_is_named_with_what_was_used() {
+        let memory = |used: u64, most: u64| CapUse::Memory { used: used << 20, most: most << 20 }.to_string();
+        assert_eq!(memory(70, 64), "it used 70 MiB of memory, but `maxMemory` allows 64 MiB");
+        assert_eq!(memory(60, 64), "it used 60 MiB of the 64 MiB of memory that `maxMemory` allows");
+        let processes = CapUse::Processes { used: 9, most: 8 }.to_string();
+        assert_eq!(processes, "it had 9 processes, but `maxProcesses` allows 8");
+        assert!(!ChildCaps::default().are_any());
+        assert!(ChildCaps { memory: Some(1), processes: None }.are_any());
+    }
+}
