@@ -12,9 +12,9 @@
 //! | [`vault`] | secrets for other servers, sealed |
 //! | [`Error`] | errors of the files, and their remedies |
 //!
-//! Everything here blocks: a server calls it from a thread that may wait. Several processes may open a file at
-//! once. Times are milliseconds since 1970 (UTC) and come from the caller; so does randomness. It must not know what a
-//! call is about, nor how anything is configured.
+//! All functions block, so a server calls them from a thread that may wait. Several processes may open a file at once. Times are
+//! milliseconds since 1970 (UTC). The caller supplies times and random numbers. It must not know the content of a call, nor the
+//! configuration.
 
 pub mod audit;
 pub mod catalogues;

@@ -1,7 +1,7 @@
 //! Server-sent events, the framing of streams over HTTP (WHATWG HTML, section 9.2).
 //!
-//! Works on bytes: the text of a field is passed on as it came, invalid UTF-8 included. It does not interpret event
-//! types and ids, nor decide when to reconnect.
+//! Works on bytes: the text of a field is passed on as received, including invalid UTF-8. It does not interpret
+//! event types or ids, and does not decide when to reconnect.
 
 mod decode;
 mod encode;

@@ -21,7 +21,7 @@ pub fn unquote(written: &[u8]) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
-/// The character that the text behind a backslash means, and the number of bytes that it uses.
+/// The character that the text behind a backslash denotes, and the number of bytes that it takes.
 fn escape(behind: &str) -> Option<(char, usize)> {
     let simple = match behind.as_bytes().first()? {
         b'"' => '"',

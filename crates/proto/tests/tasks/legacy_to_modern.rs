@@ -73,7 +73,7 @@ fn a_legacy_client_cancels_once() {
     };
     assert_eq!(parsed(&late)["code"], -32602);
 
-    // A task that goes on all the same is told of as it is.
+    // A task that continues in spite of the cancellation is reported in its actual state.
     let mut machine = ask(TaskMethod::Cancel);
     machine.answer(&result(&task("working")));
     machine.answer(&result(&json!({})));

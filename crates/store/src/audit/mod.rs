@@ -6,7 +6,7 @@
 //! | `query` | queries |
 //! | `log` | the file |
 //!
-//! It must not know what a column means beyond its name.
+//! It must not know more about a column than its name.
 
 mod entry;
 mod log;

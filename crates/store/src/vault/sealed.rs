@@ -59,7 +59,8 @@ impl Vault {
         Ok(plain.and_then(|plain| String::from_utf8(plain).ok()).map(SecretString::from))
     }
 
-    /// Stores a secret under this name and replaces the previous one. `random` is random, new for each call.
+    /// Stores a secret under this name, replacing the previous one. `random` holds random bytes, new for each
+    /// call.
     ///
     /// # Errors
     /// If it is too long or cannot be sealed; any fault of the file.

@@ -1,4 +1,4 @@
-//! Failures of a running child, in words that a person can act on.
+//! Failures of a running child, worded so that a person can act on them.
 
 use std::{fmt, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::budget::OutOfMemory;
 /// The reason why a line could not be written or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChildError {
-    /// A line was too long and was skipped. The child goes on.
+    /// A line was too long and was skipped. The child continues.
     #[error("{program} sent a line longer than the limit of {limit} bytes; it was skipped")]
     LineTooLong {
         /// The program's name.
@@ -20,7 +20,7 @@ pub enum ChildError {
         /// The first bytes of the line.
         beginning: Bytes,
     },
-    /// There was no memory for a line in time, and it was skipped. The child goes on.
+    /// There was no memory for a line in time, so it was skipped. The child continues.
     #[error("{program} sent a large message, which was skipped: {why}")]
     OutOfMemory {
         /// The program's name.
@@ -30,7 +30,7 @@ pub enum ChildError {
         /// The first bytes of the line.
         beginning: Bytes,
     },
-    /// The child does not read its stdin: there was no room for this line in time. The child goes on.
+    /// The child does not read its stdin: the queue had no room for this line in time. The child continues.
     #[error(
         "{program} does not read its stdin: {queued} bytes are waiting, no room for more within {waited:?}"
     )]
@@ -52,7 +52,7 @@ pub enum ChildError {
         /// The last lines of its stderr.
         stderr: Arc<str>,
     },
-    /// The child has been told to stop and has not exited yet.
+    /// The child was asked to stop and has not exited yet.
     #[error("{program} is being stopped")]
     Stopping {
         /// The program's name.
@@ -64,12 +64,12 @@ pub enum ChildError {
 }
 
 impl ChildError {
-    /// Returns true if nothing can be sent to or received from this child any more.
+    /// Returns true if nothing can be sent to or received from this child anymore.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Closed { .. } | Self::Stopping { .. } | Self::Exited(_))
     }
 
-    /// The way in which the child failed, in the gateway's own words alone.
+    /// A description of the failure that contains no output of the child.
     pub fn in_brief(&self) -> String {
         match self {
             Self::LineTooLong { .. } => "it sent too long a line".to_owned(),
@@ -91,7 +91,7 @@ impl ChildError {
         }
     }
 
-    /// Returns true if the child ended although nobody told it to.
+    /// Returns true if the child ended without being asked to.
     pub fn is_own_end(&self) -> bool {
         match self {
             Self::Closed { .. } => true,
@@ -106,17 +106,17 @@ impl ChildError {
     }
 }
 
-/// The end of a child. Reads as a sentence with its last words on stderr.
+/// The end of a child. Its `Display` is a sentence that includes the last lines of stderr.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// The program's name.
     pub program: Arc<str>,
-    /// The status that the system reported; `None` if it never did (the process could not be ended or was reaped by
-    /// others).
+    /// The status that the system reported; `None` if it never did (the process could not be ended, or another
+    /// process reaped it).
     pub status: Option<ExitStatus>,
-    /// True if it ended because it was told to.
+    /// True if it ended because it was asked to.
     pub asked: bool,
-    /// The kept end of its stderr, control characters removed.
+    /// The last part of its stderr, without control characters.
     pub stderr: Arc<str>,
 }
 

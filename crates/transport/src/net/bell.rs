@@ -18,7 +18,7 @@ use super::unread;
 thread_local! {
     /// True if a piece is being taken on this thread.
     static TAKING: Cell<bool> = const { Cell::new(false) };
-    /// The waker to ring once the piece has been taken.
+    /// The waker to call once the piece has been taken.
     static HELD: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };
 }
 
@@ -68,7 +68,7 @@ impl Drop for Incoming {
     }
 }
 
-/// Ends the holding back when dropped, however the taking ends.
+/// Stops holding back wakes when dropped, however taking the piece ends.
 struct Taking;
 
 impl Taking {

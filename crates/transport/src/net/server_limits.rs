@@ -18,7 +18,7 @@ pub struct ServerLimits {
     pub idle_timeout: Duration,
     /// Between two requests of an HTTP/1.1 connection, before it releases its buffers until the next one.
     pub rest_after: Duration,
-    /// With an answer to send, of which the peer accepts nothing.
+    /// With an answer to send, of which the peer accepts no byte.
     pub write_timeout: Duration,
     /// After the stop signal, for requests that have begun.
     pub drain_timeout: Duration,
@@ -43,7 +43,7 @@ impl From<ServerLimits> for SharedServerLimits {
 }
 
 impl SharedServerLimits {
-    /// The limits as they are now.
+    /// The current limits.
     pub fn get(&self) -> Arc<ServerLimits> {
         self.0.load_full()
     }

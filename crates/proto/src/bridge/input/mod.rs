@@ -1,13 +1,13 @@
-//! Questions of a server during a request (sampling, elicitation, roots), between eras in which it sends requests of its own
-//! and eras in which it returns a result, which the client answers by repeating its request (MCP 2026-07-28, multi
-//! round-trip requests).
+//! Questions of a server during a request (sampling, elicitation, roots). In some eras, a server sends requests of its own.
+//! In others, it returns a result, and the client repeats its request with the answers (MCP 2026-07-28, multi round-trip
+//! requests). This module translates between the two.
 //!
 //! | file | the server | the client |
 //! |---|---|---|
 //! | `rounds` | asks by results | is asked by requests |
 //! | `parking` | asks by requests, and waits | is asked by results |
 //!
-//! It must not know who seals a state, how long anybody waits, or which transport carries a message.
+//! It must not know who seals a state, how long either side waits, or which transport carries a message.
 
 mod askable;
 mod declared;

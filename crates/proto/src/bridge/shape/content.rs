@@ -1,4 +1,5 @@
-//! Content blocks of tool results, prompts and sampling: types that an era lacks become ones that it has.
+//! Content blocks of tool results, prompts and sampling: block types that an era lacks are converted to types
+//! that it has.
 
 use bytes::Bytes;
 
@@ -6,7 +7,7 @@ use super::edit::{Draft, Element, each, inner, string};
 use crate::era::Shapes;
 use crate::json::quote;
 
-/// The types that can be expressed as another type, the newest first.
+/// The types that can be expressed as another type, newest first.
 const TOLD_OTHERWISE: [&str; 3] = ["resource_link", "audio", "resource"];
 
 /// Rewrites an array of blocks for an era that knows only the block types `known`; `None` if nothing changes.
@@ -22,7 +23,7 @@ pub(super) fn passes(known: &[&str], shapes: &Shapes) -> bool {
     !shapes.strict && TOLD_OTHERWISE.iter().all(|kind| known.contains(kind))
 }
 
-/// Rewrites one block, the `index`-th of its kind; `None` when nothing changes.
+/// Rewrites one block, the `index`-th of its kind; `None` if nothing changes.
 pub(super) fn block(index: usize, block: &[u8], known: &[&str], shapes: &Shapes) -> Option<Bytes> {
     let mut draft = Draft::of(block)?;
     let kind = string(draft.get("type")?)?;

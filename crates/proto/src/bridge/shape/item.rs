@@ -6,7 +6,7 @@ use super::content;
 use super::edit::{Draft, Element, each, elements, is, is_array, is_object};
 use crate::era::{Era, Structured, Tasks};
 
-/// The kinds of things that servers list.
+/// The kinds of items that servers list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listed {
     /// A tool.
@@ -81,7 +81,7 @@ fn tool(tool: &mut Draft<'_>, to: &Era) -> Option<()> {
     Some(())
 }
 
-/// Removes `execution`, which only the experiment defines: it says how a tool runs as a task.
+/// Removes `execution`, which only the experiment defines. It describes how a tool runs as a task.
 fn execution(tool: &mut Draft<'_>, to: &Era) {
     if to.shapes.tasks != Tasks::Experiment {
         tool.remove("execution");

@@ -1,8 +1,8 @@
 //! Tasks between the experiment and the extension.
 //!
-//! A call may become a task: a thing with an id, a status and, in the end, an outcome. The experiment (MCP 2025-11-25)
-//! lets the client decide and keeps the outcome under `tasks/result`; the extension `io.modelcontextprotocol/tasks`
-//! (SEP-2663) lets the server decide and keeps everything under `tasks/get`.
+//! A call may become a task, which has an id, a status and, in the end, an outcome. The experiment (MCP 2025-11-25) lets
+//! the client decide and keeps the outcome under `tasks/result`; the extension `io.modelcontextprotocol/tasks` (SEP-2663)
+//! lets the server decide and keeps everything under `tasks/get`.
 //!
 //! | file | is for |
 //! |---|---|

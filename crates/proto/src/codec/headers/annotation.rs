@@ -27,7 +27,8 @@ pub enum AnnotationError {
     },
 }
 
-/// Checks all annotations of one tool, given as pairs of the property's path (used in messages only) and the name.
+/// Checks all annotations of one tool, given as pairs of a property's path (used in messages only) and a header
+/// name.
 ///
 /// The caller checks whether the properties may be annotated at all (their types, their places in the schema).
 pub fn check_annotations<'a>(

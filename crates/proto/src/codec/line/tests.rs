@@ -4,7 +4,8 @@ use super::*;
 
 const LIMIT: usize = 8;
 
-/// Feeds the chunks one by one and gives all that comes out, the end of the stream included.
+/// Feeds the chunks one by one and returns everything that comes out, including the rest at the end of the
+/// stream.
 fn decode(chunks: &[&'static str]) -> Vec<Result<String, LineError>> {
     let mut decoder = LineDecoder::new(LIMIT);
     let mut found = Vec::new();

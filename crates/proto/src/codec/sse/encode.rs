@@ -1,4 +1,4 @@
-//! The encoder. Whatever the arguments hold, the output is exactly one event or comment.
+//! The encoder. For any arguments, the output is exactly one event or comment.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use memchr::{memchr2, memchr3};
@@ -9,8 +9,8 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 const MESSAGE: &[u8] = b"event: message\ndata: ";
 const END: &[u8] = b"\n\n";
 
-/// Writes one event. Each line of `data` becomes a `data:` line; a reader joins them with LF, whichever line ending
-/// they had. Empty data gives one empty `data:` line, as in the event that opens a resumable stream.
+/// Writes one event. Each line of `data` becomes a `data:` line; a reader joins them with LF, regardless of their
+/// original line endings. Empty data gives one empty `data:` line, as in the event that opens a resumable stream.
 ///
 /// An event type or id that the format cannot carry (one with CR or LF, or an id with NUL) is left out.
 pub fn encode_event(
@@ -30,7 +30,8 @@ pub fn encode_event(
     out.put_slice(b"\n");
 }
 
-/// Writes `text` as a comment, which readers ignore: each line of it becomes a comment line, then a blank line.
+/// Writes `text` as a comment, which readers ignore. Each line of it becomes a comment line; a blank line
+/// follows.
 pub fn encode_comment(out: &mut impl BufMut, text: &[u8]) {
     lines(out, b": ", text);
     out.put_slice(b"\n");

@@ -1,4 +1,4 @@
-//! What goes in and comes out, line by line.
+//! Input and output of a child, line by line.
 
 use bytes::Bytes;
 
@@ -107,7 +107,7 @@ async fn a_child_that_closes_its_stdout_is_stopped() {
 async fn a_child_that_closes_its_stdin_is_stopped_when_it_is_written_to() {
     let (_supervisor, mut child) = start(&shell("exec <&-; echo ready; exec sleep 600"), impatient()).await;
     assert_eq!(line(&mut child).await, "ready");
-    // The first line is taken before its writing fails.
+    // The first line is accepted before writing it fails.
     let error = within(async {
         loop {
             if let Err(error) = child.send(Bytes::from_static(b"x")).await {

@@ -74,7 +74,7 @@ impl Body for ResponseBody {
                 let Some((link, _)) = held else { return Poll::Ready(None) };
                 let polled = link.poll_piece(cx);
                 match &polled {
-                    // What has failed is over, too.
+                    // A failed body is over, too.
                     Poll::Ready(Some(Err(_))) => *held = None,
                     Poll::Ready(_) => self.release(),
                     Poll::Pending => {}
