@@ -1,4 +1,4 @@
-//! The address that requests go to, and the form of a service's errors.
+//! The address of requests, and the form of a service's errors.
 
 use secrecy::SecretString;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::tools::{Condition, Trouble, Values};
 pub(crate) struct EntryCheck {
     /// The URL of the request.
     pub(crate) url: String,
-    /// The base whose errors its refusals are.
+    /// The base that defines the form of its refusals.
     pub(crate) base: &'static str,
 }
 
@@ -27,10 +27,10 @@ pub(crate) trait RequestTargets: Send + Sync {
     /// If the call has no place to go, or no credentials for it.
     fn place(&self, base: &str, values: &Values, mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble>;
 
-    /// A secret that goes along as a field.
+    /// A secret that is sent as a field.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     fn secret(
         &self,
         name: &str,
@@ -40,13 +40,13 @@ pub(crate) trait RequestTargets: Send + Sync {
         Err(Trouble::new(Condition::NoCredentials, format!("no {name} is configured")))
     }
 
-    /// The record of recently accepted credentials, if places are asked for them.
+    /// The record of recently accepted credentials, if places are asked about them.
     fn known(&self) -> Option<&AcceptedCredentials> {
         None
     }
 
-    /// Returns true if a value may be a segment of a path there. It is percent-encoded in any case, but some servers read a
-    /// path after it is decoded.
+    /// Returns true if a value may be a segment of a path at this place. It is percent-encoded in any case, but some
+    /// servers interpret a path after decoding it.
     fn takes(&self, _base: &str, _segment: &str) -> bool {
         true
     }
@@ -67,7 +67,7 @@ pub(crate) trait RequestTargets: Send + Sync {
     /// The trouble for an answer without success.
     fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble;
 
-    /// The trouble for an answer with a status of success that reports a failure.
+    /// The failure reported by an answer that has a success status.
     fn refused(&self, _base: &str, _answer: &Value) -> Option<Trouble> {
         None
     }
@@ -92,19 +92,19 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// The question to ask if `trouble` may mean that the site lacks this base entirely: a request, and the entries of
-    /// its answer's list `namespaces` if it has.
+    /// The question to ask if `trouble` may mean that the site lacks this base entirely: a request, and the entries
+    /// that the list `namespaces` of its answer contains if the site has the base.
     fn doubt(&self, _base: &str, _trouble: &Trouble) -> Option<Doubt> {
         None
     }
 }
 
-/// A question whether a site has what a tool stands on.
+/// A question whether a site has what a tool depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Doubt {
     /// The base and the route to ask.
     pub(crate) ask: (&'static str, &'static str),
-    /// The namespaces, one of which must be there.
+    /// The namespaces; the site must have at least one.
     pub(crate) namespaces: &'static [&'static str],
     /// The failure to report if the site has none of them: its kind and message.
     pub(crate) missing: (Condition, &'static str),
@@ -115,7 +115,7 @@ pub(crate) struct Doubt {
 /// The destination of requests, with what they carry there.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestTarget {
-    /// The URL that paths are put behind, without a slash at its end.
+    /// The URL that paths are appended to, without a slash at its end.
     pub(crate) url: String,
     /// The value of `Authorization`.
     pub(crate) authorization: Option<SecretString>,

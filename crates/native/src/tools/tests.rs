@@ -58,7 +58,7 @@ fn exact_and_filled_name_every_fault() {
     assert!(values(Policy::Filled, &json!({"name": " "})).unwrap_err().contains("must not be empty"));
 }
 
-/// Zero and numbers below it would else become the first post, or the first user.
+/// Without the check, zero and negative numbers would become the first post, or the first user.
 #[test]
 fn a_number_that_names_something_is_not_made_another() {
     let row = [int("id", "Which.").least(1), int("page", "Which page.").or_int(1).least(1)];
@@ -158,7 +158,7 @@ fn rules_are_told_what_is_made_of_arguments() {
     assert_eq!(read(&LENIENT, "get", &given), [json!({"id": 42, "search": "jane", "path": "a/b"})]);
     assert_eq!(read(&LOOSE, "get", &json!({"id": -42})), [json!({"id": -42}), json!({"id": 42})]);
     assert_eq!(read(&FILLED, "ask", &json!({"route": "/wp-json//a/"})), [json!({"route": "/a"})]);
-    // Sites read capitals and small letters of a route alike.
+    // Sites ignore the case of a route.
     assert_eq!(read(&FILLED, "ask", &json!({"route": "/WP/V2/Users"})), [json!({"route": "/wp/v2/users"})]);
     assert_eq!(read(&FILLED, "list", &json!({"type": "Users"})), [json!({"type": "users"})]);
     assert_eq!(read(&FILLED, "get", &json!({"path": "Mine/One"})), [json!({"path": "Mine/One"})]);

@@ -1,4 +1,5 @@
-//! The WordPress tools: what each asks, what is shown of the answer, whose site it is, and what goes wrong.
+//! The WordPress tools: the requests that each sends, the part of the answer that is shown, the site that is
+//! used, and failures.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ fn settings() -> SiteSettings {
     SiteSettings {
         login: Some(login("https://wp.example.com/blog/", "admin", "abcd EFGH ijkl")),
         image_key: Some(SecretString::from("configured")),
-        // As the preset has it.
+        // The same settings as in the preset.
         answers: AnswerStyle::Plain,
         unknown_arguments: UnknownArguments::Ignore,
         ..SiteSettings::default()

@@ -66,7 +66,7 @@ const APIS: &[Api] = &[
     },
 ];
 
-/// Sets of tools to offer beside the core.
+/// Sets of tools to offer in addition to the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Phases {
@@ -76,7 +76,7 @@ pub struct Phases {
     pub advanced: bool,
     /// The rest of the platform's API.
     pub extended: bool,
-    /// Tools for the rest of the site: its index, its routes, its abilities.
+    /// Tools for everything else on the site: its index, its routes, its abilities.
     pub discover: bool,
 }
 
@@ -86,10 +86,10 @@ impl Default for Phases {
     }
 }
 
-/// The BuddyBoss tools. A call that fails is a result with `isError`, unless the settings want errors.
+/// The BuddyBoss tools. A failed call is a result with `isError`, unless the settings ask for errors.
 ///
 /// # Errors
-/// When a URL of the settings is none, in words.
+/// If a URL of the settings is invalid, with a message.
 pub fn server(
     settings: &SiteSettings,
     phases: Phases,

@@ -1,17 +1,18 @@
-//! A formula's tree to its value.
+//! Evaluates a formula's tree.
 
 use super::functions::{FAMILIES, Function, constant};
 use super::parse::Node;
 use super::value::{FormulaFault, FormulaFaultKind, FormulaResult, Value};
 use crate::nearest::nearest;
 
-/// The most values that a formula may visit. It keeps a formula far below the five seconds that one may take.
+/// The most values that a formula may visit. The limit keeps a formula far below the five seconds that it may
+/// take.
 const MOST_WORK: usize = 100_000;
 
 /// The value of a tree.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the formula.
 pub(super) fn evaluated(tree: &Node) -> FormulaResult {
     Work { left: MOST_WORK }.value(tree)
 }

@@ -1,15 +1,15 @@
-//! A formula's text to a tree.
+//! Parses a formula's text into a tree.
 
 use super::value::{FormulaFault, FormulaFaultKind, Value};
 
 /// A part of a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Node {
-    /// A number, a truth or a text.
+    /// A number, a boolean or a text.
     Value(Value),
     /// The name of a constant.
     Name(String),
-    /// A function's name, and what it is given.
+    /// A function's name and arguments.
     Call(String, Vec<Self>),
     /// A vector.
     Vector(Vec<Self>),
@@ -21,7 +21,7 @@ const DEEPEST: usize = 64;
 /// The tree of a formula.
 ///
 /// # Errors
-/// Where it is none.
+/// If the text is not a formula.
 pub(super) fn parse(text: &str) -> Result<Node, FormulaFault> {
     let mut parser = Parser { text, at: 0 };
     let node = parser.node(0)?;
@@ -145,7 +145,7 @@ impl Parser<'_> {
     }
 }
 
-/// A name without the namespace that Clojure has for it.
+/// A name without the namespace that Clojure gives it.
 fn bare(word: &str) -> String {
     word.strip_prefix("Math/").unwrap_or(word).to_owned()
 }

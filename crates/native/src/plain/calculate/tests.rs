@@ -1,4 +1,4 @@
-//! Formulas: what they give, and how they fail.
+//! Formulas: their results and their faults.
 
 use serde_json::Value;
 

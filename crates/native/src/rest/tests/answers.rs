@@ -1,4 +1,4 @@
-//! Answers in their three manners.
+//! Answers in their three styles.
 
 use serde_json::json;
 
@@ -98,7 +98,7 @@ fn nothing_is_no_answer_to_who_reads() {
     for message in all {
         assert!(message.contains("nothing of what was asked for"), "{message}");
     }
-    // An object of PHP's with nothing in it; a change that is done; `null` as WordPress sends it, where anything may come.
+    // PHP's empty object; an empty answer to a change; and WordPress's `null`, where any value is allowed.
     let phases = buddyboss::Phases { extended: true, ..buddyboss::Phases::default() };
     let forums = buddyboss::server(&settings(Compact), phases, empty()).unwrap();
     let none = asked(&forums, "buddyboss_list_topic_destinations", &json!({"id": 7}));
@@ -107,7 +107,7 @@ fn nothing_is_no_answer_to_who_reads() {
     shown(&asked(&site(Compact, empty()), "wp_delete_post", &json!({"id": 7})));
 }
 
-/// Some servers hand a path over decoded.
+/// Some servers interpret a path only after decoding it.
 #[test]
 fn a_segment_is_one_also_when_it_is_decoded() {
     for odd in ["posts/1", "posts?x", "posts#x", "..\\posts"] {
@@ -155,7 +155,7 @@ fn who_wants_to_be_asked_later_says_when() {
     }
 }
 
-/// A web server with a password of its own; and a mark before an error's words.
+/// A web server with a password of its own, and a byte order mark before an error.
 #[test]
 fn errors_are_read_like_other_answers() {
     let error = |status, headers: Vec<(String, String)>, body: &'static str| {

@@ -69,7 +69,7 @@ pub(super) const COMPARISONS: &[Function] = &[
     exactly("odd?", 1, "(odd? a)", |v| Ok(Value::Flag(v[0].whole()? % 2 != 0))),
 ];
 
-/// Two numbers: exact while both are whole and the result fits.
+/// An operation on two numbers: exact while both are whole and the result fits.
 fn pair(
     a: &Value,
     b: &Value,
@@ -135,7 +135,7 @@ fn modulo(values: &[Value]) -> FormulaResult {
 }
 
 fn extreme(values: &[Value], better: fn(f64, f64) -> bool) -> FormulaResult {
-    // `(max [1 2 3])` is meant as often as `(max 1 2 3)`.
+    // Callers write `(max [1 2 3])` as often as `(max 1 2 3)`.
     let values = match values {
         [Value::Vector(inner)] => inner.as_slice(),
         values => values,
@@ -186,7 +186,7 @@ fn power(values: &[Value]) -> FormulaResult {
     Value::float(base.number()?.powf(exponent.number()?))
 }
 
-/// A number without its fraction: exact when that fits.
+/// A number without its fraction: exact if it fits.
 #[expect(clippy::cast_possible_truncation, reason = "its size is checked before")]
 fn rounded(value: &Value, how: fn(f64) -> f64) -> FormulaResult {
     if let Value::Int(number) = value {
@@ -196,14 +196,14 @@ fn rounded(value: &Value, how: fn(f64) -> f64) -> FormulaResult {
     if number.abs() < 1.0e37 { Ok(Value::Int(number as i128)) } else { Value::float(number) }
 }
 
-/// A number with so many decimals.
+/// A number rounded to this many decimals.
 pub(super) fn round_to(number: f64, decimals: &Value) -> Result<f64, FormulaFault> {
     let decimals = decimals.whole()?;
     let decimals = i32::try_from(decimals).ok().filter(|d| (0..=15).contains(d));
     let decimals = decimals.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 15"))?;
     let scale = 10_f64.powi(decimals);
     let scaled = number * scale;
-    // Beyond this a double has no decimals that could be cut.
+    // Beyond this, a double has no decimals to remove.
     Ok(if scaled.is_finite() && scaled.abs() < 9.0e15 { scaled.round() / scale } else { number })
 }
 
