@@ -141,7 +141,7 @@ impl Snapshot {
             let next = numbers.len();
             numbers.entry(slug.clone()).or_insert(next);
         }
-        // The number of a profile that was there before is taken, but leads nowhere.
+        // The number of a profile that existed before stays assigned, but refers to no profile.
         let number = |slug: &str| numbers.get(slug).copied().filter(|_| config.profiles.contains_key(slug));
         let places = ServedPaths::compile(config, &number);
         for (slug, rules) in &config.profiles {
@@ -213,12 +213,12 @@ impl Snapshot {
         self.upstreams.get(found)
     }
 
-    /// The rules for requests to a server, as they are now; `spec` may be of an earlier snapshot.
+    /// The current rules for requests to a server; `spec` may be from an earlier snapshot.
     pub fn calls<'a>(&'a self, spec: &'a UpstreamSpec) -> &'a CallRules {
         &self.upstream(spec.id).unwrap_or(spec).calls
     }
 
-    /// The time from a server's start to its first answer, as it is now; `spec` may be of an earlier snapshot.
+    /// The current time from a server's start to its first answer; `spec` may be from an earlier snapshot.
     pub fn start_timeout(&self, spec: &UpstreamSpec) -> Duration {
         self.upstream(spec.id).unwrap_or(spec).start_timeout
     }
@@ -246,7 +246,7 @@ impl ProfileSpec {
 }
 
 impl UpstreamSpec {
-    /// A placeholder for removed servers, to which nothing may be opened.
+    /// A placeholder for removed servers, to which no link may be opened.
     pub fn nobody() -> Self {
         let link = StdioLink {
             command: Text::plain(""),
@@ -276,8 +276,8 @@ impl UpstreamSpec {
         self.own_consent || self.own_links
     }
 
-    /// Returns true if links to one server are also usable for the other. Times do not matter: they are looked up when
-    /// something begins.
+    /// Returns true if links to one server can also be used for the other. Times do not matter, because they are
+    /// looked up for each operation.
     fn is_like(&self, other: &Self) -> bool {
         self.name == other.name
             && self.link == other.link

@@ -1,4 +1,4 @@
-//! How often memory is asked for on the way of one call, and how much of it: few pieces, counted exactly.
+//! The number and the size of memory allocations for one call: few, and counted exactly.
 
 #[path = "../benches/workload/mod.rs"]
 #[expect(dead_code, reason = "the instruction budgets measure more")]
@@ -19,18 +19,18 @@ thread_local! {
     static ASKED: Cell<Asked> = const { Cell::new(Asked { times: 0, bytes: 0 }) };
 }
 
-/// What memory was asked for.
+/// The allocations so far.
 #[derive(Clone, Copy)]
 struct Asked {
     times: usize,
     bytes: usize,
 }
 
-/// The system's allocator, counting what each thread asks it for.
+/// The system's allocator, which counts the allocations of each thread.
 struct Counting;
 
 fn count(bytes: usize) {
-    // A thread that is ending has nothing to count with, and nothing that is counted.
+    // A thread that is ending has no counter, and its allocations do not matter.
     let _ = ASKED.try_with(|asked| {
         let before = asked.get();
         asked.set(Asked { times: before.times + 1, bytes: before.bytes + bytes });
@@ -64,7 +64,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What memory `work` asks for.
+/// The allocations that `work` makes.
 fn allocations<T>(work: impl FnOnce() -> T) -> Asked {
     let before = ASKED.get();
     let made = work();

@@ -23,7 +23,7 @@ impl Hosts {
     /// Returns true if a request to this host (in lower case) is meant for this server; the port does not matter.
     pub fn knows(&self, host: &str) -> bool {
         let name = without_port(host);
-        // What most say is found before names are taken apart.
+        // The most frequent names are checked before a name is parsed.
         if matches!(name, "localhost" | "127.0.0.1" | "[::1]")
             || self.names.iter().any(|known| known == host || known == name)
         {

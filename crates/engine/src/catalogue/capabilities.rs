@@ -20,7 +20,8 @@ pub(super) fn merge<'a>(all: impl IntoIterator<Item = &'a [u8]>) -> String {
     out
 }
 
-/// The names of the declared capabilities, plus completion if a server offers it in an era that cannot declare it.
+/// The names of the declared capabilities, plus completion if a server supports it in an era that cannot declare
+/// it.
 pub(super) fn declared(capabilities: &str, era: &Era, completes: bool) -> Vec<String> {
     let mut names = names(capabilities);
     if !era.shapes.completions_declared && completes {

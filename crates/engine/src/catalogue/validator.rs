@@ -34,7 +34,7 @@ struct Compiled {
     cost: SchemaCost,
 }
 
-/// The arguments that do not match, described for the model or person that called.
+/// The arguments that do not match, described for the model or person that made the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(String);
@@ -42,14 +42,14 @@ pub struct Invalid(String);
 /// The maximum number of mismatches in one message.
 const MAX_TOLD: usize = 5;
 
-/// The maximum length of a mismatch's description, because it quotes the argument.
+/// The maximum length of the description of a mismatch, because it quotes the argument.
 const MAX_WORDS: usize = 1000;
 
 /// The maximum number of steps for a validation: about ten milliseconds.
 const STEPS: u64 = 1 << 18;
 
-/// The maximum number of steps for a validation that reports its mismatches: each mismatch allocates memory at each
-/// step.
+/// The maximum number of steps for a validation that reports its mismatches, in which each mismatch allocates
+/// memory at each step.
 const STEPS_TOLD: u64 = 1 << 12;
 
 /// The maximum number of backtracking steps of a pattern on one text, and the maximum size of a compiled pattern in
@@ -58,8 +58,8 @@ const PATTERN: (usize, usize) = (4000, 1 << 20);
 
 impl LazyValidator {
     /// Creates a validator for a schema as its server wrote it. A schema larger than `max_bytes` is not compiled; the
-    /// server then checks the arguments itself. With `names`, the server decides which arguments exist, whatever the
-    /// schema says.
+    /// server then checks the arguments itself. With `names`, the server decides which arguments exist, regardless of
+    /// the schema.
     pub(super) fn new(schema: Option<Bytes>, max_bytes: usize, names: Option<KnownNames>) -> Self {
         let too_long = schema.as_ref().is_some_and(|schema| schema.len() > max_bytes);
         Self {
@@ -71,7 +71,7 @@ impl LazyValidator {
         }
     }
 
-    /// The reason why arguments are not checked, once known. Returns it only to the first caller.
+    /// The reason why arguments are not checked, once known. Only the first call returns it.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self.compiled.get()?.as_ref().err().filter(|_| self.schema.is_some() || self.too_long)?;
         (!self.told.swap(true, Ordering::Relaxed)).then_some(why)
@@ -85,9 +85,9 @@ impl LazyValidator {
         }
     }
 
-    /// Validates arguments, JSON text; no arguments count as an empty object. Cases that cannot be validated here are
-    /// left to the server that wrote the schema: a schema that cannot be compiled (it refers to the network, or is
-    /// not a schema), whose cost is unknown, or that is too expensive for these arguments.
+    /// Validates arguments, JSON text; no arguments count as an empty object. Some cases are left to the server that
+    /// wrote the schema: a schema that cannot be compiled (it refers to the network, or is not a schema), one whose
+    /// cost is unknown, and one that is too expensive for these arguments.
     ///
     /// # Errors
     /// [`Invalid`] with the first few mismatches and their places.
@@ -101,12 +101,12 @@ impl LazyValidator {
 
     fn misfits(&self, text: &[u8]) -> Option<String> {
         let compiled = self.compiled.get_or_init(|| self.compiled()).as_ref().ok()?;
-        // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
+        // Numbers that do not fit an f64 are valid JSON but cannot be checked, so the server decides.
         let value = ArgumentValue::read(text)?;
         if !compiled.cost.is_within(STEPS, text, &value) || compiled.validator.is_valid(&value) {
             return None;
         }
-        // Clients write null for optional arguments that they leave out.
+        // Some clients write null for optional arguments that they omit.
         if let Some(text) = without_nulls(text)
             && ArgumentValue::read(&text).is_some_and(|value| compiled.validator.is_valid(&value))
         {
@@ -146,8 +146,8 @@ fn without_nulls(text: &[u8]) -> Option<Bytes> {
     (!splice.is_empty()).then(|| splice.finish())
 }
 
-/// Removes the keywords from a schema that forbid other members: in the arguments, and in objects and lists of
-/// objects among them.
+/// Removes the keywords that forbid additional members from a schema: for the arguments themselves, and for
+/// objects and lists of objects among them.
 fn open_names(schema: &mut serde_json::Value) {
     let open = |schema: &mut serde_json::Value| {
         let object = schema.as_object_mut();
@@ -199,7 +199,7 @@ mod tests {
         assert!(check(schema, None).is_err());
     }
 
-    /// Takes no `b`, and drops what its clients add.
+    /// Rejects `b`, and ignores the arguments that its clients add.
     #[derive(Debug)]
     struct Names;
 
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(check(r#"{"$ref":"file:///etc/passwd"}"#, Some("{}")), Ok(()));
     }
 
-    /// Alternatives that refer to alternatives: each of `levels` doubles the ways to go.
+    /// Alternatives that refer to alternatives: each of `levels` doubles the number of paths.
     fn doubling(levels: usize) -> String {
         let defs: Vec<String> = (1..=levels)
             .map(|n| {
@@ -263,7 +263,7 @@ mod tests {
             let lazy = LazyValidator::new(Some(Bytes::from(schema)), 1 << 20, None);
             assert_eq!(lazy.check(Some(br#"{"x":1}"#)), Ok(()), "{levels}");
         }
-        // What can be checked is, even where not all can be told.
+        // Arguments are still checked if not all mismatches can be reported.
         assert!(check(&doubling(5), Some(r#"{"x":1}"#)).unwrap_err().to_string().contains("at /x"));
         let much = check(&doubling(14), Some(r#"{"x":1}"#)).unwrap_err().to_string();
         assert!(much.contains("too long"), "{much}");
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(check(schema, Some(&rows(2_000_000))), Ok(()));
     }
 
-    /// Parts that all apply to `x`, each of `levels` twice as many as the one below.
+    /// Subschemas that all apply to `x`; each of `levels` has twice as many as the next.
     fn all_of(levels: usize, leaf: &str) -> String {
         doubling(levels).replace("anyOf", "allOf").replace(r#"{"type":"string"}"#, leaf)
     }
@@ -342,7 +342,7 @@ mod tests {
             assert!(check(&schema, Some(&arguments(3))).is_err(), "{schema}");
             assert_eq!(check(&schema, Some(&arguments(100_000))), Ok(()), "{schema}");
         }
-        // What is read a few times is checked, however long it is.
+        // A text that is read only a few times is checked, however long it is.
         assert!(check(r#"{"properties":{"x":{"maxLength":1}}}"#, Some(&long(4 << 20))).is_err());
     }
 
@@ -351,7 +351,7 @@ mod tests {
         let schema = r#"{"properties":{"x":{"pattern":"^(?=x)(x+x+)+y$"}}}"#;
         let text = |length: usize| format!("{{\"x\":{:?}}}", "x".repeat(length));
         assert!(check(schema, Some(&text(3))).is_err());
-        // Whether such a text fits is not found out.
+        // The check does not find out if such a text matches.
         let _ = check(schema, Some(&text(100)));
         let many = format!("{{\"allOf\":[{}{{}}]}}", "{\"pattern\":\"(?=x)x\"},".repeat(100));
         assert_eq!(check(&many, Some("\"y\"")), Ok(()));
@@ -362,7 +362,7 @@ mod tests {
         let schema = r##"{"properties":{"x":{"$ref":"#/definitions/a%20b~1c"}},
             "definitions":{"a b/c":{"type":"string"}}}"##;
         assert!(check(schema, Some(r#"{"x":1}"#)).is_err());
-        // Where a part is a document of its own, references in it count from there.
+        // If a part is a document of its own, references in it are relative to that part.
         let own = schema.replace("\"type\":\"string\"", "\"$id\":\"http://a/b\",\"type\":\"string\"");
         assert_eq!(check(&own, Some(r#"{"x":1}"#)), Ok(()));
     }

@@ -1,5 +1,6 @@
-//! Notes on settings that are valid but cannot be meant: rules about callers that cannot exist, names that nothing has,
-//! keys without effect. It looks at a file that has no faults, and changes nothing. Names of tools are `names`'s matter.
+//! Notes on settings that are valid but probably not intended: rules about callers that cannot exist, names that match
+//! nothing, keys without effect. This module looks at a file that has no faults, and changes nothing. The module `names`
+//! handles names of tools.
 
 use std::rc::Rc;
 
@@ -12,7 +13,7 @@ use super::read::{Reader, clip};
 use super::suggest;
 use crate::dialect_rows::Dialect;
 
-/// The shortest token that is taken without a word: one that people do not guess.
+/// The shortest token that is accepted without a note, because people do not guess it.
 const SHORTEST_TOKEN: usize = 16;
 
 /// Adds all notes; `root` is the file, and `config` is the result of the file and everything that it extends.
@@ -38,7 +39,7 @@ pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config, offers
     }
 }
 
-/// One mapping, or each of a list.
+/// Calls `advise` on a mapping, or on each mapping of a list.
 fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &Node)) {
     let items = match &node.kind {
         Kind::List(items) => items.iter().map(Rc::as_ref).collect(),
@@ -49,7 +50,7 @@ fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &
     }
 }
 
-/// Each text of one or more, unless a variable fills it.
+/// Calls a function on each of one or more texts, except for texts that a variable fills.
 pub(super) fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut Reader<'_>, &Node, &str)) {
     reader.within(&entry.key, |reader| {
         each(reader, &entry.value, |reader, node| {
@@ -68,7 +69,7 @@ fn plain(node: &Node) -> Option<&str> {
     }
 }
 
-/// The name that was probably meant, or all that there are.
+/// The name that was probably meant, or all known names.
 pub(super) fn there_are<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
     suggest::or(name, known.clone(), || {
         format!("there are: {}", known.take(12).map(clip).collect::<Vec<_>>().join(", "))
@@ -111,7 +112,7 @@ fn access(reader: &mut Reader<'_>, rule: &Node, config: &Config, names: &Names<'
     }
 }
 
-/// Marks that no asker can have, because there is no way to show them.
+/// Notes attributes that no caller can have, because there is no way to present them.
 fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
     let auth = &config.auth;
     let (by_key, by_name) = (auth.keys, !auth.users.is_empty() || auth.site.is_some());
@@ -219,7 +220,8 @@ fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     }
 }
 
-/// Methods that neither the protocol nor a built-in dialect has. Extensions have such.
+/// Notes methods that are defined neither by the protocol nor by a built-in dialect. Extensions define such
+/// methods.
 fn methods(reader: &mut Reader<'_>, dialect: &Node) {
     for key in ["methods", "emptyMethods"] {
         let Some(entry) = dialect.entry(key) else { continue };
@@ -243,7 +245,8 @@ fn methods(reader: &mut Reader<'_>, dialect: &Node) {
     }
 }
 
-/// A dialect whose callers show who they are, where nobody is asked. `or` is what else may be meant.
+/// Notes a dialect whose callers authenticate, although no authentication is configured. `or` suggests
+/// another possible intention.
 fn asking(reader: &mut Reader<'_>, entry: &Entry, config: &Config, or: &str) {
     let Some(name) = plain(&entry.value).filter(|_| !config.auth.asks()) else { return };
     let row = config.dialects.get(name).cloned().or_else(|| Dialect::base(name));

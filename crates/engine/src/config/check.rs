@@ -1,7 +1,7 @@
 //! Checks of values: server names, URLs, headers, commands, paths.
 //!
-//! Pure functions over one value each. They know nothing of places in files; `read` adds those. A message shows a text
-//! only in the form that people may see.
+//! Pure functions, each over one value. They know nothing of positions in files; `read` adds those. A message shows a
+//! text only in the form that people may see.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -11,12 +11,12 @@ use http::{HeaderName, HeaderValue, Uri};
 use super::text::Text;
 use super::words::is_word_of;
 
-/// A reason to refuse a value, and what to do about it.
+/// A reason to reject a value, and a suggested fix.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Flaw {
     pub(super) message: String,
     pub(super) help: String,
-    /// The help is made of the value itself.
+    /// True if the help is derived from the value itself.
     pub(super) tells_value: bool,
 }
 
@@ -25,7 +25,7 @@ impl Flaw {
         Self { message: message.into(), help: help.into(), tells_value: false }
     }
 
-    /// A flaw with a help that is made of the value itself, so only for a value that may be shown.
+    /// A flaw whose help is derived from the value itself, so only for a value that may be shown.
     pub(super) fn telling(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { tells_value: true, ..Self::new(message, help) }
     }
@@ -97,7 +97,7 @@ pub(super) fn slug(name: &str) -> Result<(), Flaw> {
     Err(Flaw::new(message, help))
 }
 
-/// A name that clients see: what every era and client takes.
+/// Checks a name that clients see: every era and client must accept it.
 pub(super) fn public_name(name: &str) -> Result<(), Flaw> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     if (1..=MAX_PUBLIC_NAME).contains(&name.len()) && name.chars().all(allowed) {
@@ -146,7 +146,7 @@ pub(super) fn url(url: &Text) -> Result<(), Flaw> {
     host_and_port(authority).map_err(|reason| Flaw::new(reason, example))
 }
 
-/// An address that paths are added to: a URL without a query.
+/// Checks an address to which paths are appended: a URL without a query.
 pub(super) fn site_url(address: &Text) -> Result<(), Flaw> {
     url(address)?;
     if address.expose().contains('?') {
@@ -155,7 +155,7 @@ pub(super) fn site_url(address: &Text) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Does what goes to this URL go over another network, in the clear?
+/// Returns true if requests to this URL cross another network unencrypted.
 pub(super) fn is_readable_on_the_way(url: &str) -> bool {
     let Ok(uri) = url.parse::<Uri>() else { return false };
     let host = uri.host().unwrap_or_default();
@@ -166,7 +166,7 @@ pub(super) fn is_readable_on_the_way(url: &str) -> bool {
     uri.scheme() == Some(&Scheme::HTTP) && !here
 }
 
-/// A name as HTTP's Basic scheme carries it (RFC 7617 section 2).
+/// Checks a name that HTTP's Basic scheme can carry (RFC 7617 section 2).
 pub(super) fn basic_name(name: &Text) -> Result<(), Flaw> {
     if name.expose().contains(':') || name.expose().chars().any(char::is_control) {
         return Err(Flaw::new("a user name cannot hold a colon or a control character", "correct it"));
@@ -181,7 +181,7 @@ pub(super) fn basic_password(password: &Text) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// A name of a few letters.
+/// Checks a name of a few letters.
 pub(super) fn word(word: &str) -> Result<String, Flaw> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if (1..=64).contains(&word.len()) && word.chars().all(allowed) {
@@ -245,7 +245,7 @@ pub(super) fn command(command: &Text) -> Result<(), Flaw> {
     no_nul(text)
 }
 
-/// Commands, arguments, folders and environment values reach the child as C strings.
+/// Rejects NUL, because commands, arguments, folders and environment values reach the child as C strings.
 pub(super) fn no_nul(text: &str) -> Result<(), Flaw> {
     if text.contains('\0') {
         return Err(Flaw::new("a NUL character cannot be passed to a program", "remove it"));
@@ -290,7 +290,8 @@ pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
     Err(Flaw::new("this is no address to listen on", "write an IP address and a port: 127.0.0.1:8808"))
 }
 
-/// With `may_be_own` it may be one at which Dragoman serves a profile by itself.
+/// Checks the path of an endpoint. With `may_be_own` it may be a path at which Dragoman itself serves a
+/// profile.
 pub(super) fn endpoint_path(path: &str, may_be_own: bool) -> Result<(), Flaw> {
     let example = "write an absolute path such as /tools/mcp";
     if !path.starts_with('/') {
@@ -318,7 +319,8 @@ pub(super) fn endpoint_path(path: &str, may_be_own: bool) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// `mcp.example.com`, `mcp.example.com:8443`, `192.0.2.7`, `[2001:db8::7]:8443`; in small letters.
+/// Checks a host such as `mcp.example.com`, `mcp.example.com:8443`, `192.0.2.7` or `[2001:db8::7]:8443`;
+/// returns it in lower case.
 pub(super) fn allowed_host(text: &Text) -> Result<String, Flaw> {
     host(text.expose())
 }
@@ -336,7 +338,8 @@ fn host(text: &str) -> Result<String, Flaw> {
     Ok(text.to_ascii_lowercase())
 }
 
-/// `https://app.example.com`, in small letters, without a path: as browsers write it.
+/// Checks an origin such as `https://app.example.com`, without a path, as browsers write it; returns it in
+/// lower case.
 pub(super) fn allowed_origin(text: &Text) -> Result<String, Flaw> {
     let text = text.expose();
     let example = "write it like https://app.example.com, without a path";

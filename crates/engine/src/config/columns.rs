@@ -1,5 +1,5 @@
-//! The schema of a dialect of one's own, made from the table of columns, so that each is in it with what it means. It must
-//! not know what acts on a column.
+//! The schema of a custom dialect, generated from the table of columns, so that it contains each column with its meaning.
+//! It must not know which code uses a column.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::dialect_rows::{CellKind, Channel, Choice, Column, Dialect};
 
-/// A variable, which may stand in place of a value.
+/// A variable, which may replace a value.
 const VARIABLE: &str = "\\$\\{";
 
-/// A `base`, and what differs from it.
+/// A `base` and the differences from it.
 pub(crate) struct DialectDifference;
 
 impl JsonSchema for DialectDifference {
@@ -80,7 +80,7 @@ fn trouble_members() -> [(&'static str, Value); 6] {
     ]
 }
 
-/// The meaning of a column, and the placeholders of its texts.
+/// The meaning of a column, with the placeholders of its texts.
 fn described(column: &Column) -> String {
     let names: Vec<String> = column.placeholders().iter().map(|name| format!("{{{name}}}")).collect();
     if names.is_empty() {
@@ -142,7 +142,7 @@ fn number(least: i64, most: i64) -> Value {
 
 fn one_of(choices: &[Choice]) -> Value {
     let one = |choice: &Choice| match choice.word {
-        // As YAML reads them without quotes.
+        // YAML reads these as null if they are not quoted.
         "null" => json!({ "enum": ["null", null], "description": choice.about }),
         "false" => json!({ "enum": ["false", false], "description": choice.about }),
         word => json!({ "const": word, "description": choice.about }),

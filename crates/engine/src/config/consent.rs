@@ -1,5 +1,5 @@
-//! The settings for the consent of a server's users: who Dragoman is to the server's authorization server, and where
-//! browsers find Dragoman. It must not know how consent is asked for.
+//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and
+//! the address at which browsers find Dragoman. It must not know how consent is requested.
 
 use super::auth::{safe_url, scope};
 use super::check::{self, Flaw};
@@ -30,7 +30,8 @@ section! {
             }
         }
 
-        /// Other clients write more there: a port of their own, addresses that Dragoman finds by itself.
+        /// Other clients have more keys here: a port of their own, or addresses that Dragoman discovers
+        /// itself.
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let near = |entry: &Entry| suggest::nearest(&entry.key, keys::<Self>()).is_some();
             let (ours, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| near(entry));
@@ -55,7 +56,7 @@ section! {
         "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server names";
         /// Sends browsers back to the redirect URI of this client's issuer instead of `/oauth/callback`. It is required if clients
         /// at several authorization servers are registered by hand and this one does not name itself in its answers (`iss`,
-        /// RFC 9207). The refusal of such an answer names the URI to register.
+        /// RFC 9207). The error for such an answer names the URI to register.
         "issuerCallback" issuer_callback: bool = Flag;
         /// The scopes that users are asked to allow.
         "scopes" scopes: Vec<String> = texts(scope),
@@ -65,7 +66,7 @@ section! {
     ]
 }
 
-/// A client's name or secret (RFC 6749, appendix A.1 and A.2).
+/// Checks a client's name or secret (RFC 6749, appendix A.1 and A.2).
 fn visible(text: &Text) -> Result<(), Flaw> {
     if !text.expose().is_empty() && text.expose().bytes().all(|byte| matches!(byte, 0x20..=0x7e)) {
         return Ok(());
@@ -73,7 +74,8 @@ fn visible(text: &Text) -> Result<(), Flaw> {
     Err(Flaw::new("this is empty, or has characters that are not of ASCII", "copy it from where it was made"))
 }
 
-/// An address below which there is more: through TLS, or on this machine; without the slash at its end.
+/// Checks an address to which paths are appended: with TLS, or on this machine. Returns it without its final
+/// slash.
 pub(super) fn site(address: &Text) -> Result<String, Flaw> {
     check::site_url(address)?;
     safe_url(address)?;

@@ -7,8 +7,8 @@ use super::check::Flaw;
 use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address is the same whether it comes as
-/// itself or mapped into IPv6 (RFC 4291 section 2.5.5.2).
+/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address and its form mapped into IPv6
+/// count as equal (RFC 4291 section 2.5.5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpRange(IpNet);
 
@@ -16,7 +16,7 @@ impl IpRange {
     /// Reads a range.
     ///
     /// # Errors
-    /// Says what is wrong, and how to write it.
+    /// The problem, and the correct form.
     pub(crate) fn parse(text: &str) -> Result<Self, Flaw> {
         let refused = |reason| Flaw::new(reason, "write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7");
         let (address, bits) =
@@ -53,7 +53,8 @@ impl IpRange {
     }
 }
 
-/// The network of `ipv6_bits` bits that an IPv6 address is in; an IPv4 address, mapped or not, stays itself.
+/// The network of `ipv6_bits` bits that contains an IPv6 address; an IPv4 address, mapped or not, is returned
+/// as IPv4.
 pub fn address_block(address: IpAddr, ipv6_bits: u8) -> IpAddr {
     let address = address.to_canonical();
     let bits = if address.is_ipv4() { 32 } else { ipv6_bits };

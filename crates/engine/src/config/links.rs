@@ -1,4 +1,5 @@
-//! The ways to reach a server outside of Dragoman: a program with its arguments and variables, or a URL with its headers.
+//! The ways to reach a server outside of Dragoman: a program with its arguments and environment variables, or a URL with
+//! its headers.
 
 use http::HeaderName;
 use http::header::AUTHORIZATION;
@@ -19,9 +20,9 @@ use super::text::Text;
 const VALUE: &str = "a value as a text, such as \"\" or \"${NAME}\"";
 
 section! {
-    /// A child process that speaks over its standard input and output.
+    /// A child process that communicates over its standard input and output.
     pub struct StdioLink: "a mapping with `command`" {
-        /// `type: stdio` may be written; the kind of link keeps it.
+        /// Allows `type: stdio`, which selects this kind of link.
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
             schema.remove("additionalProperties");
             if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
@@ -76,13 +77,14 @@ section! {
             key: check::header_name,
             value: ServerText { what: VALUE, secret: true, check: check::header_value },
         };
-        /// Dragoman's client at the server's authorization server, for servers that require consent and let nobody register.
+        /// Dragoman's client at the server's authorization server, for servers that require consent but do not let clients
+        /// register themselves.
         "oauth" oauth: Option<OAuthClient> = Maybe(Afresh), see "[consent.md](consent.md#optional-settings)";
     ]
 }
 
 impl HttpLink {
-    /// Returns true where what goes to this server crosses another network unencrypted.
+    /// Returns true if requests to this server cross another network unencrypted.
     pub fn is_in_the_clear(&self) -> bool {
         check::is_readable_on_the_way(self.url.expose())
     }
@@ -91,7 +93,7 @@ impl HttpLink {
 /// The HTTP transport of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpTransport {
-    /// Nobody said: try Streamable HTTP, then HTTP+SSE.
+    /// Not configured: try Streamable HTTP, then HTTP+SSE.
     #[default]
     Auto,
     /// Streamable HTTP (`http` or `streamable-http`).
@@ -100,8 +102,8 @@ pub enum HttpTransport {
     Sse,
 }
 
-/// A program: one that `chosen` names, or that of the base. What is not said beside it is as in the base, if that has the
-/// same program.
+/// Reads a program: the one that `chosen` names, or that of the base. Missing keys keep their values from the base if it
+/// has the same program.
 pub(super) fn read_stdio(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -124,7 +126,7 @@ pub(super) fn read_stdio(
     Some(StdioLink { command: command?, ..link })
 }
 
-/// A whole command line in `command` is a frequent slip; a path with blanks is not one.
+/// Notes a whole command line in `command`, a frequent mistake. A path with spaces is not one.
 fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_args: bool) {
     let text = command.expose().trim();
     let program = text.split_whitespace().next().unwrap_or_default();
@@ -134,8 +136,8 @@ fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_a
     }
 }
 
-/// A URL: one that `chosen` names, or that of the base. What is not said beside it is as in the base, if that has the same
-/// URL: headers for one server are no other's business.
+/// Reads a URL: the one that `chosen` names, or that of the base. Missing keys keep their values from the base if it has
+/// the same URL, because headers for one server must not reach another.
 pub(super) fn read_http(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -149,7 +151,7 @@ pub(super) fn read_http(
         Some(entry) => reader.within(&entry.key, |reader| {
             let spelling = ServerText { what: "a URL", secret: false, check: check::url };
             let text = spelling.read(reader, entry, None)?;
-            // A query often carries a key; nobody needs it in a log.
+            // A query often contains a key, which is not needed in a log.
             let shown = text.shown().split_once('?').map(|(address, _)| format!("{address}?***"));
             Some(shown.map_or(text.clone(), |shown| text.clone().shown_as(&shown)))
         }),

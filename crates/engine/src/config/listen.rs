@@ -10,7 +10,7 @@ use super::parse::Entry;
 use super::read::{Reader, clip};
 use super::spellings::{Spelling, one_or_many};
 
-/// The most addresses.
+/// The maximum number of addresses.
 const MOST: usize = 64;
 
 /// An address, or a list of addresses.

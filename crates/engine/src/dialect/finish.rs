@@ -34,7 +34,7 @@ pub struct DialectReply {
     pub body: Bytes,
     /// Additional header lines; names in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// True if it reports a failure, in whatever form.
+    /// True if it reports a failure, in any form.
     pub failed: bool,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn refuse_with_id(row: &Dialect, id: Option<&[u8]>, trouble: &Trouble
 /// Joins the answers to an array of messages.
 pub fn gather(row: &Dialect, replies: Vec<DialectReply>) -> DialectReply {
     let failed = replies.iter().any(|reply| reply.failed);
-    // What acknowledges a message without an id is no answer.
+    // The acknowledgement of a message without an id is not an answer.
     let is_answer = |body: &Bytes| !body.is_empty() && **body != *row.reading.ack_body.as_bytes();
     let bodies: Vec<Bytes> = replies.into_iter().map(|r| r.body).filter(is_answer).collect();
     if bodies.is_empty() {
@@ -117,7 +117,7 @@ fn error_reply(
         Some(body) => DialectReply::raw(say.status, words.render(body).unwrap_or_default()),
         None if as_result => DialectReply::result(id, failure(row, &text).as_bytes()),
         None => {
-            // Where nothing is known that could be told, there is no data, rather than some without members.
+            // If no value is known, `data` is omitted instead of being empty.
             let data = say.data.as_ref().and_then(|data| words.render(data)).filter(|data| data != b"{}");
             DialectReply::raw(say.status, error(id, say.code, &text, data.as_deref()))
         }

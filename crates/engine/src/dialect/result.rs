@@ -131,7 +131,8 @@ impl Shape<'_> {
                     && let Ok(rest) = std::str::from_utf8(&written[1..])
                 {
                     let prefix = quote(&calls.failure_prefix);
-                    // Its closing quote goes, the text's opening one has gone.
+                    // The closing quote of the prefix is removed; the opening one of the text was removed
+                    // before.
                     replaced.push((span, format!("{}{rest}", &prefix[..prefix.len() - 1])));
                 }
             } else if is_json(&text)

@@ -1,5 +1,5 @@
-//! `bb-1.0`: three methods over lines or POST, a gate before them, error codes of its own; and its successor, which
-//! uses a published version.
+//! `bb-1.0`: three methods over lines or POST, a gate before them, and its own error codes; also its successor,
+//! which uses a published version.
 
 use proto::era::{V1_DECIMAL, V2025_03_26};
 use proto::mcp::Method;

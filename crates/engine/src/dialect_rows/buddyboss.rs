@@ -1,5 +1,5 @@
-//! `buddyboss`: a community site's tools behind one POST path, without sessions; the site itself words the refusals
-//! for missing or invalid credentials.
+//! `buddyboss`: a community site's tools behind one POST path, without sessions; the site itself writes the
+//! rejections for missing or invalid credentials.
 
 use proto::era::V2025_11_25;
 
@@ -39,7 +39,7 @@ pub(super) fn row() -> Dialect {
         lists: Lists {
             schema_always: vec![SchemaPart::Properties],
             schema_unless_empty: vec![SchemaPart::Required],
-            // They are said in the descriptions.
+            // The defaults are mentioned in the descriptions.
             property_drops: texts(&["default"]),
             ..tools_only()
         },
@@ -107,7 +107,7 @@ fn errors() -> Errors {
     }
 }
 
-/// The site's own refusal of a caller, which is not JSON-RPC.
+/// The site's own rejection of a caller, which is not JSON-RPC.
 fn refused(message: &'static str, status: u16) -> Say {
     Say::new(-32000, message)
         .status(status)

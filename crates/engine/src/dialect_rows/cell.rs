@@ -32,9 +32,9 @@ pub enum CellKind {
     TextOrNull,
     /// One of these words.
     Word(&'static [Choice]),
-    /// Some of these words, in an order that counts.
+    /// Some of these words, in a significant order.
     Words(&'static [Choice]),
-    /// All of these words, in an order that counts.
+    /// All of these words, in a significant order.
     Order(&'static [Choice]),
     /// A list of texts.
     Texts,
@@ -44,7 +44,7 @@ pub enum CellKind {
     Version,
     /// An object, or null.
     ObjectOrNull,
-    /// Any JSON, in whose texts placeholders may stand; `false` for none.
+    /// Any JSON, whose texts may contain placeholders; `false` for none.
     Template,
     /// A mapping with any of `code`, `message`, `status`, `channel`, `data` and `body`.
     Say,
@@ -126,7 +126,7 @@ macro_rules! number {
     };
 }
 
-// Error codes, HTTP statuses, seconds.
+// For error codes, HTTP statuses and seconds.
 number!(i32, -2_147_483_648, 2_147_483_647);
 number!(u16, 200, 599);
 number!(u32, 0, 604_800);

@@ -25,7 +25,8 @@ use serde_json::Value;
 use super::cell::{Cell, CellKind, Text, unfit};
 use super::words::Channel;
 
-/// The maximum length of a placeholder's value, in bytes: names and messages come from strangers.
+/// The maximum length of a placeholder's value, in bytes, because names and messages come from untrusted
+/// parties.
 const MAX_WORD: usize = 4096;
 
 /// JSON with placeholders in its texts.

@@ -29,7 +29,7 @@ pub(super) fn first() -> Dialect {
         reading: Grammar {
             ids: Ids::Any,
             null_id: NullId::Keep,
-            // Its program answers notifications, which JSON-RPC forbids and clients do not expect.
+            // The system's program answers notifications, which JSON-RPC forbids and clients do not expect.
             no_id: NoId::Acknowledge,
             params_shape: ParamsShape::Ignore,
             ..Grammar::default()
@@ -108,7 +108,8 @@ fn errors() -> Errors {
         unknown_prompt: Say::new(-32601, "Method not found: {method}"),
         unknown_profile: Say::new(-32603, "Internal error").status(404),
         no_credentials: Say::new(-32001, "No credentials provided").data(r#"{"hint":"{hint}"}"#),
-        // What it may be about is for whoever set this up: a header that was withheld, an address that may not be asked.
+        // The possible reasons help the person who set this up: a header that was removed, or an address that may not be
+        // requested.
         bad_credentials: Say::new(-32002, "Invalid credentials").data(r#"{"hint":"{message}"}"#),
         forbidden: Say::new(-32002, "Invalid credentials").status(403),
         auth_unavailable: Say::new(-32603, "Internal error").status(503),

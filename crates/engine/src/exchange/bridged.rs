@@ -20,7 +20,7 @@ const GATHERING: Duration = Duration::from_millis(10);
 /// The delay before the first retry without answers; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The maximum number of times that one request may ask its client by results.
+/// The maximum number of times that one request may ask its client by a result.
 const MAX_PARKINGS: u32 = 64;
 
 /// The maximum number of notices that are kept for a client that was asked by a result, until it returns.
@@ -91,7 +91,7 @@ impl Exchange {
 
     /// Handles a question that the upstream asks by a request of its own.
     pub(super) fn asked(&mut self, frame: Frame, now: Instant) {
-        // Whether somebody is here is the gateway's to say, whoever is away.
+        // The gateway itself answers a ping, even if the client is away.
         if let (Some(Method::Ping), Some(id)) = (Method::from_name(&frame.method()), frame.id()) {
             self.hear(now, self.asking);
             return self.steps.push(Step::Tell(result_response(id, b"{}")));
@@ -101,7 +101,7 @@ impl Exchange {
         let refused = match &mut cross.input {
             Input::Parking(parking) => match parking.ask(&frame) {
                 Ok(()) => {
-                    // A client that is away hears of it when it comes back.
+                    // A client that is away receives the notice when it returns.
                     if self.kept.is_none() {
                         self.wake.get_or_insert(now + GATHERING);
                     }
@@ -149,7 +149,7 @@ impl Exchange {
         binding: Binding<'_>,
         now: Instant,
     ) {
-        // What was asked under this id is answered.
+        // The request with this id has been answered.
         if self.is_waiting() || self.task_answered(frame, sealer, binding, now) {
             return;
         }
@@ -188,7 +188,7 @@ impl Exchange {
         }
     }
 
-    /// The answer that sends a client's user to pages first, instead of an error that names them.
+    /// The answer that sends a client's user to pages first, instead of the upstream's error that names them.
     fn pages_first(
         &self,
         frame: &Frame,
@@ -304,7 +304,7 @@ impl Exchange {
         (self.id, self.token, self.request) = (id, token, retry);
         self.started = now;
         self.hear(now, left > 0);
-        // What was not answered is asked again at once.
+        // Unanswered questions are asked again at once.
         self.wake = (left > 0).then_some(now);
         for event in events {
             self.feed(event, sealer, binding, now);

@@ -47,7 +47,7 @@ pub(super) struct Cross {
 impl Cross {
     pub(super) fn new(start: &Start<'_>, said: Option<Frame>, mirror: Option<Mirror>) -> Self {
         let (client, server) = (start.client, start.server);
-        // Only some requests may be answered by a question.
+        // Only some requests may be answered with a question.
         let asks_by_result = client.asks == Asks::InputRequired && !may_ask(client, &start.frame);
         let capabilities = if asks_by_result { b"{}" } else { start.capabilities };
         let capabilities = Bytes::copy_from_slice(capabilities);
@@ -94,7 +94,7 @@ impl Cross {
         {
             let wanted = match self.client.asks {
                 Asks::InputRequired => self.wants_level(frame),
-                // The session's own level went with the request.
+                // The level of the session was sent with the request.
                 Asks::Requests => true,
             };
             if !wanted {
@@ -157,7 +157,7 @@ impl Cross {
         if let Some((payload, put)) = &error {
             splice.replace(*payload, put);
         }
-        // A large answer is copied once.
+        // A large answer is copied only once.
         if let Some(changes) = &changes {
             changes.apply(&mut splice);
         }

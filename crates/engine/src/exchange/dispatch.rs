@@ -19,7 +19,7 @@ use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
 pub enum Dispatch<'v> {
     /// Answer with this result, a JSON object.
     Local(Bytes),
-    /// Answer with this list or introduction, and say how long it holds.
+    /// Answer with this list or introduction, with the time for which it may be cached.
     Listed(&'v CacheableResult),
     /// Set the session's log level to this JSON string.
     SetLevel(Bytes),
@@ -48,8 +48,8 @@ pub struct Route<'v> {
     pub unchecked: bool,
     /// True if the shell can keep state of a task beyond its exchange; the shell sets it.
     pub keeps_tasks: bool,
-    /// The fault to report if the request fails, whatever the upstream says: a denied item must look like a missing
-    /// one.
+    /// The fault to report if the request fails, whatever the upstream answers: a denied item must look like a
+    /// missing one.
     pub masked: Option<Box<Fault>>,
 }
 
@@ -140,7 +140,7 @@ pub fn may_gain(frame: &Frame, view: &View) -> bool {
     }
 }
 
-/// Returns true if a server of which nothing is known yet may have what a request names.
+/// Returns true if a server whose offer is still unknown may have the requested item.
 pub fn may_own(frame: &Frame, view: &View, server: &str) -> bool {
     match Method::from_name(&frame.method()) {
         Some(Method::ToolsCall | Method::PromptsGet) => {
@@ -228,7 +228,8 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let admits = |arguments: Option<&[u8]>| {
         view.admits(tool.upstream, ListKind::Tools, &name, (tool.annotations, arguments))
     };
-    // It is listed, so some arguments are allowed. What a server makes of them is held against the rules, too.
+    // The tool is listed, so some arguments are allowed. The rules also apply to the server's interpretation
+    // of the arguments.
     if !admits(arguments)
         || view.readings(tool, arguments).iter().any(|reading| !admits(Some(reading.as_bytes())))
     {
@@ -268,7 +269,7 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
             .with_data(data)
             .about(Condition::UnknownResource, uri.as_ref())
     };
-    // What a server says to being listened to would tell too much of what it does not list.
+    // A server's answer to a subscription would reveal too much about unlisted resources.
     let found = view.resource(&uri).filter(|found| !found.masked || method == Method::ResourcesRead);
     let found = found.ok_or_else(|| unknown().hiding(view.hides(ListKind::Resources, &uri)))?;
     let masked = found.masked.then(|| Box::new(unknown()));

@@ -155,7 +155,7 @@ impl Exchange {
         &self.id
     }
 
-    /// Returns a value if an answer that begins with `head` may be passed on unread: the exchange is then over, and
+    /// Returns a value if an answer that starts with `head` may be passed on unread. The exchange is then over, and
     /// the returned value replaces the answer's id.
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
         if self.cross.is_some()
@@ -196,8 +196,8 @@ impl Exchange {
         }
     }
 
-    /// Notes that the upstream sent something or received its answer: from now on its time counts, unless it is
-    /// `asking`.
+    /// Records that the upstream sent a message or received an answer. From now on its time counts, unless it
+    /// is `asking`.
     pub(super) fn hear(&mut self, now: Instant, asking: bool) {
         self.heard = now;
         self.asking = asking;
@@ -213,7 +213,8 @@ impl Exchange {
     ) {
         match frame.kind() {
             FrameKind::Response | FrameKind::Error => {
-                // An id that is not ours answers nothing of ours. A missing one is an answer to what could not be read.
+                // A message with an id that is not ours does not answer our request. A missing id answers a message
+                // that could not be read.
                 if frame.id().is_some_and(|id| id.as_number() != Some(self.key)) {
                     return;
                 }

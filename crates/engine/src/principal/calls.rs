@@ -55,7 +55,7 @@ mod tests {
                 let calls = calls.clone();
                 gate.wait();
                 let places: Vec<CallPlace> = (0..3).filter_map(|_| calls.take(MOST)).collect();
-                // Nobody gives a place back before all have tried.
+                // No permit is returned before all threads have tried.
                 held.wait();
                 places.len()
             };

@@ -68,8 +68,8 @@ pub struct Verdict {
     pub remaining: u32,
     /// The time without requests after which the full number is allowed.
     pub reset: Duration,
-    /// The time until a retry makes sense. Zero if the request was allowed, and also if a retry never helps because
-    /// more requests came together than the limit ever allows at once.
+    /// The time until a retry makes sense. It is zero if the request was allowed, and also if a retry never helps
+    /// because more requests arrived together than the limit ever allows at once.
     pub retry_after: Duration,
     /// The index of the limit in the configuration, from 0.
     pub place: usize,
@@ -196,7 +196,8 @@ impl Limiter {
         let now = nanos(now);
         let speaking = || self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of(request));
         let mut tightest: Option<Verdict> = None;
-        // A request that another limit refuses costs nothing, so all are asked before one counts.
+        // A request that another limit rejects must cost nothing, so all limits are checked before one
+        // counts.
         if speaking().nth(1).is_some() {
             for (number, rule) in speaking() {
                 let outcome = self.cells.peek(rule.key(number, self.seed, request), &rule.quota, now);
@@ -273,7 +274,8 @@ impl Limiter {
         };
         let rules = self.rules.iter().enumerate();
         let speaking = rules.filter(move |(_, rule)| rule.is_at_door() && rule.speaks_of(&at(profile)));
-        // By no profile: one count for each that is there would tell which are.
+        // Profiles are ignored here: a separate count for each existing profile would reveal which ones
+        // exist.
         speaking.map(move |(number, rule)| (rule.key(number, self.seed, &at("")), rule))
     }
 
@@ -297,7 +299,7 @@ impl Limiter {
         let refused = outcomes.iter().any(is_refused);
         let mut tightest = None;
         for (number, outcome) in numbers.into_iter().zip(outcomes) {
-            // What would have been taken was not, when something else was refused.
+            // If another limit rejected the request, nothing was counted for this one.
             if !refused || is_refused(&outcome) {
                 tighten(&mut tightest, self.rules[number].verdict(outcome, now));
             }

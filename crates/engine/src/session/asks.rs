@@ -155,7 +155,7 @@ impl<L: Clone + PartialEq> Asks<L> {
 mod tests {
     use super::*;
 
-    /// The time when the replayed events begin; the rest of the time is counted from it.
+    /// The start of the replayed events; all other times are relative to it.
     #[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
     fn start() -> Instant {
         Instant::now()

@@ -1,4 +1,4 @@
-//! Configurations that are accepted, and what comes out of them.
+//! Configurations that are accepted, and their results.
 
 use std::time::Duration;
 

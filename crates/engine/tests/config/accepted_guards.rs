@@ -1,4 +1,4 @@
-//! What a configuration says of who may do what and how often, and of embedded servers: what is accepted.
+//! Accepted configurations for access, rates and embedded servers.
 
 use std::time::Duration;
 
@@ -176,7 +176,7 @@ rateLimits:
     assert_eq!(other.per, [RatePer::Ip, RatePer::Tool]);
     assert_eq!((limits[2].rate.count, limits[2].rate.period), (5, Duration::from_hours(2)));
     assert_eq!(limits[2].tools.as_ref().map(Vec::len), Some(2));
-    // What does not count may be any number; what counts may not be none.
+    // An inactive limit may have any number; an active one must not be zero.
     let off = loaded("mcpServers: {}\nrateLimits: [ { enabled: false, rate: 0/1m } ]\n").config.rate_limits;
     assert!(!off[0].enabled && off[0].rate.count == 0);
     assert!(try_load("mcpServers: {}\nrateLimits: [ { rate: 0/1m } ]\n").is_err());

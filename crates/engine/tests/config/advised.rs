@@ -1,10 +1,11 @@
-//! Notes on settings that are accepted although they cannot be meant, each with its place and a help.
+//! Notes on settings that are accepted although they are probably not intended, each with its position and a
+//! help.
 
 use crate::{faults_in_short, notes_in_short, same, try_load};
 
 const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$aHVzaGh1c2g$aHVzaGh1c2hodXNoaHVzaA";
 
-/// What is noted of `text` beside two servers.
+/// Checks the notes on `text`, in a file with two servers.
 fn noted(text: &str, wanted: &[&str]) {
     let text = format!("mcpServers: {{ docs: {{ native: demo }}, blog: {{ native: demo }} }}\n{text}\n");
     same(&text, &notes_in_short(&text), wanted);
@@ -67,7 +68,7 @@ fn rules_about_askers_that_nobody_can_be() {
             "3:46 access[0].who.scheme[1] [token] nobody shows who they are by `token` here, so this fits nobody => add `jwt` to `auth`; or remove this",
         ],
     );
-    // Whoever manages is meant in the same words; and who is left out as well.
+    // The same applies to callers that may manage, and to excluded callers.
     noted(
         "auth: { keys: true }\nmanagement: { who: { scope: admin } }",
         &[&format!("3:22 management.who.scope [scope] {token}")],
@@ -76,7 +77,7 @@ fn rules_about_askers_that_nobody_can_be() {
         "auth: { keys: true }\naccess: [{ deny: '*', unless: { scope: a } }]",
         &[&format!("3:33 access[0].unless.scope [scope] {token}")],
     );
-    // A site has users that nobody names here.
+    // A site has users that are not named here.
     for (auth, who) in [
         ("{ site: { url: 'https://h' } }", "{ user: ann }"),
         (&*users, "{ user: 'a*', ip: 10.0.0.0/8 }"),
@@ -112,7 +113,7 @@ fn names_that_nothing_has() {
             &format!("2:58 profiles.one.tools.allow[1] [blog__echo] {}", unknown("blog", "there are: docs")),
         ],
     );
-    // Where names are formed otherwise, or are new ones, nothing is said.
+    // There is no note if names are formed in another way, or are new ones.
     for fine in [
         "profiles: { default: { names: plain } }\naccess: [{ deny: echo }]",
         "profiles: { default: { tools: { rename: { docs__echo: echo } } } }\naccess: [{ deny: echo }]",
@@ -150,7 +151,7 @@ fn names_that_an_embedded_server_does_not_have() {
             "2:109 profiles.one.prompts.allow[0] [old__tel] the server `old` has no prompt `tel` => did you mean `old__tell`?",
         ],
     );
-    // Without the server in front something is said only where all is known.
+    // Without the server's prefix, there is a note only if the offers of all servers are known.
     noted("profiles: { default: { names: plain, tools: { deny: fnid } } }\naccess: [{ deny: fnid }]", &[]);
     noted(
         "profiles: { one: { servers: old, names: plain, tools: { allow: [fnid, find, old__find, old__fin] } } }",
@@ -170,7 +171,7 @@ fn rules_for_all_where_names_are_plain_and_known() {
         &notes_in_short(text),
         &["3:19 access[0].deny[0] [fnid] no server has a tool or prompt `fnid` here => did you mean `find`?"],
     );
-    // Of a server with a name that is shown shortened nothing is said.
+    // There is no note for a server whose name is long enough to be shortened.
     for (server, wanted) in [("s".repeat(32), 0), ("s".repeat(22), 1)] {
         let text =
             format!("mcpServers: {{ {server}: {{ native: plain }} }}\naccess: {{ deny: {server}__fnid }}\n");
@@ -220,7 +221,7 @@ fn methods_of_a_dialect_that_no_version_has() {
         &own("emptyMethods: [pnig]"),
         &[&format!("2:45 dialects.own.emptyMethods[0] [pnig] {}", unknown("pnig", "did you mean `ping`?"))],
     );
-    // Whatever a built-in dialect has is known.
+    // All methods of a built-in dialect are known.
     for dialect in dragoman_engine::dialect::Dialect::all() {
         for column in ["methods", "emptyMethods"] {
             let names = dialect.get(column).expect("a column");
@@ -248,12 +249,12 @@ fn dialects_whose_callers_show_who_they_are_where_nobody_is_asked() {
         "profiles: { default: { dialect: wordpress-saas } }",
         &[&format!("2:33 profiles.default.dialect [wordpress-saas] {hosted}")],
     );
-    // What is made of one of these asks as well.
+    // A custom dialect that is based on one of these authenticates callers, too.
     noted(
         "dialects: { own: { base: buddyboss, ackStatus: 204 } }\nprofiles: { default: { dialect: own } }",
         &[&format!("3:33 profiles.default.dialect [own] {}", asks("own", site))],
     );
-    // An empty token asks nobody either.
+    // An empty token does not authenticate anybody, either.
     noted(
         "auth: { bearer: { token: '${EMPTY}', optional: true } }\ndialect: buddyboss",
         &[&format!("3:10 dialect [buddyboss] {community}")],

@@ -1,4 +1,5 @@
-//! `$NAME` without braces, which some clients fill in; and advice for keys of other clients that gave protection or access.
+//! `$NAME` without braces, which some clients fill in; and advice for keys with which other clients protect or grant
+//! access.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `oauth` of a server and `publicUrl`: what is taken, and every fault word for word.
+//! `oauth` of a server and `publicUrl`: accepted values, and the exact text of every fault.
 
 use dragoman_engine::config::{Link, Text};
 

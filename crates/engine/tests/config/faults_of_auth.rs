@@ -1,4 +1,4 @@
-//! What is wrong with `auth`: every fault, in short.
+//! Faults in `auth`, in short form.
 
 use crate::{faults_in_short, same};
 

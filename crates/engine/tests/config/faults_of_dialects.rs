@@ -1,4 +1,4 @@
-//! What is wrong with dialects, and with the endpoints that have them.
+//! Faults in dialects, and in the endpoints that use them.
 
 use crate::{faults_in_short, same};
 
@@ -112,7 +112,7 @@ dialects: { mine: { base: kulturarv, pingSecond: 7, pingSeconds: soon, nonsense:
     ),
 ];
 
-/// What has the form of a value, and makes no sense.
+/// Values of the right form that make no sense.
 const SENSELESS: (&str, &[&str]) = (
     r#"mcpServers: {}
 dialects:

@@ -1,4 +1,4 @@
-//! What is wrong with URLs, headers and filled-in values: every fault, in short.
+//! Faults in URLs, headers and filled-in values, in short form.
 
 use crate::{faults_in_short, same};
 

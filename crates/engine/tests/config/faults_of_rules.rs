@@ -1,4 +1,4 @@
-//! What is wrong with rules, limits, records and embedded servers: every fault, in short.
+//! Faults in rules, limits, audit logs and embedded servers, in short form.
 
 use dragoman_engine::config::{Lookup, load_over};
 
@@ -295,14 +295,14 @@ fn managing_is_not_for_every_login() {
         );
         same(&text, &faults_in_short(&text), &[&*fault]);
         loaded(&text.replace("management: true", "management: { who: { user: ann } }"));
-        // A file over a preset that is managed.
+        // A file over a preset with management.
         let base = loaded("mcpServers: {}\nmanagement: true\n").config;
         let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
         let faults = load_over(base, &format!("mcpServers: {{}}\nauth: {auth}\n"), "test", &nothing);
         let faults = faults.expect_err("a fault").to_string();
         assert!(faults.contains("may change servers here") && faults.contains(":2:1"), "{faults}");
     }
-    // Who is given a key or the token is given it to do what it opens.
+    // Keys and tokens are given to callers for exactly the access that they open.
     loaded("mcpServers: {}\nmanagement: true\nauth: { keys: true, bearer: abc }\n");
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with servers: every fault, in short.
+//! Faults in servers, in short form.
 
 use crate::{faults_in_short, same};
 

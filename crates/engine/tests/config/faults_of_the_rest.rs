@@ -1,4 +1,4 @@
-//! What is wrong beside servers: every fault, in short.
+//! Faults outside of servers, in short form.
 
 use crate::{faults_in_short, same};
 

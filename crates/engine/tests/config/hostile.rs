@@ -1,4 +1,4 @@
-//! Files that mean harm, or are merely huge: refused quickly, with a reason, and never with a panic.
+//! Hostile or huge files: rejected quickly, with a reason, and never with a panic.
 
 use std::fmt::Write as _;
 
@@ -132,7 +132,7 @@ fn odd_texts_are_refused_or_taken_but_never_panic() {
     }
 }
 
-/// Pieces that are likely to fit together in surprising ways.
+/// Pieces that are likely to combine in surprising ways.
 const WORDS: &[&str] = &[
     "mcpServers",
     "profiles",

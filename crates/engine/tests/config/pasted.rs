@@ -1,4 +1,4 @@
-//! Blocks as people paste them out of the settings of other clients.
+//! Blocks that people paste from the settings of other clients.
 
 use std::time::Duration;
 
@@ -87,7 +87,7 @@ fn cursor_and_its_kin() {
     assert_eq!([served("gemini", "a"), served("gemini", "b"), served("gemini", "c")], [true, false, false]);
 }
 
-/// What each client writes under a server, and of the tools a, b and c those that are served.
+/// The keys that each client writes for a server, and which of the tools a, b and c are then served.
 #[test]
 fn tools_are_chosen_as_each_client_says_it() {
     for (written, served) in [

@@ -1,4 +1,4 @@
-//! Faults as people see them, and files that cannot be read at all.
+//! Faults as people see them, and unreadable files.
 
 use crate::rendered;
 

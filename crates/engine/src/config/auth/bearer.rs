@@ -54,7 +54,7 @@ impl Spelling<Option<Bearer>> for BearerToken {
 }
 
 fn read_token(reader: &mut Reader<'_>, entry: &Entry, optional: bool) -> Option<Bearer> {
-    // A variable that is not set is an empty one where that may be.
+    // A variable that is not set counts as an empty value where that is allowed.
     let switched_off = reader.switched_off;
     reader.switched_off |= optional;
     let token = reader.secret_text(&entry.value, "a token as a text");

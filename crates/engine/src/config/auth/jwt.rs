@@ -22,14 +22,14 @@ section! {
             needed "issuer: https://id.example.com";
         /// The URL of the issuer's public keys (a JWK set).
         "jwks" jwks: Option<Text> = Maybe(Sound("a URL", safe_url)), absent "found through the issuer's metadata";
-        /// The required value of `aud`, or a list of which one is enough.
+        /// The required value of `aud`, or a list of values, one of which is enough.
         "audience" audience: Vec<Text> =
             Values { what: "a text, or a list of texts", item: Sound("a text", audience), some: true },
             absent "`oauth.resource`; one of the two is required";
         /// The accepted signature algorithms. Only those with a key pair are supported.
         "algorithms" algorithms: Vec<Algorithm> = Values { what: "a list of signatures", item: Signature, some: true },
             default vec![Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa];
-        /// The difference that the issuer's clock may have, at most `5m`.
+        /// The tolerated difference from the issuer's clock, at most `5m`.
         "clockSkew" clock_skew: Duration = Time { least: Duration::ZERO, most: Duration::from_mins(5) },
             default Duration::from_mins(1);
     ]
@@ -68,7 +68,7 @@ words! {
 }
 
 impl Algorithm {
-    /// The algorithm with this name, which is compared as it stands (RFC 7515, 4.1.1).
+    /// The algorithm with this name. Case matters (RFC 7515, 4.1.1).
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
     }

@@ -20,7 +20,7 @@ use crate::config::spellings::{
 use crate::config::text::Text;
 
 section! {
-    /// The ways in which callers authenticate; each that is written here is open. Without any, nobody is asked.
+    /// The ways in which callers can authenticate; each caller may use any of them. Without any, no authentication is required.
     pub struct Auth: "a mapping with `bearer`, `keys`, `jwt`, …" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let (issuers, resource) = (entry.value.entry("jwt"), entry.value.entry("oauth"));
@@ -35,13 +35,13 @@ section! {
             }
         }
     } [
-        /// One token for all callers, sent as `Authorization: Bearer …`: a text, or `{ token, optional }`. With `optional: true`,
-        /// no token is required while it is empty or its variable is unset.
+        /// One token for all callers, sent as `Authorization: Bearer …`: a string, or `{ token, optional }`. With `optional:
+        /// true`, no token is required while it is empty or its variable is unset.
         "bearer" bearer: Option<Bearer> = BearerToken;
         /// Accepts the API keys that `dragoman key new` creates, sent like `bearer`.
         "keys" keys: bool = Flag, see "[keys.md](keys.md)";
-        /// Passwords by name, for HTTP's Basic scheme: argon2id hashes, never the passwords themselves. To make one:
-        /// `echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
+        /// Passwords by name, for HTTP's Basic scheme: argon2id hashes, never the passwords themselves. To generate one: `echo -n
+        /// PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
         "users" users: IndexMap<String, Text> = Mapping {
             what: "a mapping of password hashes by name",
             key: user,
@@ -69,7 +69,7 @@ section! {
 }
 
 impl Auth {
-    /// Returns true if anybody has to show who they are.
+    /// Returns true if callers have to authenticate.
     pub fn asks(&self) -> bool {
         let Self { bearer, keys, users, site, jwt, oauth: _, failures: _ } = self;
         bearer.is_some() || *keys || !users.is_empty() || site.is_some() || !jwt.is_empty()
@@ -90,7 +90,8 @@ fn refuse_repeated(reader: &mut Reader<'_>, node: &Rc<Node>, issuers: &[Jwt]) {
     }
 }
 
-/// A token that is good anywhere is good for whoever gets hold of it: each must say that it is for us.
+/// Requires an audience: a token that is valid everywhere can be misused by anybody who gets it, so each
+/// token must name this gateway.
 fn require_audience(reader: &mut Reader<'_>, node: &Rc<Node>) {
     for (index, item) in node.items().into_iter().enumerate() {
         let entries = item.entries();
@@ -140,7 +141,7 @@ section! {
         /// The scopes that clients request.
         "scopes" scopes: Vec<String> = texts(scope),
             absent "`requiredScopes`";
-        /// The scopes without which a token is refused.
+        /// The scopes that every token must have.
         "requiredScopes" required_scopes: Vec<String> =
             texts(scope);
     ]

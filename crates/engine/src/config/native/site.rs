@@ -1,4 +1,4 @@
-//! The keys of a site that the tools of an embedded server work on.
+//! The keys of a site for the tools of an embedded server.
 
 use crate::config::check::{self, Flaw};
 use crate::config::parse::Entry;
@@ -10,9 +10,9 @@ use crate::config::text::Text;
 use crate::config::words::words;
 
 section! {
-    /// A site that tools work on, and as whom.
+    /// The site that tools work on, and the account that they use.
     pub struct Site: "a mapping with `url`, `username` and `password`" {
-        /// Checks that it is known which site and account are meant, and that a password may go there.
+        /// Checks that the site and the account are specified, and that a password may be sent there.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
             if !sound {
                 return;
@@ -74,9 +74,9 @@ section! {
 }
 
 impl Site {
-    /// The number of requests that may run at one site at the same time by default.
+    /// The default number of requests that may run at one site at the same time.
     pub const AT_ONCE: u32 = 20;
-    /// The API address of the image host by default.
+    /// The default API address of the image host.
     pub const IMAGE_HOST: &str = "https://api.imgbb.com/1";
 }
 
@@ -87,9 +87,9 @@ words! {
         /// The members that matter, with totals.
         #[default]
         Compact = "compact",
-        /// As the site gave them.
+        /// As the site sent them.
         Raw = "raw",
-        /// The members that matter, and nothing beside them.
+        /// Only the members that matter.
         Plain = "plain",
     }
 }
@@ -100,7 +100,7 @@ section! {
         /// Routes of the site's REST API, with `*` for anything: `/wc/v3/*`.
         "allow" allow: Vec<String> = Values { what: "a list of routes", item: Parsed("a route", route), some: false },
             absent "all";
-        /// Sends requests that change something, too.
+        /// Also allows requests that change something.
         "write" write: bool = Flag;
     ]
 }

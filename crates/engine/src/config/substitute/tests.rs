@@ -90,7 +90,7 @@ fn what_was_filled_in_is_known_by_itself() {
     };
     assert_eq!(filled("--token=${TOKEN}"), ["s3cret"]);
     assert_eq!(filled("a${TOKEN}b${file:/run/token}c"), ["s3cret", "from file"]);
-    // Short pieces would be found everywhere.
+    // Short pieces would match everywhere.
     assert_eq!(filled("plain ${EMPTY} ${NONE:-abc}"), [""; 0]);
 }
 

@@ -1,4 +1,4 @@
-//! Columns by their names: what may be set, and what is shown again.
+//! Columns by name: the values that can be set, and the values that are returned.
 
 use super::*;
 
