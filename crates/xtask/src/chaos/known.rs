@@ -1,4 +1,4 @@
-//! The scenarios that fail today. The list can only shrink: a scenario that is listed and passes fails the run.
+//! The scenarios that currently fail. The list can only shrink: a listed scenario that passes fails the run.
 
 use super::scenario::Verdict;
 
@@ -8,18 +8,18 @@ enum Fails {
     /// Every time.
     #[cfg_attr(not(test), expect(dead_code, reason = "no scenario fails every time today"))]
     Always,
-    /// Only sometimes: passing proves nothing.
+    /// Only sometimes, so a passed run proves nothing.
     Sometimes,
 }
 
-/// Each with what is missing.
+/// Each scenario with the missing behavior.
 const KNOWN: &[(&str, Fails, &str)] = &[(
     "ten-thousand-tools",
     Fails::Sometimes,
     "a view holds about twice the bytes of its list, and fetching the lists leaves several times their bytes with the allocator",
 )];
 
-/// The verdict on a scenario that ended like this.
+/// The verdict on a scenario with this outcome.
 pub(super) fn judged(name: &str, found: Result<(), String>) -> Verdict {
     let known = KNOWN.iter().find(|(its, ..)| *its == name);
     match (found, known) {
