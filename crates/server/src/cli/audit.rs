@@ -149,7 +149,7 @@ fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console
         .build()
         .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
     if let Some(log) = &log {
-        // What comes meanwhile is shown below, once.
+        // Calls that arrive meanwhile are shown below, and only once.
         query.after = Some(log.newest().map_err(|e| failed(&e))?);
         let last = Query { after: None, ..query.clone() };
         let until_now = log.query(&last).map_err(|e| failed(&e))?;

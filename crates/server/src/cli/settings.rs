@@ -93,7 +93,7 @@ impl Settings {
     /// # Errors
     /// Fails if the URL is invalid.
     pub(crate) fn of_url(url: &str) -> Result<Self, Failure> {
-        // Nothing in a URL of the command line stands for something else.
+        // Nothing in a URL on the command line is a placeholder.
         let url = url.replace("${", "$${");
         let text = json!({
             "mcpServers": {"remote": {"url": url}},
@@ -143,7 +143,7 @@ fn text_of(file: &Path) -> Result<String, Failure> {
         let help = "give another file with --config, or omit it to serve the demo";
         Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).help(help)
     };
-    // One byte more than allowed is enough for the loader to say that it is too much.
+    // Reading one byte more than allowed is enough for the loader to report that the file is too large.
     read(file, MAX_FILE_BYTES + 1).map_err(cannot)
 }
 
@@ -237,7 +237,7 @@ fn read(path: &Path, most: usize) -> Result<String, String> {
     file.take(most as u64).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
-        // The cap may have cut a character in two; what is too long is refused for that.
+        // The limit may have split a character; a text that is too long is refused for its length.
         Err(e) if e.as_bytes().len() == most => Ok(String::from_utf8_lossy(e.as_bytes()).into_owned()),
         Err(e) => {
             let sound = String::from_utf8_lossy(&e.as_bytes()[..e.utf8_error().valid_up_to()]);

@@ -122,7 +122,7 @@ impl TargetOptions {
             connection.close().await;
             done
         });
-        // A read of stdin that nobody waits for any more cannot be called off.
+        // A pending read of stdin cannot be cancelled.
         runtime.shutdown_background();
         visited
     }

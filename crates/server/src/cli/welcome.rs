@@ -87,7 +87,7 @@ fn profiles(about: &Welcome<'_>) -> Vec<(String, String)> {
     for (slug, profile) in profiles {
         let mut paths =
             vec![if slug == DEFAULT_PROFILE { "/mcp".to_owned() } else { format!("/mcp/{slug}") }];
-        // For clients that take only a path that ends in `/mcp` for one of MCP.
+        // For clients that recognize an MCP endpoint only by a path that ends in `/mcp`.
         let second = format!("/{slug}/mcp");
         if slug != DEFAULT_PROFILE
             && second_path(&second).is_some()
@@ -132,7 +132,8 @@ fn state(native: &NativeLink) -> Cow<'static, str> {
     let url = native.site.as_ref().and_then(|site| site.url.as_ref()).filter(|url| !url.expose().is_empty());
     match url {
         Some(url) => format!("ready, for {}", clipped(url.shown())).into(),
-        // Without one, a configuration lets requests name theirs, or is refused.
+        // Without a login in the configuration, requests must be allowed to name one; otherwise, the configuration is
+        // refused.
         None => {
             "each request names its site: x-wordpress-url, x-wordpress-username, x-wordpress-password".into()
         }

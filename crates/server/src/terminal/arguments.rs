@@ -26,7 +26,7 @@ pub(crate) fn of_json(text: &str) -> Result<String, Failure> {
 /// A JSON object from `key=value` words; `schema` is the tool's input schema, if there is one.
 ///
 /// # Errors
-/// Fails for a word that is no pair, a key that the tool does not have, and a value of the wrong type.
+/// If a word is not a pair, the tool does not have a key, or a value has the wrong type.
 pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<String, Failure> {
     let nothing = Value::Null;
     let schema = schema.unwrap_or(&nothing);
@@ -53,7 +53,7 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
 /// A JSON object of texts, for prompts.
 ///
 /// # Errors
-/// Fails for a word that is no pair, and a repeated key.
+/// If a word is not a pair, or a key is repeated.
 pub(crate) fn of_texts(words: &[String]) -> Result<String, Failure> {
     let texts = serde_json::json!({"additionalProperties": {"type": "string"}});
     let mut out = Vec::new();
@@ -120,7 +120,7 @@ fn is_integer(number: &str) -> bool {
         || number.parse::<f64>().is_ok_and(|value| value.fract() == 0.0)
 }
 
-/// The types that a schema allows; none if it does not say.
+/// The types that a schema allows; none if it does not specify any.
 fn types(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match &schema["type"] {

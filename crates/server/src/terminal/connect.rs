@@ -1,8 +1,8 @@
 //! The connection to a server, with detection of its era.
 //!
-//! The stateless introduction comes first, because every server of such an era must answer it; a server that does not
-//! understand it is asked for a handshake, over HTTP also for an event stream (MCP, versioning: "backward compatibility"
-//! for clients).
+//! The stateless introduction comes first, because every server of such an era must answer it. A server that does not
+//! understand it is asked for a handshake, and over HTTP also for an event stream (MCP, versioning: "backward
+//! compatibility" for clients).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -222,7 +222,7 @@ fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era
             "give it more time with --timeout SECONDS (startTimeout for a configured server), or \
                    watch it with -vv",
         ),
-        // What it said itself is more to the point.
+        // The server's own message is more specific.
         LinkError::Child(ChildError::Exited(exit)) if exit.stderr.trim().is_empty() => {
             failure.help(NOT_STDIO)
         }
@@ -233,7 +233,7 @@ fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era
 /// The failure for a link error, with a suggested fix.
 pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failure {
     let message = match error.cause() {
-        // These name the host, the program and the fix themselves.
+        // These errors already name the host, the program and the fix.
         LinkError::Http(e) => return Failure::new(mask.show(e)),
         LinkError::Spawn(e) => return Failure::new(mask.show(e)),
         LinkError::Child(e) => return Failure::new(mask.show(e)),
