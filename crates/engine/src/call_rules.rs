@@ -19,7 +19,7 @@ pub struct RequestRules {
 /// The rules for all requests to one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallRules {
-    /// The rules for requests without a rule of their own.
+    /// The rules for requests that have no specific rule.
     pub usual: RequestRules,
     /// The longest time that a request waits for the server to come back.
     pub resend_wait: Duration,

@@ -38,8 +38,8 @@ pub struct UpstreamSpec {
     pub calls: CallRules,
     /// The time from its start to its first answer.
     pub start_timeout: Duration,
-    /// True if each caller gives a consent of its own, if the server requires one: then access opened by one caller's
-    /// consent is not available to others.
+    /// True if each caller gives a separate consent, provided that the server requires one. Access that was opened
+    /// with one caller's consent is then not available to others.
     pub own_consent: bool,
     /// True if authenticated callers share no connection.
     pub own_links: bool,

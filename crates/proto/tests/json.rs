@@ -1,5 +1,5 @@
 //! Properties of the JSON scanner, frames and splices over arbitrary text, with `serde_json` as the reference. The
-//! properties themselves are those of the fuzz targets.
+//! properties themselves are in the fuzz targets.
 
 extern crate dragoman_proto as proto;
 

@@ -1,6 +1,6 @@
-//! Changes made at run time, in a file of their own: one text, of which only the newest version is kept. It
-//! may contain secrets, such as keys for servers, so it is sealed like the vault. It must not know what the
-//! text means.
+//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. It may
+//! contain secrets, such as keys for servers, so it is sealed like the vault. It must not know what the text
+//! means.
 
 use std::path::Path;
 

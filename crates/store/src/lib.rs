@@ -5,10 +5,10 @@
 //! |---|---|
 //! | [`keys`] | API keys: their text, and the file of their digests |
 //! | [`audit`] | the audit log: appended, queried, pruned |
-//! | [`catalogues`] | what servers offered when they were last asked |
+//! | [`catalogues`] | the offers of servers when they were last asked |
 //! | [`changes`] | changes made while serving |
-//! | [`keyring`] | keys that seal what clients carry for the gateway |
-//! | [`sessions`] | what clients have said in their sessions, and which sessions have ended |
+//! | [`keyring`] | keys that seal data that clients carry for the gateway |
+//! | [`sessions`] | data that clients have sent in their sessions, and the ended sessions |
 //! | [`vault`] | secrets for other servers, sealed |
 //! | [`Error`] | errors of the files, and their remedies |
 //!

@@ -1,7 +1,7 @@
 //! Decides if any arguments could be allowed, given a rule that allows some and rules that deny others.
 //!
 //! A list shows a tool if some call of it may be allowed. If both kinds of conditions concern the same arguments, the
-//! question is whether a text exists that matches some patterns and not others. The answer comes from walking through
+//! task is to find out if a text exists that matches some patterns and not others. This is done by walking through
 //! all patterns at once, one character after the other. The walk has a limit that no configuration reaches by
 //! accident; beyond it the answer is yes, so that no usable tool is hidden.
 

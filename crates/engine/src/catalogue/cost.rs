@@ -1,6 +1,6 @@
 //! An upper bound for the work of validating arguments against a schema, computed without validating. Schemas come
 //! from servers: one page of alternatives that refer to each other can require more time or memory than available,
-//! and the validation library has no budget of its own. It must not know which arguments match.
+//! and the validation library has no limit. It must not know which arguments match.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -303,8 +303,8 @@ fn pointer(reference: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))
 }
 
-/// Returns true if parts of a schema are documents of their own, so that references in them are relative to
-/// these parts.
+/// Returns true if parts of a schema are separate documents, so that references in them are relative to these
+/// parts.
 fn has_resources(schema: &Value, is_root: bool) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| {

@@ -362,7 +362,7 @@ mod tests {
         let schema = r##"{"properties":{"x":{"$ref":"#/definitions/a%20b~1c"}},
             "definitions":{"a b/c":{"type":"string"}}}"##;
         assert!(check(schema, Some(r#"{"x":1}"#)).is_err());
-        // If a part is a document of its own, references in it are relative to that part.
+        // If a part is a separate document, references in it are relative to that part.
         let own = schema.replace("\"type\":\"string\"", "\"$id\":\"http://a/b\",\"type\":\"string\"");
         assert_eq!(check(&own, Some(r#"{"x":1}"#)), Ok(()));
     }

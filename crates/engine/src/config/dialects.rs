@@ -57,7 +57,7 @@ fn read_one(reader: &mut Reader<'_>, entry: &Entry, others: &IndexMap<String, Di
     let base = fields.take("base")?;
     let base = reader.within("base", |reader| KnownName(Known::Dialect).read(reader, base, None))?;
     let mut row = others.get(&base).cloned().or_else(|| Dialect::base(&base))?;
-    // The columns beside a variant override those that the variant sets.
+    // A column beside a variant overrides the variant's value.
     let (variant, columns): (Vec<&Entry>, Vec<&Entry>) =
         fields.rest().into_iter().partition(|column| column.key == VARIANT);
     for column in variant.into_iter().chain(columns) {

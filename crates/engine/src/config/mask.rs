@@ -23,7 +23,7 @@ pub(super) fn first_literal(root: &Node) -> Option<Span> {
     literal_below(root, false)
 }
 
-/// The words of keys that hold secrets, besides those of [`SECRET_WORDS`].
+/// The words in keys of secret values, in addition to [`SECRET_WORDS`].
 const KEY_WORDS: &[&str] = &["accesskey", "privatekey", "passphrase", "bearer"];
 
 fn literal_below(node: &Node, secret: bool) -> Option<Span> {

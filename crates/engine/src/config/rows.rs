@@ -7,7 +7,7 @@
 /// - `default`: its value if the key is absent, unless that is the type's own default,
 /// - `absent`: the behavior in that case, in words, if no value expresses it,
 /// - `needed`: an example of a required key,
-/// - `see`: the place of further documentation,
+/// - `see`: a reference to further documentation,
 /// - `former`: the previous name of the key: `check` and the start reject it and name the new one.
 ///
 /// The fields below `beside` are not set by a single key.

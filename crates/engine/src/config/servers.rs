@@ -21,7 +21,7 @@ fn own_keys() -> impl Iterator<Item = &'static str> {
     keys::<Server>().into_iter().chain(LINKS).chain(link_keys())
 }
 
-/// The keys that select how a server is reached, and the keys with further settings for that.
+/// The keys that select how a server is reached, and the keys with further settings for this.
 const LINKS: [&str; 4] = ["command", "url", "native", "type"];
 
 /// All keys with further settings for reaching a server.

@@ -81,9 +81,9 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text
     if gaps.is_empty() { Ok(Text::hidden(&value, &shown).filled_with(pieces_filled)) } else { Err(gaps) }
 }
 
-/// Fills in a text of a server in which other clients expand `$NAME`. Such a name in capitals is a gap, so that the
-/// characters are not sent in place of a value, and `$$NAME` stands for the characters. A dollar sign in any other
-/// position stands for itself.
+/// Fills in a text of a server in which other clients expand `$NAME`. Such a name in capitals is reported as a gap,
+/// so that the characters are never sent in place of a value. `$$NAME` stands for the literal characters. A dollar
+/// sign in any other position stands for itself.
 ///
 /// # Errors
 /// All expressions that cannot be filled in.

@@ -89,7 +89,7 @@ fn is_subject(subject: &str) -> bool {
     (1..=LONGEST_SUBJECT).contains(&subject.len()) && !subject.chars().any(char::is_control)
 }
 
-/// The scopes: `scope` is a text of words (RFC 9068, 2.2.3); some issuers call it `scp` or use a list.
+/// The scopes: `scope` is a space-separated text (RFC 9068, 2.2.3); some issuers call it `scp` or use a list.
 fn scopes(claims: &Map<String, Value>) -> Option<Vec<Box<str>>> {
     let words: Vec<&str> = match claims.get("scope").or_else(|| claims.get("scp")) {
         None | Some(Value::Null) => Vec::new(),

@@ -48,7 +48,7 @@ pub(super) fn call(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Res
     Ok(ask.frame().clone())
 }
 
-/// The place of the arguments; `None` if there are none and the row accepts that.
+/// The span of the arguments; `None` if there are none and the row accepts that.
 fn arguments(row: &Dialect, ask: &DialectRequest) -> Result<Option<Span>, Stop> {
     let text = ask.frame().text();
     let policy = row.calls.arguments_missing;

@@ -187,7 +187,7 @@ fn words<'t>(row: &Dialect, ask: Option<&'t DialectRequest>, say: &Say, trouble:
     words
 }
 
-/// The place of the failure, as far as the gateway knows it.
+/// The program location of the failure, as far as the gateway knows it.
 fn place(ask: Option<&DialectRequest>, trouble: &Trouble) -> Cow<'static, str> {
     let mut lines = vec![format!("{:?}", trouble.condition)];
     lines.extend(ask.and_then(DialectRequest::tool).map(|tool| format!("in tool {tool}")));

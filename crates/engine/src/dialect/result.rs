@@ -158,7 +158,7 @@ impl Shape<'_> {
     }
 }
 
-/// Returns true if a text is a JSON object or array. Other texts stay as they are, even if they are valid JSON.
+/// Returns true if a text is a JSON object or array. Other texts stay unchanged, even if they are valid JSON.
 fn is_json(text: &str) -> bool {
     text.trim_ascii_start().starts_with(['{', '['])
         && Scanner::new(text.as_bytes(), proto::json::MAX_DEPTH)

@@ -164,7 +164,7 @@ impl<'a> Words<'a> {
     }
 
     /// Fills in the placeholders of a text. A placeholder without a value is removed together with the words that
-    /// lead up to it.
+    /// introduce it.
     pub(crate) fn fill(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len() + 32);
         let mut rest = text;

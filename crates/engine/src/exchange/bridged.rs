@@ -89,7 +89,7 @@ impl Exchange {
         None
     }
 
-    /// Handles a question that the upstream asks by a request of its own.
+    /// Handles a question that the upstream asks by sending a request.
     pub(super) fn asked(&mut self, frame: Frame, now: Instant) {
         // The gateway itself answers a ping, even if the client is away.
         if let (Some(Method::Ping), Some(id)) = (Method::from_name(&frame.method()), frame.id()) {

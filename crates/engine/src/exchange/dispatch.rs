@@ -36,7 +36,7 @@ pub enum Dispatch<'v> {
 pub struct Route<'v> {
     /// The upstream.
     pub upstream: UpstreamId,
-    /// The place of a public name, and the name for the upstream, a JSON string.
+    /// The span of a public name, and the name for the upstream, a JSON string.
     pub rename: Option<(Span, Bytes)>,
     /// The tool, for calls.
     pub tool: Option<&'v ToolEntry>,
@@ -150,7 +150,7 @@ pub fn may_own(frame: &Frame, view: &View, server: &str) -> bool {
     }
 }
 
-/// Returns true if a request is answered with what is available, and need not wait for more servers.
+/// Returns true if a request is answered from the available servers, and need not wait for more.
 pub fn wants_list(frame: &Frame) -> bool {
     let method = Method::from_name(&frame.method());
     method.is_some_and(|method| method == Method::Discover || ListKind::of_method(method).is_some())
@@ -204,7 +204,7 @@ fn param_fault(member: &str, what: &str) -> Fault {
     Fault::client(code::INVALID_PARAMS, format!("params.{member} {what}"))
 }
 
-/// A member of params that must be a string: its place and its meaning.
+/// A string member of `params`: its span and its value.
 fn text<'f>(frame: &'f Frame, key: &'static str) -> Result<(Span, Cow<'f, str>), Fault> {
     let span = frame.param(key)?.ok_or_else(|| param_fault(key, "is required"))?;
     let text = frame.string(span).ok_or_else(|| param_fault(key, "must be a string"))?;

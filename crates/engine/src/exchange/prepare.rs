@@ -142,7 +142,7 @@ fn spliced(
     Ok(splice.finish())
 }
 
-/// The place of the name in a request that was rewritten after the name was found.
+/// The span of the name in a request that was rewritten after the name was found.
 fn name_span(frame: &Frame) -> Option<Span> {
     if Method::from_name(&frame.method()) != Some(Method::Complete) {
         return frame.param("name").ok().flatten();

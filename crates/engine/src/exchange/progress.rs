@@ -76,7 +76,7 @@ impl Exchange {
     }
 }
 
-/// A number of a notification's params, and its place.
+/// A number in a notification's params, and its span.
 fn number(notice: &Frame, name: &'static str) -> Option<(proto::json::Span, f64)> {
     let span = notice.param(name).ok().flatten()?;
     let value = std::str::from_utf8(span.of(notice.text())).ok()?.parse::<f64>().ok()?;

@@ -140,7 +140,7 @@ impl Exchange {
         &self.request
     }
 
-    /// The headers that mirror the request, if it goes out in the form of another era that has them.
+    /// The headers that mirror the request, if it is sent in the form of another era that has such headers.
     pub fn mirror(&self) -> Option<&Mirror> {
         self.cross.as_ref().and_then(|cross| cross.mirror())
     }
@@ -168,7 +168,8 @@ impl Exchange {
         Some(IdSwap::new(Bytes::from(self.key.to_string()), self.id.json().clone()))
     }
 
-    /// Takes an event. `sealer` and `binding` are those that the exchange began with, except for the time.
+    /// Takes an event. `sealer` and `binding` must be the ones with which the exchange began, except for the
+    /// time.
     pub fn feed(&mut self, event: Event, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
         if !self.open {
             return;

@@ -74,7 +74,7 @@ pub(super) struct Take<'a> {
 }
 
 impl CellPart {
-    /// The outcome for requests; `room` tells if a new cell may be created for them.
+    /// The outcome for requests; `room` is true if a new cell may be created for them.
     fn outcome(&self, take: &Take<'_>, now: u64, room: bool) -> QuotaOutcome {
         let now = now.max(self.floor);
         match self.cells.get(&take.key) {

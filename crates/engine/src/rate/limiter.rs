@@ -31,7 +31,7 @@ pub struct RatedRequest<'a> {
     pub principal: &'a str,
     /// The client's address; `None` for standard input.
     pub address: Option<IpAddr>,
-    /// The connection, for limits that trust proxies of their own.
+    /// The connection, for limits with their own trusted proxies.
     pub connection: Option<Connection<'a>>,
     /// The profile.
     pub profile: &'a str,
@@ -49,9 +49,9 @@ pub struct RatedRequest<'a> {
 pub struct Entering<'a> {
     /// The principal id of an unknown caller.
     pub nobody: &'a str,
-    /// As in [`RatedRequest`].
+    /// See [`RatedRequest`].
     pub address: Option<IpAddr>,
-    /// As in [`RatedRequest`].
+    /// See [`RatedRequest`].
     pub connection: Option<Connection<'a>>,
     /// The profile that the caller names.
     pub profile: &'a str,
@@ -185,7 +185,8 @@ impl Limiter {
         self.asks_for_tools
     }
 
-    /// Returns true if some limit counts each tool separately, so that a request must say if the tool exists.
+    /// Returns true if some limit counts each tool separately, so that a request must state if the tool
+    /// exists.
     pub fn tells_tools_apart(&self) -> bool {
         self.tells_tools_apart
     }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-/// A rate: requests per time, and requests at once.
+/// A rate: the number of requests per period, and of requests at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     /// The time in which one request is paid back, in nanoseconds.
@@ -30,12 +30,12 @@ impl Quota {
         Self { interval: nanos(per).div_ceil(u64::from(count.max(1))).max(1), burst: burst.max(1) }
     }
 
-    /// The number of requests that may come at once.
+    /// The number of requests that may arrive at once.
     pub fn burst(&self) -> u32 {
         self.burst
     }
 
-    /// Counts one request at `now`; `paid` is the number so far. Both are in nanoseconds.
+    /// Counts one request at `now`; `paid` is the current number. Both are in nanoseconds.
     pub(super) fn take(&self, paid: u64, now: u64) -> QuotaOutcome {
         self.take_many(paid, now, 1)
     }

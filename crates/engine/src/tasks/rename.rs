@@ -13,7 +13,7 @@ use super::{KnownTask, TaskIds, TaskPlace};
 use crate::catalogue::View;
 use crate::fault::Fault;
 
-/// Places in a message and their replacements, JSON strings.
+/// Spans in a message and their replacements, JSON strings.
 pub type Edits = SmallVec<[(Span, Bytes); 2]>;
 
 /// Returns true if ids are replaced for the clients of a view.

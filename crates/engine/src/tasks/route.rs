@@ -17,7 +17,7 @@ pub struct TaskRoute {
     pub upstream: Option<UpstreamId>,
     /// The number of the gateway's own state for it, if any.
     pub home: Option<u64>,
-    /// The place of the client's id, and the id for the upstream, a JSON string.
+    /// The span of the client's id, and the id for the upstream, a JSON string.
     pub rename: (Span, Bytes),
     /// The task under both names.
     pub task: KnownTask,

@@ -64,7 +64,7 @@ impl LineDecoder {
 
     /// The next complete line, or the report of one that is too long; `None` if more bytes are needed.
     ///
-    /// An over-long line is reported as soon as it passes the limit, whether or not its end has arrived.
+    /// An over-long line is reported as soon as it exceeds the limit, even if its end has not arrived.
     pub fn next_line(&mut self) -> Option<Result<Bytes, LineError>> {
         while let Some(chunk) = self.chunks.front_mut() {
             let found = if let Some(end) = memchr(b'\n', chunk) {
@@ -85,9 +85,9 @@ impl LineDecoder {
         None
     }
 
-    /// Returns what is left after the stream has ended: the lines that were not taken yet, then the last line
-    /// if its newline is missing. Call it until it returns `None`; the decoder can then be used for another
-    /// stream.
+    /// Returns the remaining data after the stream has ended: the lines that were not taken yet, then the
+    /// last line if its newline is missing. Call it until it returns `None`; the decoder can then be used for
+    /// another stream.
     pub fn finish(&mut self) -> Option<Result<Bytes, LineError>> {
         self.next_line().or_else(|| self.end_line(Bytes::new()))
     }

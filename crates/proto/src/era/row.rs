@@ -108,7 +108,7 @@ pub struct Shapes {
     pub completions_declared: bool,
     /// True if a completion has a `context`.
     pub completion_context: bool,
-    /// True if `resources/list` also carries the templates, which have no list of their own.
+    /// True if `resources/list` also contains the templates, for which there is no separate list.
     pub templates_in_resources: bool,
     /// True if lists have pages.
     pub pages: bool,

@@ -14,7 +14,7 @@ pub struct Member {
 }
 
 /// A key that occurs twice in one object. Two readers may then act on different values, so a member that determines
-/// what the gateway does must be unique.
+/// the gateway's behavior must be unique.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the member \"{0}\" occurs twice")]
 pub struct Duplicate(pub &'static str);

@@ -1,4 +1,4 @@
-//! Edits of JSON text as replaced ranges; every other byte stays as it is.
+//! Edits of JSON text as replaced ranges; all other bytes stay unchanged.
 
 use std::cmp::Reverse;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// One call. Texts are stored as they are: the caller keeps them short and free of secrets.
+/// One call. Texts are stored unchanged, so the caller keeps them short and free of secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
     /// The time of its arrival, in milliseconds since 1970.

@@ -1,4 +1,4 @@
-//! The audit log of calls: one row per call in a file of its own, appended in batches, never changed, pruned by age and size.
+//! The audit log of calls: one row per call in a separate file, appended in batches, never changed, pruned by age and size.
 //!
 //! | file | is for |
 //! |---|---|

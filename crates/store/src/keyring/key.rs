@@ -108,7 +108,7 @@ impl PurposeKeys {
         Self(keys.filter_map(|key| DerivedKey::new(purpose, key)).collect())
     }
 
-    /// Seals `plain`; opening it requires the same `bound`. Each text needs a nonce of its own.
+    /// Seals `plain`; opening it requires the same `bound`. Each text needs its own nonce.
     pub fn seal(&self, plain: &[u8], bound: &[u8], nonce: [u8; NONCE_LEN]) -> Option<Vec<u8>> {
         self.0.first()?.seal(plain, bound, nonce)
     }

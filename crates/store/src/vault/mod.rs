@@ -3,7 +3,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `key` | the key, in a file of its own for its owner alone |
+//! | `key` | the key, in a separate file that only its owner can read |
 //! | `sealed` | the file of sealed texts |
 
 mod key;

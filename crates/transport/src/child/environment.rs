@@ -10,8 +10,9 @@ use std::ffi::{OsStr, OsString};
 ///
 /// * the list of the official SDKs: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `USER`
 /// * language, time and places: `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `XDG_*`
-/// * the way out: proxies in both spellings, certificate stores under the names that Node.js, Python, OpenSSL, curl use
-/// * launchers (npx, uvx, version managers): where they keep their things, and npm's registry
+/// * network access: proxies in both spellings, and certificate stores under the names that Node.js, Python, OpenSSL
+///   and curl use
+/// * launchers (npx, uvx, version managers): the folders for their data, and npm's registry
 /// * container launchers: which engine to talk to
 const INHERITED: &[&str] = &[
     "HOME",

@@ -15,8 +15,8 @@
 //! |---|---|
 //! | `supervisor`, `life`, `state` | children counted and ended; one child from its start to its end |
 //! | `starter`, `process`, `pipes` | the two ways to start a child, and their common parts |
-//! | `guarded/`, [`guardian`] | under a holder of its own, which ends its whole tree: the gateway's side, and the other processes |
-//! | `grouped`, `group`, `death` | as a child of this process, in a process group: on all systems but Linux |
+//! | `guarded/`, [`guardian`] | a child under its own holder, which ends its whole tree: the gateway's side, and the other processes |
+//! | `grouped`, `group`, `death` | a child of this process in a process group: on all systems but Linux |
 //! | `spec`, `environment`, `program`, `limits` | the program to start, and its limits |
 //! | `handle`, `writer`, `lines`, `stderr` | its pipes |
 //! | `error`, `start_error`, `backoff` | failures |

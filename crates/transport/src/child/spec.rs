@@ -13,7 +13,7 @@ pub struct Spec {
     pub args: Vec<String>,
     /// Environment variables in addition to the inherited ones, which they override.
     pub env: Vec<(String, String)>,
-    /// The working directory; without one, that of this process.
+    /// The working directory; by default that of this process.
     pub cwd: Option<PathBuf>,
     /// Names of further variables to inherit from this process, besides those that every child inherits (`PATH`,
     /// `HOME`, locale, proxies and the like). A name that ends in `*` is a prefix.

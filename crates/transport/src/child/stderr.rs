@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Keeps the last `cap` bytes of what is pushed.
+/// Keeps the last `cap` bytes of its input.
 #[derive(Debug)]
 pub(super) struct Ring {
     bytes: VecDeque<u8>,

@@ -195,12 +195,12 @@ pub enum TrySend {
 }
 
 impl BodySender {
-    /// Sends a piece and waits until there is room.
+    /// Sends a piece, waiting until the channel has room.
     pub async fn send(&self, piece: Bytes) -> Result<(), Gone> {
         self.0.send(Ok(piece)).await.map_err(|_| Gone)
     }
 
-    /// Returns true if a piece can be sent now, or nobody reads any more.
+    /// Returns true if a piece can be sent now, or nobody reads anymore.
     pub fn has_room(&self) -> bool {
         self.0.capacity() > 0 || self.is_gone()
     }

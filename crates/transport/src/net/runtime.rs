@@ -24,7 +24,7 @@ const BLOCKING_THREADS: usize = 8;
 /// The distribution of work among threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuntimeKind {
-    /// One single-threaded runtime per shard, each on a named thread with sockets of its own.
+    /// One single-threaded runtime per shard, each on a named thread with its own sockets.
     PerCore,
     /// One shard on one runtime whose threads steal tasks from each other.
     WorkStealing,

@@ -345,8 +345,7 @@ impl HttpLink {
         self.session.load().is_some()
     }
 
-    /// Opens the stream (GET) on which the upstream sends messages of its own. `None` if it has no such
-    /// stream.
+    /// Opens the stream (GET) on which the upstream sends its own messages. `None` if it has no such stream.
     ///
     /// # Errors
     /// [`LinkError`] if the upstream cannot be reached or has lost the session.

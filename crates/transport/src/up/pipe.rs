@@ -43,8 +43,8 @@ impl PipeLink {
     }
 
     /// Sends a client's request under our own id `key`; its messages go to the returned call. On a pipe, most
-    /// messages do not say what they are about: a log message goes to the newest call of the only owner with open
-    /// calls, a question to the newest call of all.
+    /// messages do not name their call. A log message goes to the newest call of the only owner with open calls;
+    /// a question goes to the newest call of all.
     ///
     /// # Errors
     /// If the child is gone or does not read.
@@ -79,7 +79,7 @@ impl PipeLink {
         self.first_talk.get().cloned()
     }
 
-    /// The end of what the child wrote to stderr, as text without control characters.
+    /// The last part of the child's stderr, as text without control characters.
     pub fn stderr(&self) -> Arc<str> {
         self.handle.stderr()
     }

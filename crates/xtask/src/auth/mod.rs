@@ -12,7 +12,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::process::Command;
 
-/// The scripts. All but the first need new keys of the provider.
+/// The scripts. The first one makes the provider replace its keys.
 pub(crate) const AUTH: Scripts =
     Scripts { name: "auth", all: &["attacks", "flow-v1", "flow-v2"], run: with_provider };
 

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 const READY_WITHIN: Duration = Duration::from_secs(20);
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
-/// The number of lines of its output that are kept, and how many of these go into the log of a failure.
+/// The maximum number of lines of its output that are kept, and the number of these that go into the log of a
+/// failure.
 const KEPT_LINES: usize = 20_000;
 const TOLD_LINES: usize = 400;
 

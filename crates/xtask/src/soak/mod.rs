@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `load` | the clients: how they connect, what they call, how they disconnect |
 //! | `sample` | the kernel's data about the gateway, as a table |
-//! | `trend` | the slope of a figure over time, and how much of it is allowed |
+//! | `trend` | the slope of a figure over time, and its limit |
 
 mod load;
 mod sample;

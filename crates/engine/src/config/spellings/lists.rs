@@ -14,7 +14,7 @@ use crate::config::parse::{Entry, Kind, Node};
 use crate::config::read::Reader;
 use crate::config::text::Text;
 
-/// An item of a list as an entry of its own.
+/// An item of a list as a separate entry.
 pub(in crate::config) fn item(index: usize, node: &Rc<Node>) -> Entry {
     let key_at = node.at.start..node.at.start;
     Entry { key: format!("[{index}]"), key_at, value: Rc::clone(node), repeated: false }

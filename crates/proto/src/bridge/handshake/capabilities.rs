@@ -1,6 +1,6 @@
 //! The capabilities of clients and servers, translated from one era to another.
 //!
-//! Members that neither era defines stay as they are, `experimental` included. Members that only one era defines are
+//! Members that neither era defines stay unchanged, including `experimental`. Members that only one era defines are
 //! dropped, because the other peer could not honor them.
 
 use bytes::Bytes;

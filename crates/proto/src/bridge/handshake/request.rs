@@ -28,8 +28,8 @@ const ENVELOPE: [&str; 4] =
 /// Parameters that belong to another round of the same request. Between eras, the gateway handles rounds itself.
 const ROUND: [&str; 2] = ["inputResponses", "requestState"];
 
-/// Translates a client's request into the server's era. Ids, names and tokens stay as they are, and so does
-/// everything that neither era defines, unknown members of `_meta` included.
+/// Translates a client's request into the server's era. Ids, names and tokens stay unchanged, and so do all
+/// members that neither era defines, including unknown members of `_meta`.
 pub fn request(frame: &Frame, from: &Era, to: &Era, envelope: &Envelope<'_>) -> Bytes {
     if from == to {
         return frame.text().clone();

@@ -113,7 +113,7 @@ impl Parking {
         answers
     }
 
-    /// Answers all open questions on behalf of a client that will not come back.
+    /// Answers all open questions on behalf of a client that will not return.
     pub fn give_up(&mut self) -> Vec<Bytes> {
         let refusal = |open: &ParkedQuestion| match open.method {
             Method::Elicit => result_response(&open.id, CANCELLED),

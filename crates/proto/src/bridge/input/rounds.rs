@@ -28,7 +28,7 @@ pub struct Question {
 pub enum Turn {
     /// Put these questions to the client.
     Ask(Vec<Question>),
-    /// There is nothing to ask: send the request again as it is, after a pause.
+    /// There is nothing to ask: send the request again unchanged, after a pause.
     Again,
 }
 
@@ -43,13 +43,13 @@ pub enum RoundsReply {
     Unknown,
 }
 
-/// The reason why a request cannot go on.
+/// The reason why a request cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RoundsFault {
     /// The server has asked for input in too many rounds.
     #[error("asked for input {0} times and still needs more")]
     TooMany(u32),
-    /// The result does not say which input it needs.
+    /// The result does not name the input that it needs.
     #[error("asked for input, but {0}")]
     Malformed(&'static str),
     /// The client cannot be asked this question.

@@ -80,7 +80,7 @@ fn link_as_text(block: &mut Draft<'_>) {
     block.remove_all(&["name", "title", "uri", "description", "mimeType", "size", "icons"]);
 }
 
-/// Puts audio into a resource of its own; the URI is only a name for it.
+/// Turns audio into a separate resource, whose URI is only a name.
 fn audio_as_resource(block: &mut Draft<'_>, index: usize) {
     let mut resource = format!("{{\"uri\":\"attachment://audio/{index}\"").into_bytes();
     for (key, value) in [("mimeType", block.get("mimeType")), ("blob", block.get("data"))] {
@@ -101,7 +101,7 @@ fn audio_as_text(block: &mut Draft<'_>) {
     block.remove_all(&["data", "mimeType"]);
 }
 
-/// Turns a resource into text: text as it is, binary data as a note.
+/// Turns a resource into text. Text stays unchanged; binary data is replaced with a note.
 fn resource_as_text(block: &mut Draft<'_>) {
     let resource = block.get("resource").and_then(Draft::of);
     let part = |key| resource.as_ref().and_then(|resource| resource.get(key));

@@ -20,7 +20,7 @@ pub struct Own<'a> {
 pub struct ResultChanges<'a>(Draft<'a>);
 
 impl<'a> ResultChanges<'a> {
-    /// Reads the result of `method` at `place` of a message, and decides what has to change for `to`. For
+    /// Reads the result of `method` at `place` of a message, and determines the changes for `to`. For
     /// `resources/templates/list` from an era that lists templates among the resources, pass the result of
     /// `resources/list`.
     ///

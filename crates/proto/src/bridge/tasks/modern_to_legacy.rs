@@ -69,8 +69,8 @@ impl ModernToLegacy {
         Self { sides, wish, task: Bytes::new(), phase: FetchPhase::Called, kept: None }
     }
 
-    /// The id of the task (a JSON string) behind a call whose outcome the client awaits. Cancel the task when the
-    /// client leaves.
+    /// The id of the task (a JSON string) behind a call whose outcome the client awaits. Cancel the task if the
+    /// client disconnects.
     pub fn unattended(&self) -> Option<&Bytes> {
         let waits = matches!(self.phase, FetchPhase::Sent(_)) && matches!(self.wish, Wish::Call { .. });
         waits.then_some(&self.task)

@@ -1,6 +1,6 @@
-//! The places of task ids in a message, where they can be replaced with other ids.
+//! The spans of task ids in a message, so that they can be replaced with other ids.
 //!
-//! A place covers a JSON string. This module must not know who owns a task.
+//! A span covers a JSON string. This module must not know who owns a task.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use crate::era::Tasks;
 use crate::json::{Elements, Members, Span};
 use crate::rpc::{Frame, FrameKind};
 
-/// The places of a message's ids; rarely more than two.
+/// The spans of a message's ids; rarely more than two.
 pub type TaskIdPlaces = SmallVec<[Span; 2]>;
 
 /// The member that names a task in every message.
@@ -95,7 +95,7 @@ pub fn related(text: &[u8], object: &Members) -> Option<Span> {
     string(text, &task, TASK_ID)
 }
 
-/// The place of a member that is a string.
+/// The span of a member that is a string.
 fn string(text: &[u8], object: &Members, key: &str) -> Option<Span> {
     object.get(text, key).filter(|span| span.of(text).first() == Some(&b'"'))
 }

@@ -4,8 +4,7 @@ use super::*;
 
 const LIMIT: usize = 8;
 
-/// Feeds the chunks one by one and returns everything that comes out, including the rest at the end of the
-/// stream.
+/// Feeds the chunks one by one and returns all lines and errors, including those at the end of the stream.
 fn decode(chunks: &[&'static str]) -> Vec<Result<String, LineError>> {
     let mut decoder = LineDecoder::new(LIMIT);
     let mut found = Vec::new();

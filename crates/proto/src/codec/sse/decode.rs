@@ -31,7 +31,8 @@ pub struct SseDecoder {
     limit: usize,
     /// Chunks that have not been searched yet.
     chunks: VecDeque<Bytes>,
-    /// The number of bytes of a byte order mark seen so far; `None` once the stream's beginning is over.
+    /// The number of bytes of a byte order mark that were seen so far; `None` after the beginning of the
+    /// stream.
     bom: Option<usize>,
     /// True after a CR: an LF right behind it belongs to the same line ending.
     after_cr: bool,
@@ -90,7 +91,7 @@ impl SseDecoder {
 
     /// The next complete event, or the report of one that is too long; `None` if more bytes are needed.
     ///
-    /// An over-long event is reported as soon as it passes the limit, whether or not its end has arrived.
+    /// An over-long event is reported as soon as it exceeds the limit, even if its end has not arrived.
     pub fn next_event(&mut self) -> Option<Result<SseEvent, SseError>> {
         while self.has_bytes() {
             let found = self.step();

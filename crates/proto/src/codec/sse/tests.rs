@@ -4,7 +4,7 @@ use super::*;
 
 const LIMIT: usize = 40;
 
-/// Feeds the chunks one by one and gives all events that come out.
+/// Feeds the chunks one by one and returns all events.
 fn decode(chunks: &[&'static str]) -> Vec<Result<SseEvent, SseError>> {
     let mut decoder = SseDecoder::new(LIMIT);
     let mut found = Vec::new();

@@ -11,7 +11,7 @@ use tokio::{io::Interest, net::UnixDatagram};
 
 use super::super::guardian::{message::Frame, socket};
 
-/// One end of [`socket::pair`]. The inner type is made for datagrams without order; the calls on it are those of `socket`.
+/// One end of [`socket::pair`]. The inner type is meant for unordered datagrams; all calls on it are those of `socket`.
 pub(super) struct PacketSocket(UnixDatagram);
 
 impl PacketSocket {

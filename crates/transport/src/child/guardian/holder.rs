@@ -42,7 +42,7 @@ pub(super) fn run(
     grace: Duration,
     sees_processes: bool,
 ) -> u8 {
-    // The name is for people who inspect processes.
+    // The name helps people who inspect processes.
     let _ = rustix::thread::set_name(c"child-holder");
     match begin(server) {
         Ok(HolderStart::Server(code)) => code,
@@ -273,7 +273,7 @@ pub(super) fn drain(signals: &OwnedFd) {
     while rustix::io::read(signals, &mut bytes).is_ok_and(|count| count > 0) {}
 }
 
-/// The processor time of all children that were reaped and of their own reaped children, in milliseconds.
+/// The processor time of all reaped children, and of the children that these had reaped, in milliseconds.
 fn processor_time() -> u64 {
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return 0 };
     let fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();

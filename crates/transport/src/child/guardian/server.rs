@@ -41,7 +41,7 @@ pub(super) fn failure(mut pipe: PipeReader) -> Option<i32> {
 
 fn execute(parts: ServerParts, holder: Pid) -> io::Error {
     let prepared = || -> io::Result<ServerProgram> {
-        // A session of its own, so that no other server can be in one of its groups.
+        // This starts a new session, so that no other server can be in one of its groups.
         setsid()?;
         set_parent_process_death_signal(Some(Signal::KILL))?;
         // If the holder died before that call, the signal will never arrive.

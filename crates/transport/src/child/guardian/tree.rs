@@ -87,7 +87,7 @@ pub(super) fn terminate(processes: &[Process]) {
 /// Kills processes, whole groups first. The system signals all members of a group at one moment, between two forks. So this
 /// also catches processes that start their successors faster than `/proc` can be read.
 pub(super) fn kill(processes: &[Process]) {
-    // The guardian and the holders lead groups of their own.
+    // The guardian and the holders lead their own groups.
     let mut groups = BTreeSet::from([getpid().as_raw_nonzero().get()]);
     for process in processes {
         if groups.insert(process.0.group)

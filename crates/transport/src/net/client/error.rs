@@ -1,5 +1,5 @@
-//! Failures of requests to upstreams. Each shows if the upstream may have acted on the request, and what a person
-//! can do. It must not know who made the request.
+//! Failures of requests to upstreams. Each shows if the upstream may have acted on the request, and suggests a
+//! fix. It must not know who made the request.
 
 use std::io;
 use std::time::Duration;

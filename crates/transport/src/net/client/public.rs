@@ -29,7 +29,7 @@ pub enum Reach {
     /// All addresses.
     #[default]
     All,
-    /// Other machines: neither this one nor link-local addresses, where clouds serve a machine's secrets
+    /// Other machines: neither this one nor link-local addresses, at which clouds serve a machine's secrets
     /// (`169.254.0.0/16`, `fe80::/10`).
     Others,
     /// Addresses of the public network only.

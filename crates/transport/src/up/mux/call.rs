@@ -78,8 +78,8 @@ impl MuxCall {
         Ok(self.items.recv().await)
     }
 
-    /// Waits until it is known whether the request was accepted, but no longer than `patience`: some servers report
-    /// that only together with the answer.
+    /// Waits until it is known if the request was accepted, but no longer than `patience`: some servers report that
+    /// only together with the answer.
     ///
     /// # Errors
     /// The reason why it could not be sent.

@@ -207,7 +207,7 @@ impl Mux {
                     tracing::debug!("an answer to no open request: id {key}");
                     return;
                 };
-                // The channel may be full of notices; the answer is then sent from a task of its own.
+                // The channel may be full of notices; the answer is then sent from a separate task.
                 if let Err(mpsc::error::TrySendError::Full(item)) = call.try_send(MuxItem::Frame(frame)) {
                     tokio::spawn(async move { call.send(item).await });
                 }
@@ -346,7 +346,7 @@ fn sole(waiting: &HashMap<u64, WaitingExchange>) -> Option<u64> {
     waiting.keys().next().copied().filter(|_| waiting.len() == 1)
 }
 
-/// The key of ours that a message names.
+/// Our key that a message names.
 fn key_in(frame: &Frame, place: Result<Option<Span>, Duplicate>) -> Option<u64> {
     let span = place.ok().flatten()?;
     std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()

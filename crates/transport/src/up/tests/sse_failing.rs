@@ -1,4 +1,4 @@
-//! HTTP+SSE with servers that misbehave or provide another service.
+//! HTTP+SSE with servers that misbehave, or that are another kind of server.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use crate::bridge::shape::{Own, result};
 
 const INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Results of 2026-07-28 carry more than their data, which is what the tables compare.
+/// Adds the members that results of 2026-07-28 have besides their data; the tables contain only the data.
 fn dressed(mut data: Value, method: &str) -> Value {
     let object = data.as_object_mut().unwrap();
     object.insert("resultType".to_owned(), json!("complete"));

@@ -1,5 +1,5 @@
 //! The answers of one connection, parsed from the bytes of reads: a head, the pieces of a body, and finally the
-//! decision whether the connection can be reused. It must not know sockets.
+//! decision if the connection can be reused. It must not know sockets.
 
 use bytes::Bytes;
 
@@ -107,7 +107,7 @@ impl AnswerReader {
     /// The buffer size for the next read of a body that is known to be longer than [`READ`].
     pub fn room(&self) -> Option<usize> {
         let left = self.framing.left().filter(|left| *left > READ as u64)?;
-        // One byte more than expected: then a read that returns the whole body leaves room, and shows that
+        // One byte more than expected, so that a read of the whole body leaves room and thereby shows that
         // nothing follows.
         usize::try_from(left.saturating_add(1).min(PIECE)).ok()
     }
