@@ -21,7 +21,7 @@ pub struct RequestRules {
 pub struct CallRules {
     /// The rules for requests that have no specific rule.
     pub usual: RequestRules,
-    /// The longest time that a request waits for the server to come back.
+    /// The maximum time that a request waits for its server to return.
     pub resend_wait: Duration,
     /// The rules for calls of single tools; the first matching pattern applies.
     tools: Vec<(Glob, RequestRules)>,

@@ -144,7 +144,7 @@ impl Fault {
         Self::upstream(name, retry, message).with_data(data)
     }
 
-    /// The fault that server `name` requires a user's consent first, which is given at `page`.
+    /// The fault that server `name` requires a user's consent first; the user can give it at `page`.
     pub fn wants_consent(name: &str, page: &str) -> Self {
         let data =
             format!("{{\"server\":{},\"retry\":true,\"authorizationUrl\":{}}}", quote(name), quote(page));

@@ -323,12 +323,13 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
     (upstreams, next)
 }
 
-/// Returns true for a server that lives in this process: it has no connections.
+/// Returns true for a server that runs in this process, so that it has no connections.
 fn is_native(link: &Link) -> bool {
     matches!(link, Link::Native(_))
 }
 
-/// Returns true if a server may require consent of its users, and one user's consent does not count for all.
+/// Returns true if a server may require the consent of its users, and the consent of one user does not count
+/// for all.
 fn takes_own_consent(link: &Link) -> bool {
     let Link::Http(http) = link else { return false };
     !http.headers.contains_key(&http::header::AUTHORIZATION)

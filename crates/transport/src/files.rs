@@ -33,7 +33,7 @@ pub fn raise() -> io::Result<Raised> {
     Ok(Raised { from: limit.current, to: limit.maximum })
 }
 
-/// The limit for children, if it differs from the one of this process.
+/// The limit for children, if it differs from that of this process.
 pub(crate) fn started_with() -> Option<Rlimit> {
     STARTED_WITH.get().copied()
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 /// The names by which this server may be addressed, and the origins of web pages that may call it.
 #[derive(Debug)]
 pub struct Hosts {
-    /// True if only this machine can connect, so that any other name is an attack.
+    /// True if only this machine can connect, so that any other host name indicates an attack.
     loopback: bool,
     names: Vec<String>,
     origins: Vec<String>,
@@ -29,7 +29,7 @@ impl Hosts {
         {
             return true;
         }
-        // An address cannot be rebound; on a loopback listener only loopback makes sense.
+        // An address cannot be rebound. On a loopback listener, only loopback addresses make sense.
         literal(name).is_some_and(|address| address.is_loopback() || !self.loopback)
     }
 

@@ -88,7 +88,7 @@ impl Look<'_> {
     }
 }
 
-/// A text, number or literal as the text that patterns are matched against; equal numbers give equal texts.
+/// A text, number or literal as the text against which patterns are matched; equal numbers yield equal texts.
 fn scalar(written: &[u8]) -> Option<Cow<'_, str>> {
     if let Some(inner) = written.strip_prefix(b"\"") {
         return unquote(inner.strip_suffix(b"\"")?);

@@ -30,7 +30,8 @@ pub enum ArgumentValue<'t> {
 }
 
 impl ArgumentValue<'_> {
-    /// Reads JSON text; `None` for text that no [`Value`] could hold either, such as a number out of range of `f64`.
+    /// Reads JSON text; `None` for text that a [`Value`] cannot hold either, such as a number outside the range of
+    /// `f64`.
     pub fn read(text: &[u8]) -> Option<ArgumentValue<'_>> {
         serde_json::from_slice(text).ok()
     }

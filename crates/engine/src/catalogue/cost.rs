@@ -38,7 +38,7 @@ struct Subschema {
     scans: u64,
     /// Steps for each member's name, and for each [`BYTES_A_STEP`] bytes of it.
     a_name: u64,
-    /// True if all elements of an array are copied to be compared with each other.
+    /// True if all elements of an array are copied in order to compare them with each other.
     copies: bool,
     same: Vec<usize>,
     named: HashMap<String, usize>,
@@ -63,8 +63,8 @@ pub struct SchemaCost {
 }
 
 impl SchemaCost {
-    /// Reads a schema; `None` if its cost is unknown, because it has too many parts or a reference that does not
-    /// clearly point to one of them.
+    /// Reads a schema; `None` if its cost is unknown, because it has too many parts or a reference with an
+    /// unclear target.
     pub fn of(schema: &Value) -> Option<Self> {
         let mut reader =
             SubschemaReader { root: schema, known: HashMap::new(), queue: VecDeque::new(), refers: false };

@@ -1,4 +1,4 @@
-//! Fetching an upstream's lists, page after page, as a state machine: requests out, answers in.
+//! Fetches an upstream's lists, page by page, as a state machine: requests out, answers in.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet, VecDeque};

@@ -212,7 +212,7 @@ fn judge(written: &[u8], role: Role) -> Judged {
     }
 }
 
-/// A character as written, or one half of a surrogate pair of escapes.
+/// A character as written, or half of a surrogate pair of escapes.
 #[derive(Debug)]
 struct Unit<'t> {
     code: u32,
@@ -258,7 +258,7 @@ fn expression(c: char) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The first unit of the inside of a valid JSON string, and its length in bytes.
+/// The first unit of the text inside a valid JSON string, and its length in bytes.
 fn unit(written: &[u8]) -> (u32, usize) {
     match written {
         [b'\\', b'u', digits @ ..] => {
@@ -300,7 +300,7 @@ fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' '..=b'[' | b']'..=b'~' | b'\t' | b'\n' | b'\r'))
 }
 
-/// The offset of the closing quote of the string whose inside starts at `at`.
+/// The offset of the closing quote of a string whose text starts at `at`.
 fn end_of_string(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
         at += found;

@@ -51,7 +51,7 @@ pub fn pattern(template: &str) -> Option<Glob> {
     Glob::parse(&text).ok()
 }
 
-/// The positions at which an expression can end that begins at one of `starts`.
+/// The end positions of an expression that starts at one of `starts`.
 fn after_expression(starts: &[bool], expression: &str, uri: &str) -> Vec<bool> {
     let wide = expression.starts_with(['+', '#', '/', '?', '&', ';', '.']);
     let mut within = false;
@@ -65,7 +65,7 @@ fn after_expression(starts: &[bool], expression: &str, uri: &str) -> Vec<bool> {
     ends
 }
 
-/// The positions at which `literal` ends if it begins at one of `starts`.
+/// The end positions of `literal` if it starts at one of `starts`.
 fn after_literal(starts: &[bool], literal: &str, uri: &str) -> Vec<bool> {
     let mut ends = vec![false; starts.len()];
     for (at, _) in starts.iter().enumerate().filter(|(_, start)| **start) {

@@ -1,4 +1,5 @@
-//! Patterns over names and URIs: `*` stands for any characters, `?` for one, everything else for itself.
+//! Patterns for names and URIs: `*` matches any characters, `?` matches one, and every other character
+//! matches itself.
 
 use std::borrow::Cow;
 

@@ -24,7 +24,7 @@ section! {
 }
 
 impl ServerTools {
-    /// Returns true for a tool that is served; `name` is the server's own.
+    /// Returns true if a tool is served; `name` is the server's own.
     pub fn admits(&self, name: &str) -> bool {
         let listed = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
         self.only.as_deref().is_none_or(listed) && !listed(&self.never)

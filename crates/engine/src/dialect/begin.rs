@@ -22,15 +22,15 @@ pub enum Begun {
     Done(DialectReply),
     /// Send this answer, which opens the session.
     Introduced(DialectReply),
-    /// Forward it to the gateway, as a request of a client without a session in the row's era.
+    /// Forward it to the gateway, as the request of a client in the row's era without a session.
     Forward(Frame),
-    /// Serve its client by the protocol, with this message and all later ones.
+    /// Serve its client according to the protocol, with this message and all later ones.
     Standard,
     /// Call again with a view, which the decision needs.
     NeedsView,
 }
 
-/// Decides the next step for a request.
+/// Determines the next step for a request.
 pub fn begin(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Begun {
     if row.hello.standard_clients && is_standard(row, ask) {
         return Begun::Standard;

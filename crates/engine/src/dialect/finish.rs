@@ -32,7 +32,7 @@ pub struct DialectReply {
     pub status: u16,
     /// The body, JSON; if it is empty, nothing is written to a pipe.
     pub body: Bytes,
-    /// Additional header lines; names in lower case.
+    /// Additional header lines; their names are in lower case.
     pub headers: Vec<(&'static str, String)>,
     /// True if it reports a failure, in any form.
     pub failed: bool,

@@ -81,7 +81,7 @@ fn fail(row: &Dialect, condition: Condition, id: Option<&[u8]>, why: impl Into<S
     refuse_with_id(row, id, &Trouble::new(condition, why))
 }
 
-/// The members that decide the meaning of a message.
+/// The members that determine the meaning of a message.
 struct Parts<'t> {
     row: &'t Dialect,
     text: &'t Bytes,

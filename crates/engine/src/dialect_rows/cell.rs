@@ -1,5 +1,4 @@
-//! One cell of a row: how a kind of value is read from a configuration and displayed. It must not know which columns
-//! exist.
+//! One cell of a row: reading a value from a configuration, and displaying it. It must not know which columns exist.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;

@@ -11,7 +11,7 @@ use super::sense;
 pub struct Unfit {
     /// The fault, in words.
     pub reason: String,
-    /// The remedy, if it is more than another value of the column's kind.
+    /// The suggested fix, if it is more than another value of the column's kind.
     pub help: Option<String>,
 }
 

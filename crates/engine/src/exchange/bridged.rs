@@ -14,16 +14,16 @@ use super::kept::MissedMessages;
 use super::{Binding, Event, Exchange, ExchangeAnswer, Sealer, Step, Ticket};
 use crate::fault::Fault;
 
-/// The time for which questions are collected before they go to the client together.
+/// The time for which questions are collected before they are sent to the client together.
 const GATHERING: Duration = Duration::from_millis(10);
 
 /// The delay before the first retry without answers; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The maximum number of times that one request may ask its client by a result.
+/// The maximum number of times that one request may ask its client through a result.
 const MAX_PARKINGS: u32 = 64;
 
-/// The maximum number of notices that are kept for a client that was asked by a result, until it returns.
+/// The maximum number of notices that are kept until a client that was asked through a result returns.
 const MAX_KEPT: usize = 16;
 
 impl Exchange {
@@ -42,7 +42,7 @@ impl Exchange {
         matches!(&cross.input, Input::Rounds(rounds) if rounds.waiting() > 0 || self.wake.is_some())
     }
 
-    /// Returns true if the upstream has answered; its later messages belong to something else.
+    /// Returns true if the upstream has answered; its later messages belong to other requests.
     pub fn is_answered(&self) -> bool {
         self.answered
     }
@@ -260,7 +260,7 @@ impl Exchange {
         }
     }
 
-    /// Asks the client by a result. The exchange continues when the client returns.
+    /// Asks the client through a result. The exchange continues when the client returns.
     fn park(&mut self, sealer: &dyn Sealer, binding: Binding<'_>) {
         self.round += 1;
         if self.round > MAX_PARKINGS {
@@ -312,7 +312,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Answers the upstream's open questions on behalf of a client that will not.
+    /// Answers the upstream's open questions on behalf of a client that will not answer them.
     pub(super) fn give_up(&mut self) {
         let settled = self.is_settled();
         let Some(Input::Parking(parking)) = self.cross.as_mut().map(|cross| &mut cross.input) else { return };

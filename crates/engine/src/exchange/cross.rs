@@ -21,9 +21,9 @@ const MAX_ROUNDS: u32 = 16;
 pub(super) enum Input {
     /// Both sides ask in the same way.
     Same,
-    /// The upstream asks by results.
+    /// The upstream asks through results.
     Rounds(Rounds),
-    /// The upstream asks by requests, and the client by results.
+    /// The upstream asks through requests, and the client is asked through results.
     Parking(Parking),
 }
 
@@ -111,8 +111,8 @@ impl Cross {
         rank.is_none_or(|rank| rank >= least)
     }
 
-    /// A question of the upstream in the form of a client that is asked by requests too. `fresh_id` returns a fresh id,
-    /// for questions that need one.
+    /// A question of the upstream in the form of a client that is also asked through requests. `fresh_id` returns a
+    /// fresh id, for questions that need one.
     pub(super) fn question(
         &self,
         frame: &Frame,

@@ -46,7 +46,7 @@ pub struct Route<'v> {
     pub names: TaskNames,
     /// True if only the upstream checks the arguments.
     pub unchecked: bool,
-    /// True if the shell can keep state of a task beyond its exchange; the shell sets it.
+    /// True if the shell can keep a task's state beyond its exchange; set by the shell.
     pub keeps_tasks: bool,
     /// The fault to report if the request fails, whatever the upstream answers: a denied item must look like a
     /// missing one.

@@ -51,7 +51,7 @@ pub enum Event {
     Frame(Frame, Option<u16>),
     /// The upstream's stream ended without an answer, or could not be opened.
     Failed(LinkFailure),
-    /// The client cancelled the request; its notification, if there was one.
+    /// The client cancelled the request; contains its notification, if there was one.
     Cancelled(Option<Frame>),
     /// The upstream's question has been answered, by the client or on its behalf. If the shell does not see the
     /// answer, the upstream's next message implies it.
@@ -75,7 +75,7 @@ pub enum Step {
     Ask(Frame),
     /// Put this question, which came in the upstream's result, to the client, on the stream of its request.
     Put(Question),
-    /// Tell the upstream that its question cannot be put to the client, with the reason.
+    /// Tell the upstream that its question cannot be put to the client, and why.
     Refuse(Frame, String),
     /// Send this response to a question of the upstream.
     Tell(Bytes),

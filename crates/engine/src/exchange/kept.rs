@@ -2,8 +2,8 @@
 
 use super::Event;
 
-/// Messages of the upstream for a client that was asked by a result, and therefore has no stream on which to
-/// receive them.
+/// Messages of the upstream for a client that was asked through a result, and therefore has no stream on
+/// which to receive them.
 #[derive(Debug, Default)]
 pub(super) struct MissedMessages {
     /// The notices, with only the latest one about progress, followed by the answer or the end.

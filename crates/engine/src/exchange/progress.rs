@@ -61,7 +61,7 @@ impl ProgressToken {
 }
 
 impl Exchange {
-    /// The data to translate progress notifications for the client, if it wants any.
+    /// The data for translating progress notifications for the client, if it wants any.
     pub fn token(&self) -> Option<ProgressToken> {
         Some(ProgressToken { key: self.key, client: self.token.clone()?, base: self.progress.base })
     }

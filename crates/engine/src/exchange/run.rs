@@ -47,9 +47,9 @@ pub struct Exchange {
     pub(super) asking: bool,
     /// The time of the next delayed step: questions are collected, and a retry is delayed.
     pub(super) wake: Option<Instant>,
-    /// The number of times that the client was asked by a result.
+    /// The number of times that the client was asked through a result.
     pub(super) round: u32,
-    /// The upstream's messages since the client was asked by a result, until it returns.
+    /// The upstream's messages after the client was asked through a result, until the client returns.
     pub(super) kept: Option<MissedMessages>,
     /// True if the upstream has answered, or its stream has ended.
     pub(super) settled: bool,

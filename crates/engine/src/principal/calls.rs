@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The calls in flight of one principal or one session; exact across threads. Clones count together.
+/// The calls in flight of one principal or one session; exact across threads. Clones share the count.
 #[derive(Debug, Clone, Default)]
 pub struct Calls(Arc<AtomicUsize>);
 

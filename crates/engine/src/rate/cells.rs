@@ -1,4 +1,5 @@
-//! The storage of all counters: a capped map in parts, which drops only counters that are fully paid back.
+//! The storage of all counters: a capped map that is split into parts and drops only counters that are fully paid
+//! back.
 //!
 //! A counter changes by compare-and-swap under a part's shared lock; cells are added and removed under its exclusive
 //! lock. So two requests never both take the last slot, and no cell disappears while a request is counted in it.

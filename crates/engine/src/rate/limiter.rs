@@ -161,8 +161,8 @@ pub struct Limiter {
 
 impl Limiter {
     /// Creates the limiter from the enabled limits of a configuration. At most `cap` counters are kept (about 40
-    /// bytes each); a request that needs one more is refused until a counter is paid back. `seed` is random, so that
-    /// nobody can provoke a collision with another caller's counter.
+    /// bytes each); a request that needs one more is rejected until a counter is paid back. `seed` is random, so
+    /// that nobody can provoke a collision with another caller's counter.
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
         let rule = |(place, limit): (usize, &RateLimit)| {
             let quota = Quota::new(limit.rate.count, limit.rate.period, limit.burst);
@@ -280,8 +280,8 @@ impl Limiter {
         speaking.map(move |(number, rule)| (rule.key(number, self.seed, &at("")), rule))
     }
 
-    /// Counts requests that arrive together, all of them or none, so after a refusal the caller can send them again.
-    /// The tightest verdict is returned. More requests than a limit allows at once are never accepted.
+    /// Counts requests that arrive together, all of them or none, so after a rejection the caller can send them
+    /// again. The tightest verdict is returned. More requests than a limit allows at once are never accepted.
     pub fn check_all(&self, requests: &[RatedRequest<'_>], now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let mut takes: Vec<(usize, Take<'_>)> = Vec::new();

@@ -1,7 +1,8 @@
 //! The arithmetic of a limit: the generic cell rate algorithm (ITU-T I.371, annex A), one number per counter.
 //!
 //! The number is the time at which all counted requests are paid back. A request advances it by one interval, and is
-//! refused if that would lead too far beyond now. It must not know who is counted, or where the number is kept.
+//! rejected if the result would be too far in the future. It must not know who is counted, or where the number is
+//! kept.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub struct Quota {
 pub(super) enum QuotaOutcome {
     /// It is counted; this is the new number.
     Taken(u64),
-    /// It is refused for `wait` nanoseconds; the number is unchanged.
+    /// It is rejected for `wait` nanoseconds; the number is unchanged.
     Refused { wait: u64, paid: u64 },
 }
 
@@ -40,8 +41,8 @@ impl Quota {
         self.take_many(paid, now, 1)
     }
 
-    /// Counts several requests at once, all or none. More than a burst are always refused, without a wait, because
-    /// waiting would not help.
+    /// Counts several requests at once, all or none. More than a burst are always rejected, without a wait,
+    /// because waiting would not help.
     pub(super) fn take_many(&self, paid: u64, now: u64, count: u32) -> QuotaOutcome {
         let Some(room) = self.burst.checked_sub(count) else {
             return QuotaOutcome::Refused { wait: 0, paid };

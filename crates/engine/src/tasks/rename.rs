@@ -46,7 +46,7 @@ impl Renaming {
         may_be.then_some(Self { asked: AnsweredRequest::Call, tasks, task: None })
     }
 
-    /// Returns true if an answer must not be passed on unread, whatever its beginning is.
+    /// Returns true if an answer must not be passed on unread, regardless of its beginning.
     pub fn reads_all(&self) -> bool {
         self.asked != AnsweredRequest::Call || self.tasks == Tasks::Experiment
     }
@@ -107,8 +107,8 @@ fn sealed(real: &str, ids: TaskIds<'_>, place: TaskPlace<'_>) -> Result<Bytes, F
     Ok(Bytes::from(quote(&shown)))
 }
 
-/// The edits to a task notification on a stream of notices; `None` if it concerns none of these tasks, and so is not
-/// for this client.
+/// The edits to a task notification on a stream of notices; `None` if it concerns none of these tasks, and is
+/// therefore not for this client.
 pub fn notice_edits(notice: &Frame, tasks: &[KnownTask]) -> Option<Edits> {
     let mut edits = Edits::new();
     for span in in_message(notice) {

@@ -1,5 +1,5 @@
-//! Clients of a handshake era, and servers that ask by results: each result becomes questions, whose answers go into
-//! another attempt.
+//! Clients of a handshake era, and servers that ask through results: each result becomes questions, whose answers go
+//! into another attempt.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;

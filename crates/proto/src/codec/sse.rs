@@ -20,7 +20,7 @@ pub use encode::{KEEP_ALIVE, encode_comment, encode_event, message_event};
 /// time, since those control resumption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// The event type; `None` when absent or empty, which means `message`.
+    /// The event type; `None` if absent or empty, which means `message`.
     pub event: Option<Bytes>,
     /// The data lines joined by LF; `None` if the block has no data field. Empty data is `Some` of an empty text.
     pub data: Option<Bytes>,

@@ -22,7 +22,7 @@ pub struct ClientHello {
     pub capabilities: Bytes,
     /// Its name and version as received, a JSON object.
     pub info: Option<Bytes>,
-    /// True if a server may ask it questions: it declares sampling, elicitation or roots.
+    /// True if a server may ask it questions, because it declares sampling, elicitation or roots.
     pub can_be_asked: bool,
 }
 
@@ -113,7 +113,7 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
 /// Reads the result of the request that opens era `asked`: `initialize` or `server/discover`.
 ///
 /// # Errors
-/// [`HelloFault`] if a member is missing or the version does not fit.
+/// [`HelloFault`] if a member is missing or the version is not acceptable.
 pub fn server_hello(frame: &Frame, asked: &'static Era) -> Result<ServerHello, HelloFault> {
     let text = frame.text();
     let result = frame
@@ -236,7 +236,7 @@ pub fn discover_request(id: &Id, era: &Era, client_info: &str) -> Bytes {
     request(id, Method::Discover.name(), params.as_bytes())
 }
 
-/// The member `"_meta":{…}` of a stateless request of the gateway itself; empty in eras without an envelope.
+/// The member `"_meta":{…}` for a stateless request of the gateway itself; empty in eras without an envelope.
 pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
     if era.lifecycle == Lifecycle::Handshake {
         return String::new();

@@ -51,7 +51,7 @@ pub fn doubt(era: &Era, answer: &Frame, status: u16) -> Option<Doubt> {
     }
 }
 
-/// The doubt that an HTTP status without a message raises, in a conversation of `era`.
+/// The doubt that an HTTP status without a message raises in a conversation of `era`.
 pub fn doubt_of_status(era: &Era, status: u16) -> Option<Doubt> {
     if era.has_sessions() {
         return is_session_status(status).then_some(Doubt::Session);

@@ -133,7 +133,7 @@ pub fn says_complete(head: &[u8]) -> bool {
     memchr::memmem::find(head, b"\"resultType\":\"complete\"").is_some()
 }
 
-/// A notification; `params` is the inside of its params object, which is omitted if empty.
+/// A notification; `params` are the contents of its params object, which is omitted if they are empty.
 pub fn notice(method: &str, params: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(64 + params.len());
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":");

@@ -16,9 +16,9 @@ pub enum Lifecycle {
 /// The way in which a server asks its client for input while it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
-    /// By JSON-RPC requests of its own.
+    /// Through JSON-RPC requests.
     Requests,
-    /// By a result that names the needed input; the client repeats the request with the answers.
+    /// Through a result that names the required input; the client repeats the request with the answers.
     InputRequired,
 }
 

@@ -1,4 +1,4 @@
-//! The members of an object and the elements of an array: their places, nothing more.
+//! The members of an object and the elements of an array: only their spans.
 
 use smallvec::SmallVec;
 
@@ -120,7 +120,7 @@ impl Members {
     pub fn unique(&self, text: &[u8], key: &'static str) -> Result<Option<Span>, Duplicate> {
         let mut found = None;
         for m in &self.list {
-            // The length of a key is enough to rule out most keys.
+            // The length of a key is enough to rule out most members.
             if (m.key.len() != key.len() && !self.escaped) || !self.key_is(m.key.of(text), key.as_bytes()) {
                 continue;
             }

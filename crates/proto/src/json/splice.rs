@@ -19,7 +19,7 @@ pub struct Splice<'a> {
 
 #[derive(Debug)]
 struct Edit<'a> {
-    /// The edited range: a value, a whole member, or the empty place behind an opening brace.
+    /// The edited range: a value, a whole member, or the empty range behind an opening brace.
     span: Span,
     what: What<'a>,
 }
@@ -169,7 +169,7 @@ impl<'a> Splice<'a> {
         self.edits.get(i + 1).is_some_and(another) || self.edits.iter().filter(removed).count() < members
     }
 
-    /// The capacity for the edited text; more than enough if something is removed.
+    /// The capacity for the edited text; larger than needed if something is removed.
     fn capacity(&self) -> usize {
         let (mut added, mut replaced) = (0, 0);
         for (i, edit) in self.edits.iter().enumerate() {

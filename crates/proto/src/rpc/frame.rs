@@ -227,7 +227,7 @@ impl Frame {
         self.0.params.as_ref().map_or(Ok(None), |p| p.meta(&self.0.text, key))
     }
 
-    /// The meaning of the string value at `span`; `None` if it is not a string (or one that no `str` can hold).
+    /// The decoded string at `span`; `None` if it is not a string (or one that no `str` can hold).
     pub fn string(&self, span: Span) -> Option<Cow<'_, str>> {
         let inner = span.of(&self.0.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         unquote(inner)

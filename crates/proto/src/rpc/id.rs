@@ -54,7 +54,7 @@ impl Id {
         &self.0
     }
 
-    /// The id as one of our own numbers; `None` for strings and for numbers that we would not write.
+    /// The id as one of our own numbers; `None` for strings and for numbers in a form that we never write.
     pub fn as_number(&self) -> Option<u64> {
         std::str::from_utf8(&self.0).ok()?.parse().ok()
     }

@@ -1,4 +1,4 @@
-//! A client of the experiment at a server of the extension, request by request.
+//! A client of the experiment with a server of the extension, request by request.
 
 use dragoman_proto::bridge::tasks::{LegacyToModern, Next};
 

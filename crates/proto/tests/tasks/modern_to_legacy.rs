@@ -1,4 +1,4 @@
-//! A client of the extension, or without tasks, at a server of the experiment, request by request.
+//! A client of the extension, or without tasks, with a server of the experiment, request by request.
 
 use dragoman_proto::bridge::tasks::{Next, Watch, related_to};
 use dragoman_proto::era::V2025_06_18;

@@ -247,7 +247,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
     })
 }
 
-/// Checks the properties of a new key, and returns its profiles in stored form.
+/// Checks the properties of a new key, and returns its profiles in the form in which they are stored.
 fn checked(new: &NewKey) -> Result<Option<String>, Error> {
     let name = &new.name;
     // The typed text may be a key, so the message repeats no more of it than may be shown.

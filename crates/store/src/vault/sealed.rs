@@ -1,4 +1,4 @@
-//! The file of sealed texts. A text is sealed together with its name, so it cannot be moved to another name.
+//! The file of sealed texts. A text is sealed together with its name, so it is not valid under another name.
 
 use std::path::Path;
 

@@ -16,8 +16,8 @@ const LONGEST_AFTER_CALLS: Duration = Duration::from_secs(4);
 /// A child that ran this long counts as healthy: its end counts as a first one.
 const HEALTHY: Duration = Duration::from_mins(1);
 
-/// Counts the ends of one upstream's child: 0.5 s, 1 s, 2 s … 30 s between an end and the next start, at most 4 s if it
-/// answered calls.
+/// Counts the ends of one upstream's child. The delay between an end and the next start is 0.5 s, 1 s, 2 s … 30 s, but
+/// at most 4 s if the child answered calls.
 ///
 /// ```
 /// # use std::time::{Duration, Instant};

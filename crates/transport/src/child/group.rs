@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 pub(super) struct Group(Pid);
 
 impl Group {
-    /// The group that the process `leader` leads; `None` for a number that no process can have.
+    /// The group that the process `leader` leads; `None` for a number that is not a possible process id.
     pub(super) fn of(leader: u32) -> Option<Self> {
         i32::try_from(leader).ok().and_then(Pid::from_raw).map(Self)
     }

@@ -219,8 +219,8 @@ impl BodySender {
         })
     }
 
-    /// Cuts the body short, so that the reader cannot take it for complete. Pieces sent before still go out if the
-    /// reader takes them without delay.
+    /// Cuts the body short, so that the reader cannot take it for complete. Pieces that were sent before are still
+    /// delivered if the reader takes them without delay.
     pub async fn abort(self, reason: &'static str) {
         let _ = self.0.send(Err(BodyError::Aborted(reason))).await;
     }

@@ -23,7 +23,8 @@ pub(super) struct Watched<T> {
     progress: Arc<ConnectionProgress>,
     /// Bytes that an earlier connection over this stream read but did not use.
     left: Bytes,
-    /// Bytes read to detect the protocol or the end of a rest; `given` of `held` have been passed on.
+    /// The bytes that were read to detect the protocol or the end of a rest. Of `held` bytes, `given` have
+    /// been passed on.
     first: [u8; PREFACE.len()],
     held: u8,
     given: u8,

@@ -16,7 +16,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// (`net.core.somaxconn`).
 const BACKLOG: i32 = 1024;
 
-/// The reason why an address cannot be listened on, with a suggestion.
+/// The reason why it is impossible to listen on an address, with a suggestion.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Another process listens there.
@@ -69,7 +69,7 @@ impl Listeners {
         Self::try_bind(addr, shards.max(1), true).map_err(|source| explain(addr, source))
     }
 
-    /// The actual address: if port 0 was requested, it has the port that the system chose.
+    /// The actual address: if port 0 was requested, its port is the one that the system chose.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }

@@ -180,12 +180,12 @@ impl Sample {
     }
 }
 
-/// Adds to a counter. Only the connection's own task does so, so a load and a store suffice.
+/// Adds to a counter. Only the connection's own task changes it, so a load and a store suffice.
 fn bump(counter: &AtomicU32, by: u32) {
     counter.store(counter.load(Relaxed).wrapping_add(by), Relaxed);
 }
 
-/// Decides the order for a connection that has shown the same `sample` for `quiet`.
+/// Determines the order for a connection whose `sample` has not changed for `quiet`.
 fn judge(sample: Sample, quiet: Duration, patience: Patience) -> Order {
     if sample.write_blocked {
         return if quiet >= patience.write { Order::Close } else { Order::Serve };

@@ -39,8 +39,8 @@ use super::unread::UnreadBody;
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The number of HTTP/2 streams that a client may open and reset before we have looked at them ("rapid reset",
-/// CVE-2023-44487), and of protocol errors that we answer before the connection is closed.
+/// The number of HTTP/2 streams that a client may open and reset before they are processed ("rapid reset",
+/// CVE-2023-44487), and the number of protocol errors that are answered before the connection is closed.
 const PENDING_RESETS: usize = 20;
 const ERROR_RESETS: usize = 128;
 
@@ -332,7 +332,7 @@ impl Running {
         Self(progress.clone())
     }
 
-    /// The answer as it is sent, with a header that makes browsers respect its declared type.
+    /// The answer, with an additional header that makes browsers respect its declared type.
     fn answer(self, mut response: Response<Body>) -> Response<AnswerBody> {
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         response.map(|body| AnswerBody { body, _running: self })

@@ -11,8 +11,8 @@ use super::tls::ServerTls;
 /// shared.
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
-    /// From a request's first byte (or, for the first request, from the accept) to the end of its head. Measured in
-    /// ticks of a quarter of it, so it may last up to 1.25 times as long. It also limits a TLS handshake.
+    /// From a request's first byte (or, for the first request, from the accept) to the end of its head. It is
+    /// checked four times per period, so it may last up to 1.25 times as long. It also limits a TLS handshake.
     pub header_timeout: Duration,
     /// Between two requests of a connection.
     pub idle_timeout: Duration,

@@ -21,7 +21,7 @@ const LONGEST: u64 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// A body that the handler polled on this thread has dropped before its end.
+    /// A body that was dropped before its end by the handler that was polled on this thread.
     static DROPPED: RefCell<Option<hyper::body::Incoming>> = const { RefCell::new(None) };
 }
 
@@ -33,7 +33,7 @@ pub(super) fn dropped(body: hyper::body::Incoming) {
 /// The part of a body that a handler has not read.
 pub(super) struct UnreadBody {
     body: Option<Incoming>,
-    /// True if the client waits for our go-ahead before it sends the body (RFC 9110, 10.1.1).
+    /// True if the client waits for our permission before it sends the body (RFC 9110, 10.1.1).
     awaits_word: bool,
 }
 

@@ -39,7 +39,7 @@ impl Credential {
     }
 }
 
-/// An upstream's refusal because a credential is missing or insufficient: the request was not executed.
+/// An upstream's rejection because a credential is missing or insufficient: the request was not executed.
 #[derive(Debug, Clone)]
 pub struct CredentialRefusal {
     /// The HTTP status: 401 or 403.

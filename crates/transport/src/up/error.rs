@@ -162,7 +162,7 @@ impl<E: Display> From<CollectError<E>> for LinkError {
 }
 
 impl LinkError {
-    /// Returns true if the upstream refused the request with only a status.
+    /// Returns true if the upstream rejected the request with only a status.
     pub(super) fn is_status(&self) -> bool {
         matches!(self, Self::Status { .. })
     }

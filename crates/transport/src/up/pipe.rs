@@ -74,7 +74,7 @@ impl PipeLink {
         Ok(self.handle.send(text).await.map(drop)?)
     }
 
-    /// The first line printed by the child that is not a message, made printable and truncated.
+    /// The first line of the child's output that is not a message, made printable and truncated.
     pub fn first_talk(&self) -> Option<Arc<str>> {
         self.first_talk.get().cloned()
     }

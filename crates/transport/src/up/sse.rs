@@ -1,5 +1,5 @@
 //! A link over HTTP+SSE (MCP 2024-11-05, transports: HTTP with SSE): one event stream carries all messages of the
-//! server, and each message to it is a POST to the address that the stream opens with.
+//! server, and each message to the server is a POST to the address that the stream announces.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -130,7 +130,8 @@ impl SseLink {
     /// exchange are assigned as in [`PipeLink::call`](super::PipeLink::call).
     ///
     /// # Errors
-    /// If the link is gone or the request is refused; [`MuxCall::next`] reports a refusal that becomes known later.
+    /// If the link is gone or the request is rejected; [`MuxCall::next`] reports a rejection that becomes known
+    /// later.
     pub async fn call(
         &self,
         client: &Client,

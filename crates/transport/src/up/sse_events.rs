@@ -73,7 +73,7 @@ impl Events {
         Ok(Self { body, decoder, reservation: new_reservation() })
     }
 
-    /// Waits for the address that the stream opens with. Other events may precede it, within the target's patience.
+    /// Waits for the address that the stream announces. Other events may precede it, within the target's patience.
     pub(super) async fn endpoint(&mut self, target: &HttpTarget) -> Result<Endpoint, LinkError> {
         let silent =
             |why: String| LinkError::EventStream(format!("it does not name the address for messages: {why}"));

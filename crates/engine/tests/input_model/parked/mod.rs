@@ -1,4 +1,5 @@
-//! Stateless clients, and servers that ask by requests: calls wait while their clients are asked by results.
+//! Stateless clients, and servers that ask through requests: calls wait while their clients are asked through
+//! results.
 
 mod gateway;
 mod peers;

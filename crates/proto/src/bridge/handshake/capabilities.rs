@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::era::{Elicitation, Era, Shapes, Tasks};
 use crate::json::{MAX_DEPTH, Members, Splice};
 
-/// The extension for long work (SEP-2663).
+/// The extension for long-running work (SEP-2663).
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// The capability that a server of the experimental form declares if it runs calls as tasks (MCP 2025-11-25,
@@ -95,7 +95,7 @@ fn elicitation(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shape
     }
 }
 
-/// Returns true if a server runs calls as tasks, in whichever way its era declares that.
+/// Returns true if a server runs calls as tasks, according to the declaration of its era.
 fn runs_tasks(text: &[u8], all: &Members, have: &Shapes) -> bool {
     let path: &[&str] = match have.tasks {
         Tasks::None => return false,

@@ -67,7 +67,8 @@ pub fn request(frame: &Frame, from: &Era, to: &Era, envelope: &Envelope<'_>) -> 
     splice.finish()
 }
 
-/// Returns true if [`request`] changes nothing: between two eras with sessions, unless a parameter is dropped.
+/// Returns true if [`request`] changes nothing: between two eras with sessions, unless a parameter must be
+/// dropped.
 pub fn is_alike(frame: &Frame, from: &Era, to: &Era) -> bool {
     if from == to {
         return true;

@@ -1,5 +1,5 @@
-//! A server that asks by results, and a client that is asked by requests: each entry of `inputRequests` becomes a
-//! question to the client. Once all are answered, the request goes to the server again.
+//! A server that asks through results, and a client that is asked through requests: each entry of `inputRequests`
+//! becomes a question to the client. Once all are answered, the request goes to the server again.
 
 use std::collections::HashSet;
 

@@ -79,7 +79,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Removes members from the object under `key`; removes that object too once it is empty.
+    /// Removes members from the object under `key`; removes that object, too, once it is empty.
     pub(super) fn remove_within(&mut self, key: &'static str, keys: &[&'static str]) {
         let Some(mut inside) = self.get(key).and_then(Draft::of) else { return };
         let all = inside.entries().all(|(name, ..)| unquote(name).is_some_and(|name| keys.contains(&&*name)));
@@ -200,7 +200,7 @@ fn offset(text: &[u8], part: &[u8]) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }
 
-/// The meaning of the string `value`; `None` for other values and for strings that no `str` can hold.
+/// The decoded string `value`; `None` for other values and for strings that no `str` can hold.
 pub(super) fn string(value: &[u8]) -> Option<Cow<'_, str>> {
     unquote(inner(value)?)
 }

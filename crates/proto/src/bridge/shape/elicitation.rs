@@ -1,4 +1,4 @@
-//! Questions to the user by a form or a URL, and the schemas of forms.
+//! Questions to the user through a form or a URL, and the schemas of forms.
 
 use bytes::Bytes;
 

@@ -157,7 +157,7 @@ fn read(result: &mut Draft<'_>, to: &Era) {
     }
 }
 
-/// Rewrites a list and the members beside it: templates among resources, the next page.
+/// Rewrites a list and the members beside it: templates among resources, and the cursor of the next page.
 fn list(result: &mut Draft<'_>, kind: Listed, from: &Era, to: &Era) {
     item::list(result, kind, to);
     match kind {

@@ -27,7 +27,7 @@ const MAX_LOOKS: u32 = 5;
 const INTERVAL: u64 = 1000;
 const INTERVALS: (u64, u64) = (50, 10_000);
 
-/// Milliseconds, at most, after which an answered task is polled again.
+/// The maximum number of milliseconds after which an answered task is polled again.
 const AFTER_ANSWER: u64 = 200;
 
 /// Both sides of the request.
@@ -37,7 +37,7 @@ pub struct Sides {
     pub client: &'static Era,
     /// The server's era.
     pub server: &'static Era,
-    /// The client's declared capabilities, as it wrote them: a JSON object.
+    /// The client's declared capabilities as written: a JSON object.
     pub capabilities: Bytes,
     /// The gateway's own name and version, a JSON object.
     pub server_info: String,
@@ -82,7 +82,7 @@ pub struct LegacyToModern {
 }
 
 impl LegacyToModern {
-    /// Begins a request about the task with the server's id `task`, a JSON string. `None` for a method that has no
+    /// Begins a request about a task; `task` is the server's id, a JSON string. `None` for a method that has no
     /// counterpart.
     pub fn begin(sides: Sides, method: TaskMethod, task: Bytes) -> Option<(Self, Next)> {
         if !matches!(method, TaskMethod::Get | TaskMethod::Result | TaskMethod::Cancel) {
@@ -203,7 +203,7 @@ impl LegacyToModern {
         })
     }
 
-    /// Asks the new questions of a task that has not ended, and polls it again.
+    /// Asks the new questions of a task that has not ended, and continues to poll it.
     fn go_on(&mut self, text: &Bytes, task: &Members) -> Nexts {
         let mut nexts = Nexts::new();
         let requests = task.get(text, "inputRequests").and_then(|span| Members::of_value(text, span));

@@ -102,7 +102,7 @@ impl ModernToLegacy {
         Some(next)
     }
 
-    /// Takes the open questions of the task: the inside of `inputRequests`, empty if there are none.
+    /// Takes the open questions of the task: the contents of `inputRequests`, empty if there are none.
     pub fn questions(&mut self, requests: &str) -> Option<Next> {
         if !matches!(self.phase, FetchPhase::Questions) {
             return None;

@@ -1,6 +1,6 @@
-//! Names around tasks: methods, notifications, the extension, and the key that ties a message to a task.
+//! Names for tasks: methods, notifications, the extension, and the key that ties a message to a task.
 //!
-//! Names only; other modules read the data under them.
+//! This module has only the names; other modules read the data.
 
 use bytes::Bytes;
 
@@ -135,7 +135,7 @@ impl TaskSupport {
     }
 }
 
-/// A listed tool, a JSON object, marked to run as a task if its client wants that.
+/// A listed tool, a JSON object, marked so that it runs as a task if its client wants that.
 pub fn supporting_tasks(tool: &[u8]) -> Option<Bytes> {
     let all = Members::of_document(tool, MAX_DEPTH).ok()?;
     let mut splice = Splice::new(tool);

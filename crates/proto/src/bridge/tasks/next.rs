@@ -34,8 +34,8 @@ pub(super) fn only(next: Next) -> Nexts {
     SmallVec::from_iter([next])
 }
 
-/// The params of a request about the task `id`, a JSON string. Only the inside of the object is returned; the era's
-/// envelope is added to it.
+/// The params of a request about the task `id`, a JSON string. They are the contents of the object, without braces;
+/// the era's envelope is added to them.
 pub(super) fn about(method: TaskMethod, id: &[u8]) -> Next {
     Next::Send(method, [b"\"taskId\":", id].concat().into())
 }

@@ -90,7 +90,7 @@ const RENAMED: [(&str, &str); 2] = [("ttlMs", "ttl"), ("pollIntervalMs", "pollIn
 /// Members that only tasks of the extension have.
 const INLINED: [&str; 5] = ["resultType", "inputRequests", "result", "error", "requestState"];
 
-/// Writes a task of the extension in the form of the experiment, a JSON object.
+/// Converts a task of the extension to the form of the experiment, a JSON object.
 pub fn to_experiment(text: &[u8], task: &Members) -> Bytes {
     let mut splice = Splice::new(text);
     for key in INLINED {
@@ -103,8 +103,9 @@ pub fn to_experiment(text: &[u8], task: &Members) -> Bytes {
     cut(&splice.finish(), text, task)
 }
 
-/// Writes a task of the experiment in the form of the extension, a JSON object with this `resultType`. `status`
-/// overrides the task's own where the two forms differ; `more` holds additional members, each with a comma in front.
+/// Converts a task of the experiment to the form of the extension, a JSON object with this `resultType`. `status`
+/// overrides the task's own status if the two forms differ; `more` holds additional members, each with a comma in
+/// front.
 pub fn to_extension(text: &[u8], task: &Members, kind: &str, status: Option<Status>, more: &[u8]) -> Bytes {
     let kind = quote(kind);
     let mut splice = Splice::new(text);

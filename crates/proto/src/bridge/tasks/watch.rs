@@ -85,8 +85,8 @@ impl Watch {
         self.open.is_empty()
     }
 
-    /// The open questions that a client of this era with these capabilities can be asked: the inside of
-    /// `inputRequests`.
+    /// The contents of `inputRequests`: the open questions that a client of this era with these capabilities
+    /// can be asked.
     pub fn shown(&self, client: &Era, capabilities: &[u8]) -> String {
         let entry = |open: &WatchedQuestion| {
             let name = open.method.name();

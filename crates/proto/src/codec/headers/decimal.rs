@@ -1,4 +1,4 @@
-//! Decimal numbers as JSON writes them, compared by value without rounding.
+//! Decimal numbers in JSON's notation, compared by value without rounding.
 
 use std::iter::Chain;
 use std::slice::Iter;

@@ -1,4 +1,4 @@
-//! Cases of the line codec by hand; properties over arbitrary chunkings are in `tests/codec.rs`.
+//! Hand-written cases of the line codec; properties over arbitrary chunkings are in `tests/codec.rs`.
 
 use super::*;
 

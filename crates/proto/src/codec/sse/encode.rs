@@ -38,7 +38,7 @@ pub fn encode_comment(out: &mut impl BufMut, text: &[u8]) {
 }
 
 /// Encodes `json` as a `message` event in three parts, to be written one after the other: the prefix, the text itself
-/// and the suffix. The text is shared, not copied, unless it contains raw line breaks, which become `data:` lines.
+/// and the suffix. The text is shared, not copied, unless it contains raw line breaks: these become `data:` lines.
 pub fn message_event(id: Option<&str>, json: &Bytes) -> [Bytes; 3] {
     let before = if id.is_none() {
         Bytes::from_static(MESSAGE)

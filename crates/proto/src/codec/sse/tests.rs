@@ -1,4 +1,4 @@
-//! Cases of the event-stream codec by hand; properties over arbitrary chunkings are in `tests/codec.rs`.
+//! Hand-written cases of the event-stream codec; properties over arbitrary chunkings are in `tests/codec.rs`.
 
 use super::*;
 

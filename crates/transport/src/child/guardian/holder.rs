@@ -25,7 +25,7 @@ use super::{
     socket, tree,
 };
 
-/// The longest time between SIGTERM and SIGKILL once the gateway is gone.
+/// The maximum time between SIGTERM and SIGKILL once the gateway is gone.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
 /// The pauses between two checks of a tree that is being killed: the first and the longest.

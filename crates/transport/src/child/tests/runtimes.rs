@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 
-/// Starts a child on a runtime of its own thread, which lives until the sender is used or dropped.
+/// Starts a child on a runtime in a separate thread, which lives until the sender is used or dropped.
 fn elsewhere(supervisor: Supervisor) -> (Child, oneshot::Sender<()>, std::thread::JoinHandle<()>) {
     let (done, wait) = oneshot::channel::<()>();
     let (give, take) = mpsc::channel();

@@ -82,7 +82,7 @@ impl Link {
         }
     }
 
-    /// Sends as much as the socket takes now; almost always that is everything.
+    /// Sends as much as the socket accepts now, which is almost always everything.
     fn begin(&mut self, ask: &TemplatedRequest<'_>, cx: &mut Context<'_>) {
         (self.sent, self.unflushed) = (false, true);
         self.answer.begin(ask.template.closes);
@@ -135,8 +135,8 @@ impl Link {
         Poll::Ready(Ok(()))
     }
 
-    /// Continues to send. An error is kept for later: an upstream that rejects a request may close its end before it
-    /// has read everything, and its answer is more informative.
+    /// Continues to send. An error is kept for later: an upstream that rejects a request may close the connection
+    /// before it has read everything, and its answer is more informative than the error.
     fn go_on_sending(&mut self, cx: &mut Context<'_>) {
         if self.unflushed
             && self.failed.is_none()

@@ -33,8 +33,8 @@ const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
 /// have been read.
 const UNANNOUNCED: Duration = Duration::from_secs(4);
 
-/// HTTP/2: the interval of pings while requests run, and the receive windows (the maximum that one stream or one
-/// connection can make us buffer).
+/// HTTP/2: the interval of pings while requests run, and the receive windows, which limit the bytes that one
+/// stream or one connection can make us buffer.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 const STREAM_WINDOW: u32 = 256 * 1024;

@@ -53,7 +53,7 @@ async fn an_answer_byte_by_byte_is_put_together_and_its_connection_kept() {
                 tokio::task::yield_now().await;
             }
         }
-        // Without a length: the end of the connection is the end of the body.
+        // There is no length, so the end of the connection is the end of the body.
         read_head(&mut stream).await;
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nhello").await.unwrap();
     });

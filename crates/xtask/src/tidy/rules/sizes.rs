@@ -6,7 +6,7 @@ use super::{Fault, Repo, Source};
 const FILE_LINES: usize = 400;
 const FUNCTION_LINES: usize = 60;
 
-/// The note that permits a longer file (above its first line of code) or function (above its `fn`), with its reason.
+/// The note that permits a longer file (above its first line of code) or function (above its `fn`), with the reason.
 const NOTE: &str = "// tidy: long because ";
 
 /// Checks that every Rust file has at most [`FILE_LINES`] lines, unless a note gives a reason.

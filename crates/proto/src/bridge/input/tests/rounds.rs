@@ -1,4 +1,4 @@
-//! A server that asks by results, a client that is asked by requests.
+//! A server that asks through results, and a client that is asked through requests.
 
 use super::*;
 
