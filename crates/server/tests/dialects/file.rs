@@ -27,7 +27,7 @@
 //! | `> …`, `< …` | a request, an answer: over HTTP head, an empty line, body; over pipes one line each |
 //! | `< !Name` | the header is absent |
 //! | `~ …` | a line of the next event of the open stream; an empty `~` separates events |
-//! | `@ …`, `@2 …` | a request that has reached the first, the second site since the last `>`; `@ nothing` for none; `@ never …` for none in the whole scene |
+//! | `@ …`, `@2 …` | a request to the first, the second site since the last `>`; `@ nothing`; `@ never …` in the whole scene |
 //! | `! …` | a line in the log; `!- …` a text that is absent from the log |
 //! | `$ …` | a command of Dragoman; `<` lines show its output |
 //! | `= close` | closes the input, or the stream; a process must then end successfully |
