@@ -42,7 +42,7 @@ impl Glob {
         Self { text: "*".into(), plain: 0 }
     }
 
-    /// The pattern as it was written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }

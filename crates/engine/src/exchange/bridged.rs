@@ -23,7 +23,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The maximum number of times that one request may ask its client through a result.
 const MAX_PARKINGS: u32 = 64;
 
-/// The maximum number of notices that are kept until a client that was asked through a result returns.
+/// The maximum number of notices that are kept for a client that was asked through a result. They are kept
+/// until it returns.
 const MAX_KEPT: usize = 16;
 
 impl Exchange {

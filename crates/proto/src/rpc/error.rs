@@ -17,9 +17,9 @@ pub mod code {
     pub const INVALID_PARAMS: i32 = -32602;
     /// Something failed in the receiver, or behind it.
     pub const INTERNAL_ERROR: i32 = -32603;
-    /// A refusal by the transport, as the SDKs use it.
+    /// A rejection by the transport, as used by the SDKs.
     pub const REFUSED: i32 = -32000;
-    /// A session that is unknown or has ended, as the SDKs use it.
+    /// A session that is unknown or has ended, as used by the SDKs.
     pub const SESSION_NOT_FOUND: i32 = -32001;
     /// A resource that does not exist, in versions with sessions.
     pub const RESOURCE_NOT_FOUND: i32 = -32002;

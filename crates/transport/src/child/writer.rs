@@ -212,7 +212,7 @@ impl Batch {
 mod tests {
     use super::*;
 
-    /// Writes `lines` in steps of `step` bytes, as to a pipe that is almost full.
+    /// Writes `lines` in steps of `step` bytes, as happens with a pipe that is almost full.
     fn written(lines: &[&'static str], step: usize) -> String {
         let mut batch = Batch::new(lines.iter().map(|line| Bytes::from(*line)), 0);
         let mut out = Vec::new();

@@ -205,7 +205,7 @@ pub(super) fn string(value: &[u8]) -> Option<Cow<'_, str>> {
     unquote(inner(value)?)
 }
 
-/// The inside of the string `value`, as written.
+/// The text inside the string `value`, as written.
 pub(super) fn inner(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }

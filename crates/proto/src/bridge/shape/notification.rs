@@ -48,7 +48,7 @@ pub fn client_notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes>
         _ => match Notice::from_name(&method) {
             Some(Notice::Initialized) => to.has_sessions(),
             Some(Notice::Cancelled) => to.shapes.cancellation,
-            // How far it is with the answer to a server's question.
+            // The progress of a client's answer to a server's question.
             Some(Notice::Progress) => from.asks == Asks::Requests && to.asks == Asks::Requests,
             _ => has_tasks(&method, to),
         },
