@@ -43,14 +43,14 @@ pub(super) fn is_reachable(allowed: &Conditions, denied: &[&Conditions]) -> bool
             None => return true,
         }
     }
-    // A rule matches only if its conditions match at all of their places.
+    // A rule matches only if its conditions match for all of their paths.
     let places = |rule: usize| left[rule].iter().map(|(place, _)| *place).collect::<BTreeSet<usize>>();
     let places: Vec<BTreeSet<usize>> = (0..left.len()).map(places).collect();
     let mut steps = 0;
     combine(&choices, &places, &mut Vec::new(), &mut steps)
 }
 
-/// The conditions of a denying rule that can match together with `allowed`, by the place that both share. Returns an
+/// The conditions of a denying rule that can match together with `allowed`, by the path that both share. Returns an
 /// empty list if arguments can always be chosen so that the rule does not match, and `None` if it always matches.
 fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(usize, &'c [Glob])>> {
     let mut shared = Vec::new();
@@ -71,7 +71,7 @@ fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(
     (!shared.is_empty()).then_some(shared)
 }
 
-/// Chooses a value for each place so that no denying rule matches in all of its places.
+/// Chooses a value for each path so that no denying rule matches at all of its paths.
 fn combine(
     choices: &[Vec<Fitting>],
     places: &[BTreeSet<usize>],

@@ -90,7 +90,7 @@ impl LazyValidator {
     /// cost is unknown, and one that is too expensive for these arguments.
     ///
     /// # Errors
-    /// [`Invalid`] with the first few mismatches and their places.
+    /// [`Invalid`] with the first few mismatches and their positions.
     pub(super) fn check(&self, arguments: Option<&[u8]>) -> Result<(), Invalid> {
         let text = arguments.unwrap_or(b"{}");
         let misfits = self.misfits(text);

@@ -1,4 +1,4 @@
-//! Errors of a configuration, and their display: place, line, caret and help.
+//! Errors of a configuration, and their display: position, line, caret and help.
 //!
 //! A fault is self-contained: it contains its line of the file, with secrets already removed.
 

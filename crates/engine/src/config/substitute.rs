@@ -40,7 +40,7 @@ enum Piece<'t> {
     Literal(&'t str),
     /// `$${`
     Escape,
-    /// The inside of `${…}`.
+    /// The text inside `${…}`.
     Expression(&'t str),
     /// `${` without an end.
     Unclosed(&'t str),

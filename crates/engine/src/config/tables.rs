@@ -18,7 +18,7 @@ use super::server_tools::ServerTools;
 use super::tls::Tls;
 use super::tool_calls::ToolCalls;
 
-/// The tables of all sections, each under the name that marks its place in the documentation.
+/// The tables of all sections, each under the name that marks its position in the documentation.
 pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
     vec![
         ("the top level", documented::<Config>()),

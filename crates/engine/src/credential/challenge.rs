@@ -12,7 +12,7 @@ pub struct Challenge {
     pub wants_scopes: bool,
 }
 
-/// The maximum number of scopes taken from one place.
+/// The maximum number of scopes taken from one source.
 pub const MOST_SCOPES: usize = 64;
 
 impl Challenge {

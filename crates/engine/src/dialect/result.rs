@@ -144,7 +144,7 @@ impl Shape<'_> {
         replaced
     }
 
-    /// The places of the texts in text blocks.
+    /// The spans of the texts in text blocks.
     fn texts(&self) -> Vec<Span> {
         let blocks = self.members.get(self.text, "content").and_then(|at| Elements::of_value(self.text, at));
         let Some(blocks) = blocks else { return Vec::new() };

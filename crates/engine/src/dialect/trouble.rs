@@ -112,7 +112,7 @@ impl Trouble {
         data.get(text, key).map(|span| span.of(text))
     }
 
-    /// The server's error object, and the text that its places are in.
+    /// The server's error object, and the text to which its spans refer.
     pub(super) fn original_error(&self) -> Option<(RpcError, &Bytes)> {
         let text = self.original.as_ref()?;
         let whole = proto::json::Span::new(0, text.len());

@@ -1,4 +1,4 @@
-//! JSON text as it is on the wire: a strict validator, the places of members, and splices.
+//! JSON text as it is on the wire: a strict validator, the spans of members, and splices.
 //!
 //! This module builds no tree and changes no spelling. It must not know JSON-RPC or MCP.
 

@@ -1,4 +1,4 @@
-//! A place in a buffer.
+//! A range of bytes in a buffer.
 
 use bytes::Bytes;
 

@@ -1,4 +1,4 @@
-//! One JSON-RPC message and the places of its members.
+//! One JSON-RPC message and the spans of its members.
 
 use std::borrow::Cow;
 

@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 /// Inherited by every child.
 ///
 /// * the list of the official SDKs: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `USER`
-/// * language, time and places: `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `XDG_*`
+/// * language, time zone and standard folders: `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `XDG_*`
 /// * network access: proxies in both spellings, and certificate stores under the names that Node.js, Python, OpenSSL
 ///   and curl use
 /// * launchers (npx, uvx, version managers): the folders for their data, and npm's registry

@@ -16,7 +16,7 @@ pub enum SpawnError {
     NotFound {
         /// The program as requested.
         program: String,
-        /// The place where the program was searched for.
+        /// The location where the program was searched for.
         place: String,
         /// The suggested fix.
         help: String,

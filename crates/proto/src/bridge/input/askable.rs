@@ -1,5 +1,4 @@
-//! The questions that a client can be asked, as five bits. Servers may offer more to a client that they can ask, and
-//! question it before they act.
+//! Fewer entries than hops: the first entry was written by the first proxy that the client used.
 
 use super::declares_question;
 use crate::era::Era;

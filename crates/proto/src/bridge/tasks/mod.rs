@@ -7,7 +7,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `names` | methods, notifications, capabilities |
-//! | `places` | the places of task ids in messages |
+//! | `places` | the spans of task ids in messages |
 //! | `task` | a task in the form of each side |
 //! | `legacy_to_modern` | requests of a client of the experiment to a server of the extension |
 //! | `modern_to_legacy` | requests of a client of the extension, or without tasks, to a server of the experiment |
