@@ -131,7 +131,8 @@ mod tests {
         }
     }
 
-    /// If each position were tried separately, each of these would take longer than anybody waits.
+    /// Hostile templates must not take long: trying each position separately would take longer than anybody
+    /// waits.
     #[test]
     fn hostile_templates_do_not_run_long() {
         let a = "a".repeat(8000);

@@ -18,7 +18,7 @@ pub(super) fn secrets_of(source: &Source<'_>, root: &Node) -> Vec<Span> {
 }
 
 /// The first literal secret in the file, as opposed to `${…}`. [`secrets_of`] rather hides too much. This function only takes
-/// values whose key marks them as secret, and of those no flags, numbers or addresses.
+/// values whose key marks them as secret, except for flags, numbers and addresses.
 pub(super) fn first_literal(root: &Node) -> Option<Span> {
     literal_below(root, false)
 }

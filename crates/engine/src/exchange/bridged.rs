@@ -248,7 +248,7 @@ impl Exchange {
         self.steps.push(Step::Send(outbound));
     }
 
-    /// Does the delayed work that is due.
+    /// Performs the delayed work that is due.
     pub(super) fn wake(&mut self, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
         self.wake = None;
         if self.bridge.as_ref().is_some_and(|bridge| bridge.asks()) {

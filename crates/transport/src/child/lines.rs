@@ -20,8 +20,8 @@ const CHUNK: usize = 64 << 10;
 /// A new chunk is allocated if less than this is left of the current one.
 const LEAST: usize = 16 << 10;
 
-/// The number of bytes that are still read after the child's exit, which is more than a pipe holds. Later output is
-/// ignored, from any process that inherited the pipe and still writes.
+/// The number of bytes that are still read after the child's exit, which is more than a pipe holds. Any later
+/// output is ignored: a process that inherited the pipe may still write.
 const AFTER_EXIT: usize = 1 << 20;
 
 /// The time for which the end of stdout waits for the exit that explains it.

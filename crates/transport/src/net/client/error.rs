@@ -102,7 +102,7 @@ pub enum ClientError {
     Closed {
         /// Host and port.
         host: String,
-        /// True if any byte of the request went out. If so, the host may have acted on it.
+        /// True if any byte of the request was sent. If so, the host may have acted on it.
         sent: bool,
         /// The failure on the connection.
         source: WireError,
@@ -160,7 +160,7 @@ impl ClientError {
         }
     }
 
-    /// Classifies a failure of a request to `host`; `sent` is true if any byte of it went out.
+    /// Classifies a failure of a request to `host`; `sent` is true if any byte of it was sent.
     pub(super) fn http(host: &str, sent: bool, source: WireError) -> Self {
         let host = host.to_owned();
         match &source {

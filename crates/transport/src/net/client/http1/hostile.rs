@@ -183,7 +183,8 @@ fn a_length_beyond_all_files_asks_for_no_more_room_than_any_other() {
     }
 }
 
-/// If each were parsed from its beginning, such floods would keep a core busy for minutes.
+/// Floods before a head must be parsed only once: parsing each from its beginning would keep a core busy for
+/// minutes.
 #[test]
 fn floods_before_a_head_are_read_once() {
     let wide = HeadLimits { lines: 100, bytes: 1 << 20 };
