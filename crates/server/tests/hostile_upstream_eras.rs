@@ -126,7 +126,7 @@ async fn an_older_server_leaves_the_client_its_version() {
     assert_eq!(session.version, LEGACY);
     assert_eq!(text(&session.call("old__ok", &json!({})).await), "ok");
     let call = puppet.received().into_iter().find(|one| one.method() == "tools/call").expect("a call");
-    // This version does not have the method.
+    // This version does not have the header.
     assert!(!call.headers.contains_key("mcp-protocol-version"), "{call:?}");
 }
 

@@ -212,7 +212,7 @@ async fn a_server_that_lets_nobody_in_is_not_asked_in_other_ways() {
         let gateway = Gateway::start(&format!("mcpServers: {{ u: {} }}\n", puppet.config())).await;
         let answer = Modern::new(gateway.http()).call("u__ok", &json!({})).await;
         assert!(error_message(&answer).contains(&status.to_string()), "{answer}");
-        // Elsewhere on its port, it may name the authorization server.
+        // Requests to other paths of its port are allowed: they look for its authorization server.
         let gets = puppet.received().iter().filter(|one| one.verb == "GET" && one.path == "/mcp").count();
         assert_eq!((puppet.count("initialize"), gets), (0, 0), "{status}");
     }

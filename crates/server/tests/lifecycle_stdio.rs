@@ -55,7 +55,8 @@ async fn a_server_that_takes_no_notices_holds_up_nothing_else() {
     client.initialize(LEGACY, &json!({"roots": {"listChanged": true}})).await;
     assert_eq!(text(&client.call("deaf__ok", &json!({})).await), "ok");
     let notice = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}).to_string();
-    // Each step has a deadline; all deadlines together are longer than this test may take.
+    // Each notification has such a long deadline that all of them in sequence would take longer than this
+    // test may.
     for _ in 0..8 {
         client.send(&notice).await;
     }

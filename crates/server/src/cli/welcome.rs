@@ -132,8 +132,7 @@ fn state(native: &NativeLink) -> Cow<'static, str> {
     let url = native.site.as_ref().and_then(|site| site.url.as_ref()).filter(|url| !url.expose().is_empty());
     match url {
         Some(url) => format!("ready, for {}", clipped(url.shown())).into(),
-        // Without a login in the configuration, requests must be allowed to name one; otherwise, the configuration is
-        // refused.
+        // A configuration without a URL must allow requests to name their sites; otherwise, it is refused.
         None => {
             "each request names its site: x-wordpress-url, x-wordpress-username, x-wordpress-password".into()
         }

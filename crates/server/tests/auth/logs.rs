@@ -280,7 +280,7 @@ async fn check(upstream: Upstream, speaks: Speaks) {
             assert_eq!(heard, twice("b4"), "{case}: beside a call that another gave up");
         }
         if upstream == Upstream::Pipe(MODERN) {
-            // Counts from the moment when the server has read the cancellation.
+            // This holds once the server has read the cancellation.
             soon("its log messages", async { while b.call("b5", 1).await != twice("b5") {} }).await;
         }
     }

@@ -93,7 +93,7 @@ impl Topics {
         }
         if self.ever {
             let lines = each_with_its_answer(lines);
-            // The cancellation uses a separate connection and may overlap with later requests.
+            // This notification uses a separate connection and may overlap with later requests.
             let (end, mut lines): (Vec<Line>, Vec<Line>) =
                 lines.into_iter().partition(|line| line.method() == Some("notifications/initialized"));
             lines.extend(end);

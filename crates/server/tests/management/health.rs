@@ -184,8 +184,8 @@ async fn a_server_without_a_process_gets_the_place_of_an_idle_dedicated_one() {
     place.shows("/mcp", "two__late", true).await;
     let status = place.get("/api/mcp-servers/one/status").await;
     assert_eq!(status["connections"], json!({"shared": 1, "dedicated": 0, "waiting": 0}), "{status}");
-    // A second process of a single-version child never accepts the first request of the other era: the call is
-    // refused, and may be repeated.
+    // A second process of `one` never takes the slot of the first process of `two`: the call is refused, and
+    // may be repeated.
     let answer = session.ask("tools/call", &call).await;
     assert!(
         answer["error"]["message"].as_str().is_some_and(|text| text.contains("child processes are running")),
