@@ -121,7 +121,7 @@ impl WordPressSite {
     /// The sites of these settings, with these APIs.
     ///
     /// # Errors
-    /// If a URL of the settings is invalid, with a message.
+    /// Fails if a URL of the settings is invalid, with a message.
     pub(crate) fn new(settings: &SiteSettings, apis: &'static [Api]) -> Result<Self, String> {
         if let Some(login) = &settings.login {
             site_url(&login.url).map_err(|why| format!("site: {why}"))?;

@@ -13,7 +13,7 @@ const BUILT: &str = "DRAGOMAN_TEST_PROGRAMS";
 /// built into the folder and the profile of the test that asks.
 ///
 /// # Panics
-/// If it cannot be built: then no test that needs it can run.
+/// Panics if it cannot be built: then no test that needs it can run.
 pub(crate) fn program(name: &str) -> PathBuf {
     env::var_os(BUILT).map_or_else(|| build(name), |folder| Path::new(&folder).join(name))
 }

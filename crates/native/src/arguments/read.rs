@@ -26,7 +26,7 @@ pub(crate) enum Policy {
 /// Reads `given`, `params.arguments` of a call.
 ///
 /// # Errors
-/// If arguments do not fit: every fault in one text. Under the lenient policies, the first missing argument.
+/// Fails if arguments do not fit: every fault in one text. Under the lenient policies, the first missing argument.
 pub(crate) fn read(
     given: &Map<String, Value>,
     rows: &[ToolArgument],

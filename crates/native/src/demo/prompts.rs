@@ -17,7 +17,7 @@ pub(super) const LIST: &str = r#""prompts":[{"name":"introduce","title":"Introdu
 /// The members of the result of `prompts/get`.
 ///
 /// # Errors
-/// If the prompt is unknown, or the topic is not a text.
+/// Fails if the prompt is unknown, or the topic is not a text.
 pub(super) fn get(request: &Frame) -> Result<String, NativeRefusal> {
     let name = required(request, "name")?;
     if name != NAME {

@@ -44,7 +44,7 @@ You can paste an `mcpServers` block from any MCP client unchanged. Then:
 /// The members of the result of `resources/read`.
 ///
 /// # Errors
-/// If the resource does not exist, with the era's code and the URI in `data`.
+/// Fails if the resource does not exist, with the era's code and the URI in `data`.
 pub(super) fn read(request: &Frame, era: &Era) -> Result<String, NativeRefusal> {
     let uri = required(request, "uri")?;
     let (mime, text) = if uri == WELCOME {

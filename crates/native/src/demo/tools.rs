@@ -100,7 +100,7 @@ fn described(tool: &DemoTool) -> String {
 /// The members of the result of `tools/call`.
 ///
 /// # Errors
-/// If the tool is unknown; in some eras, also if the arguments do not fit.
+/// Fails if the tool is unknown; in some eras, also if the arguments do not fit.
 pub(super) fn call(request: &Frame, era: &Era) -> Result<String, NativeRefusal> {
     let name = required(request, "name")?;
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {

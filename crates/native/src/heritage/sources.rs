@@ -17,7 +17,7 @@ impl Sources {
     /// The services as configured.
     ///
     /// # Errors
-    /// If a URL is invalid.
+    /// Fails if a URL is invalid.
     pub(super) fn new(settings: &Settings) -> Result<Self, String> {
         let rows: [(&'static str, &Option<String>, &str); 4] = [
             ("wikipedia", &settings.wikipedia, "https://{language}.wikipedia.org"),

@@ -20,7 +20,7 @@ impl Run<'_> {
     /// as `blob`.
     ///
     /// # Errors
-    /// If the request fails, or if its answer is empty, too large, or not a file but a page or data.
+    /// Fails if the request fails, or if its answer is empty, too large, or not a file but a page or data.
     pub(super) async fn brought(
         &mut self,
         base: &'static str,

@@ -28,7 +28,7 @@ impl World {
     /// Asks the place to accept these credentials, unless it did so recently.
     ///
     /// # Errors
-    /// If the place refuses them, or cannot be reached.
+    /// Fails if the place refuses them, or cannot be reached.
     pub(super) async fn let_in(&self, place: &RequestTarget) -> Result<(), Trouble> {
         let (Some(entry), Some(digest)) = (&place.entry, self.digest(place)) else { return Ok(()) };
         let Some(known) = self.places.known() else { return Ok(()) };

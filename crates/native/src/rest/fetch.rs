@@ -21,7 +21,7 @@ impl Run<'_> {
     /// The file that a call contains or names, for the following steps.
     ///
     /// # Errors
-    /// If there is no such file, it may not be fetched, or its destination does not know the caller: files are not
+    /// Fails if there is no such file, it may not be fetched, or its destination does not know the caller: files are not
     /// fetched for unknown callers.
     pub(super) async fn had(&self, from: FileFrom, behind: &[Step]) -> Result<FileData, Trouble> {
         let limits = &self.world.limits;

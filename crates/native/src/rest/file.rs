@@ -57,7 +57,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// The file that a call contains or names.
 ///
 /// # Errors
-/// If it is not base64, is empty or larger than `most` bytes, or if the URL is invalid.
+/// Fails if it is not base64, is empty or larger than `most` bytes, or if the URL is invalid.
 pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<FileAsk, Trouble> {
     match from {
         FileFrom::Url(argument) => fetchable(values.text(argument).trim())
@@ -85,7 +85,7 @@ pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<Fil
 /// A fetched file.
 ///
 /// # Errors
-/// If it is of a kind that is not fetched as a file: a page, data, a program.
+/// Fails if it is of a kind that is not fetched as a file: a page, data, a program.
 pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Result<FileData, String> {
     let mime = content_type.and_then(media_type).filter(|mime| mime != "application/octet-stream");
     let mime = mime.unwrap_or_else(|| guessed(&bytes).to_owned());
@@ -272,7 +272,7 @@ pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
 /// The absolute target of a redirect from `url` (RFC 9110, 10.2.2).
 ///
 /// # Errors
-/// If the target is not an HTTP URL.
+/// Fails if the target is not an HTTP URL.
 pub(super) fn redirected(url: &str, location: &str) -> Result<String, &'static str> {
     let scheme = url.split(':').next().unwrap_or("https");
     let origin_end = url.find("://").map_or(0, |at| at + 3);

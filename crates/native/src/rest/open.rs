@@ -25,7 +25,7 @@ const LONGEST: usize = 1000;
 /// The method and the route, decoded: segments separated by single slashes.
 ///
 /// # Errors
-/// If there is no such method, or the route is invalid.
+/// Fails if there is no such method, or the route is invalid.
 pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, String), Trouble> {
     let verb = match values.text(open.method) {
         "" | "GET" => Verb::Get,
@@ -58,7 +58,7 @@ pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, Str
 /// The request.
 ///
 /// # Errors
-/// If the query or the body is invalid, or has a name that would bypass what is allowed.
+/// Fails if the query or the body is invalid, or has a name that would bypass what is allowed.
 pub(super) fn request(
     open: &CallerRequest,
     values: &Values,

@@ -24,13 +24,13 @@ pub(crate) trait RequestTargets: Send + Sync {
     /// The place of `base` for this call, with the headers to send there.
     ///
     /// # Errors
-    /// If the call has no place to go, or no credentials for it.
+    /// Fails if the call has no place to go, or no credentials for it.
     fn place(&self, base: &str, values: &Values, mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble>;
 
     /// A secret that is sent as a field.
     ///
     /// # Errors
-    /// If there is none.
+    /// Fails if there is none.
     fn secret(
         &self,
         name: &str,
@@ -59,7 +59,7 @@ pub(crate) trait RequestTargets: Send + Sync {
     /// Checks that a call may define this request itself.
     ///
     /// # Errors
-    /// If the configuration does not allow it.
+    /// Fails if the configuration does not allow it.
     fn may(&self, _base: &str, _verb: Verb, _route: &str) -> Result<(), Trouble> {
         Err(Trouble::new(Condition::ToolFailed, "this server allows only the requests of its own tools"))
     }

@@ -40,7 +40,7 @@ impl Making<'_> {
     /// The request of `ask` to `place`. The caller sets its limits.
     ///
     /// # Errors
-    /// If a value does not fit where it goes, or a secret is missing.
+    /// Fails if a value does not fit where it goes, or a secret is missing.
     pub(super) fn request(&self, ask: &RestRequest, place: RequestTarget) -> Result<HttpRequest, Trouble> {
         let mut url = place.url;
         self.route(&mut url, ask)?;

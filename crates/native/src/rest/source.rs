@@ -52,7 +52,7 @@ impl Run<'_> {
     /// Checks what the call is about to change.
     ///
     /// # Errors
-    /// If the change is refused, or the current content cannot be read. If the site hides the content from this account,
+    /// Fails if the change is refused, or the current content cannot be read. If the site hides the content from this account,
     /// the site refuses the change itself, with a better message.
     pub(super) async fn checked(&mut self, check: &Check) -> Result<(), Trouble> {
         if !self.values.has(check.given) || self.values.flag(ALLOW_MARKUP_LOSS.name) {

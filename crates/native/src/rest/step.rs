@@ -87,17 +87,17 @@ pub(crate) struct Check {
 pub(crate) enum StepCondition {
     /// Always.
     Always,
-    /// If this value exists.
+    /// The value exists.
     Given(&'static str),
-    /// If this value does not exist.
+    /// The value does not exist.
     Absent(&'static str),
-    /// If this value consists of digits.
+    /// The value consists of digits.
     Digits(&'static str),
-    /// If this value does not consist of digits.
+    /// The value does not consist of digits.
     Words(&'static str),
-    /// If the value equals this word.
+    /// The value equals this word.
     Is(&'static str, &'static str),
-    /// If the value does not equal this word.
+    /// The value does not equal this word.
     IsNot(&'static str, &'static str),
 }
 

@@ -102,7 +102,7 @@ impl OfferTable {
     /// The members of the result of `resources/read`.
     ///
     /// # Errors
-    /// If the resource does not exist, with the era's code and the URI in `data`; otherwise the site's error.
+    /// Fails if the resource does not exist, with the era's code and the URI in `data`; otherwise the site's error.
     pub(super) async fn read(
         &self,
         uri: &str,
@@ -133,7 +133,7 @@ impl OfferTable {
     /// The members of the result of `completion/complete`.
     ///
     /// # Errors
-    /// If there is no such template, prompt or argument; otherwise the site's error.
+    /// Fails if there is no such template, prompt or argument; otherwise the site's error.
     pub(super) async fn complete(
         &self,
         asked: &Completion,
@@ -190,7 +190,7 @@ impl OfferTable {
     /// The members of the result of `prompts/get`.
     ///
     /// # Errors
-    /// If there is no such prompt, or an argument is missing, not a text or too long.
+    /// Fails if there is no such prompt, or an argument is missing, not a text or too long.
     pub(super) fn prompt(&self, request: &Frame) -> Result<String, NativeRefusal> {
         let name = text_of(request, "name")?;
         let prompt = self.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
@@ -267,7 +267,7 @@ impl Completion {
     /// Reads the parameters of a request.
     ///
     /// # Errors
-    /// If a parameter is missing or invalid.
+    /// Fails if a parameter is missing or invalid.
     pub(super) fn of(request: &Frame) -> Result<Self, NativeRefusal> {
         let (reference, argument) = (object(request, "ref")?, object(request, "argument")?);
         let kind = member(request, &reference, "type")?;
@@ -284,7 +284,7 @@ impl Completion {
 /// A required string of `params`.
 ///
 /// # Errors
-/// If it is missing.
+/// Fails if it is missing.
 pub(super) fn text_of(request: &Frame, key: &'static str) -> Result<String, NativeRefusal> {
     let span = request.param(key).map_err(|e| NativeRefusal::params(e.to_string()))?;
     let text = span.and_then(|span| request.string(span)).map(std::borrow::Cow::into_owned);

@@ -75,7 +75,7 @@ fn tools(settings: &SiteSettings, sets: Sets) -> Vec<&'static ToolRow> {
 /// failure, unless the settings ask for results.
 ///
 /// # Errors
-/// If a URL of the settings is invalid, with a message.
+/// Fails if a URL of the settings is invalid, with a message.
 pub fn server(settings: &SiteSettings, sets: Sets, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
     let world = World {
         http,

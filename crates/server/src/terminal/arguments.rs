@@ -26,7 +26,7 @@ pub(crate) fn of_json(text: &str) -> Result<String, Failure> {
 /// A JSON object from `key=value` words; `schema` is the tool's input schema, if there is one.
 ///
 /// # Errors
-/// If a word is not a pair, the tool does not have a key, or a value has the wrong type.
+/// Fails if a word is not a pair, the tool does not have a key, or a value has the wrong type.
 pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<String, Failure> {
     let nothing = Value::Null;
     let schema = schema.unwrap_or(&nothing);
@@ -53,7 +53,7 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
 /// A JSON object of texts, for prompts.
 ///
 /// # Errors
-/// If a word is not a pair, or a key is repeated.
+/// Fails if a word is not a pair, or a key is repeated.
 pub(crate) fn of_texts(words: &[String]) -> Result<String, Failure> {
     let texts = serde_json::json!({"additionalProperties": {"type": "string"}});
     let mut out = Vec::new();

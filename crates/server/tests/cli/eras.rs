@@ -162,7 +162,7 @@ async fn a_configured_server_over_http_and_sse() {
     assert!(refused.err.contains("2026-07-28") && refused.err.contains("HTTP+SSE"), "{}", refused.err);
 }
 
-/// If no common version exists, a message says so.
+/// A message reports that there is no common version.
 #[tokio::test]
 async fn servers_that_cannot_be_spoken_to() {
     let http =

@@ -69,7 +69,7 @@ async fn logging(stage: &mut Stage) {
     stage.client.level = None;
 }
 
-/// If the client cancels a request, the gateway cancels it at the upstream, and no further message about it
+/// A request that the client cancels is also cancelled at the upstream, and no further message about it
 /// arrives.
 async fn cancellation(stage: &mut Stage) {
     if stage.pair.client < Version::November2024 {

@@ -56,7 +56,7 @@ pub(crate) async fn wrong_level(place: Place) {
     assert_eq!(error_code(&answer), -32602, "{answer}");
 }
 
-/// If the client cancels a request, the gateway cancels it at the upstream, and no further message about it
+/// A request that the client cancels is also cancelled at the upstream, and no further message about it
 /// arrives.
 pub(crate) async fn cancellation(place: Place) {
     let mut up = place.client(&everything()).await;

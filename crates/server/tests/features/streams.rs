@@ -58,7 +58,7 @@ pub(crate) async fn resumption(place: Place) {
     assert_eq!(again.message().await, None);
 }
 
-/// If streams begin with an event to resume from, everything after it is sent again.
+/// A stream that begins with an event to resume from sends everything after that event again.
 pub(crate) async fn from_the_start(place: Place) {
     let mut up = place.client(&everything()).await;
     let params = json!({"name": "up__test_sampling", "arguments": {"prompt": "?"}});
@@ -105,7 +105,7 @@ pub(crate) async fn gaps(place: Place) {
     assert_eq!((rest.status, rest.message().await), (200, None));
 }
 
-/// If an upstream closes its stream during a call, the gateway reconnects; the client may have to do the same.
+/// The gateway reconnects if an upstream closes its stream during a call; the client may have to do the same.
 pub(crate) async fn reconnection(place: Place) {
     let mut up = place.client(&json!({})).await;
     let mut turn = up.client.begin("tools/call", &json!({"name": "up__test_reconnection"})).await;

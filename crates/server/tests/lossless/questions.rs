@@ -103,7 +103,7 @@ pub(crate) async fn progress(place: Place) {
     assert_eq!(rig.client.next(&mut turn).await, answer(&asked.id));
 }
 
-/// If the upstream cancels a question, the cancellation has the ID that the client knows.
+/// The cancellation of a question reaches the client with the ID that the client knows.
 pub(crate) async fn withdrawn(place: Place) {
     let mut rig = Rig::start(place).await;
     let question = rig.corpus("questions", "").remove(0);

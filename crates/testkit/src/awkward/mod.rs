@@ -14,7 +14,7 @@ use roles::{Place, Role};
 /// The path of the program `awkward`, which is built when a test process first asks for it.
 ///
 /// # Panics
-/// If it cannot be built: then no test that needs it can run.
+/// Panics if it cannot be built: then no test that needs it can run.
 pub fn program() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| crate::program::program("awkward")).clone()
@@ -117,7 +117,7 @@ pub struct Options {
 /// Runs as that process until it is ended.
 ///
 /// # Errors
-/// If the process cannot reach its state.
+/// Fails if the process cannot reach its state.
 pub fn run(options: &Options) -> io::Result<()> {
     Place::take(options)?.live()
 }

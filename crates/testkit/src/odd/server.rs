@@ -21,7 +21,7 @@ const OLDER: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18"];
 /// The stateless era.
 const MODERN: &str = "2026-07-28";
 
-/// What the handshake is answered with.
+/// The answers to a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Init {
     /// A proper result.
@@ -37,7 +37,7 @@ pub enum Init {
     Error,
 }
 
-/// How lists never end.
+/// The kinds of endless lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Pages {
     /// Every page has the same cursor and the same tools.

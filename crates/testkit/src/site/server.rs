@@ -82,7 +82,7 @@ struct State {
 /// Starts a site on `address`; port 0 takes a free one.
 ///
 /// # Errors
-/// If the address cannot be bound.
+/// Fails if the address cannot be bound.
 pub async fn serve(address: SocketAddr, options: Options) -> io::Result<Site> {
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;

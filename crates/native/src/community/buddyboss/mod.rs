@@ -89,7 +89,7 @@ impl Default for Phases {
 /// The BuddyBoss tools. A failed call is a result with `isError`, unless the settings ask for errors.
 ///
 /// # Errors
-/// If a URL of the settings is invalid, with a message.
+/// Fails if a URL of the settings is invalid, with a message.
 pub fn server(
     settings: &SiteSettings,
     phases: Phases,

@@ -61,7 +61,7 @@ pub enum Version {
 /// `isError`, unless the settings ask for errors.
 ///
 /// # Errors
-/// If a URL of the settings is invalid, with a message.
+/// Fails if a URL of the settings is invalid, with a message.
 pub fn server(
     settings: &SiteSettings,
     version: Version,

@@ -21,7 +21,7 @@ const DEEPEST: usize = 64;
 /// The tree of a formula.
 ///
 /// # Errors
-/// If the text is not a formula.
+/// Fails if the text is not a formula.
 pub(super) fn parse(text: &str) -> Result<Node, FormulaFault> {
     let mut parser = Parser { text, at: 0 };
     let node = parser.node(0)?;

@@ -87,7 +87,7 @@ impl Value {
     /// A number of double precision.
     ///
     /// # Errors
-    /// If it is infinite or not a number.
+    /// Fails if it is infinite or not a number.
     pub(super) fn float(number: f64) -> FormulaResult {
         if number.is_finite() {
             return Ok(Self::Float(number));
@@ -98,7 +98,7 @@ impl Value {
     /// The number.
     ///
     /// # Errors
-    /// If the value is not a number.
+    /// Fails if the value is not a number.
     #[expect(clippy::cast_precision_loss, reason = "a formula that mixes them wants double precision")]
     pub(super) fn number(&self) -> Result<f64, FormulaFault> {
         match self {
@@ -111,7 +111,7 @@ impl Value {
     /// The whole number.
     ///
     /// # Errors
-    /// If the value is not a whole number.
+    /// Fails if the value is not a whole number.
     #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within 2^53")]
     pub(super) fn whole(&self) -> Result<i128, FormulaFault> {
         match self {
@@ -124,7 +124,7 @@ impl Value {
     /// The values of a vector.
     ///
     /// # Errors
-    /// If the value is not a vector.
+    /// Fails if the value is not a vector.
     pub(super) fn vector(&self) -> Result<&[Self], FormulaFault> {
         match self {
             Self::Vector(values) => Ok(values),
@@ -135,7 +135,7 @@ impl Value {
     /// The numbers of a vector.
     ///
     /// # Errors
-    /// If the value is not a vector, or contains anything but numbers.
+    /// Fails if the value is not a vector, or contains anything but numbers.
     pub(super) fn numbers(&self) -> Result<Vec<f64>, FormulaFault> {
         self.vector()?.iter().map(Self::number).collect()
     }

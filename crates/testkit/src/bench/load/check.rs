@@ -33,7 +33,7 @@ impl Checker {
     /// Compares a body with what was requested.
     ///
     /// # Errors
-    /// If they differ: a description of the difference.
+    /// Fails if they differ: a description of the difference.
     pub(super) fn check(&mut self, body: &[u8], events: bool, id: &[u8]) -> Result<(), String> {
         if self.is_known(body, id) {
             return Ok(());

@@ -45,7 +45,7 @@ impl Inbox {
     /// Returns true if a whole response is there. `ended` is true if the connection delivers nothing more.
     ///
     /// # Errors
-    /// If the bytes are not a response, are too many, or end too early: a message.
+    /// Fails if the bytes are not a response, are too many, or end too early: a message.
     pub(super) fn has_response(&mut self, ended: bool) -> Result<bool, String> {
         let whole = match self.has_head()? {
             None => false,

@@ -14,7 +14,7 @@ pub use connection::Target;
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
-/// What is sent.
+/// The scenarios, which determine the requests that are sent.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scenario {
     /// Calls of `echo` with a text of its own each, in legacy sessions.
@@ -102,7 +102,7 @@ const SET_UP: Duration = Duration::from_mins(1);
 /// Runs one scenario and prints its outcome as one line of JSON.
 ///
 /// # Errors
-/// If the run could not start: the target cannot be reached, or a session cannot be opened. Wrong answers
+/// Fails if the run could not start: the target cannot be reached, or a session cannot be opened. Wrong answers
 /// during the run are not errors; they are counted.
 pub fn run(options: &Options) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

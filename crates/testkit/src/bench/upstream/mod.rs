@@ -21,7 +21,7 @@ pub use options::{Era, Options};
 /// Over HTTP the first line on stdout is `listening http://127.0.0.1:PORT/mcp`.
 ///
 /// # Errors
-/// If the port is not available, or stdin or stdout fail.
+/// Fails if the port is not available, or stdin or stdout fail.
 pub fn run(options: &Options) -> io::Result<()> {
     let answers = answer::Answers::new(options.tools, options.era).agreeing_on(options.handshake.clone());
     if options.stdio {

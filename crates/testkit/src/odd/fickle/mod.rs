@@ -65,7 +65,7 @@ pub struct Options {
 /// Serves until stdin ends, or forever.
 ///
 /// # Errors
-/// If the address is in use, or the switches forbid the start.
+/// Fails if the address is in use, or the switches forbid the start.
 pub fn run(options: &Options) -> io::Result<()> {
     let server = server::Fickle::new(options.era, options.switch.clone(), options.ledger.clone());
     let server = Arc::new(server.with_more(options.more_tools));
