@@ -163,7 +163,8 @@ async fn resources_are_listened_to_as_long_as_their_server_is_there() {
     http.post(&place, &[], &subscribe).await;
     assert_eq!(next(&mut stream).await["result"], json!({}));
     rig.was_sent("resources/subscribe", 1).await;
-    // Another server with the same name: notifications report what may have changed in between, and later changes.
+    // Another server with the same name: notifications report the changes that may have happened in between, and
+    // later ones.
     rig.to(", headers: { X-Other: one }", "up").await;
     rig.was_sent("resources/subscribe", 2).await;
     let told = next(&mut stream).await;

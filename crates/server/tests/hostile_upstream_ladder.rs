@@ -1,5 +1,5 @@
-//! Connecting to servers that react to unknown requests in their own ways: with silence, by ending, with pages and odd
-//! statuses; and servers with two endpoints. Clients of every kind reach all of them.
+//! Connecting to servers that react to unknown requests in their own ways: with silence, with an exit, with HTML pages
+//! and odd statuses; and servers with two endpoints. Clients of every kind reach all of them.
 
 mod support;
 
@@ -15,7 +15,7 @@ const SHORT: &str = "limits: { connectTimeout: 1s, callIdleTimeout: 2s }\n";
 /// The time that a client waits for a server that is silent at first, plus the delay of a busy machine.
 const BOUND: Duration = Duration::from_secs(8 + 12);
 
-/// Checks that clients of every kind reach the tool of the server `u`; calls with `arguments` are answered with `said`.
+/// Checks that clients of every kind reach the tool of the server `u`; a call with `arguments` returns `said`.
 async fn is_reached(config: &str, tool: &str, arguments: &Value, said: &str) -> Gateway {
     let started = Instant::now();
     let gateway = Gateway::start(&format!("{SHORT}mcpServers: {{ u: {config} }}\n")).await;

@@ -1,5 +1,5 @@
-//! Servers that list entries which no client can read, or fail to list something: such entries are removed, repaired or
-//! kept from before, and everything else is served.
+//! Servers with unreadable entries in their lists, or with lists that fail: such entries are removed, repaired or kept
+//! from before, and everything else is served.
 
 mod support;
 

@@ -178,7 +178,8 @@ async fn a_child_that_crashes_in_a_loop_is_left_alone_for_a_while() {
     let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "limits: { resendWait: 100ms }\n").await;
     let session = scene.witness();
     let mut reasons = Vec::new();
-    // Every call ends the child; soon it is not started any more, and callers get the reason at once.
+    // Every call ends the child; after a few times it is no longer started, and callers get the reason at
+    // once.
     let told = soon("a rest", async {
         loop {
             let answer = session.call("pipe__die", &json!({"code": 9})).await;

@@ -209,7 +209,7 @@ async fn calls_of_a_session_are_capped() {
         let session = session.clone();
         calls.spawn(async move { session.call("good__slow", &json!({"ms": 600_000})).await });
     }
-    // The call that came last is refused, so it is answered first.
+    // One of the three calls is refused, so it is answered first.
     let refusal = soon("a refusal", calls.join_next()).await.expect("three calls").expect("no panic");
     assert!(error_message(&refusal).contains("too many"), "{refusal}");
     for id in 1..=3 {

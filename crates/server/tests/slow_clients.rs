@@ -18,7 +18,7 @@ async fn a_client_that_reads_nothing_does_not_stop_the_clock() {
     let unread = gateway.http().raw((head + &body).as_bytes()).await;
     let line = actor.next("tools/call").await;
     let token = &line.received.body["params"]["_meta"]["progressToken"];
-    // More than fits into all buffers on the way.
+    // More than all buffers along the connection can hold.
     for progress in 1..=300 {
         let params = json!({"progressToken": token, "progress": progress, "message": "x".repeat(200_000)});
         line.say(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));

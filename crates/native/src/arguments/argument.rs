@@ -87,7 +87,7 @@ impl Literal {
 /// The forms of a value in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As it is.
+    /// Unchanged.
     Plain,
     /// A comma-separated text, sent as a list.
     Commas,
@@ -200,23 +200,23 @@ impl ToolArgument {
         self
     }
 
-    /// Sets the value that applies when it is omitted.
+    /// Sets the value that applies if the argument is omitted.
     pub(crate) const fn or(mut self, default: Literal) -> Self {
         self.default = Some(default);
         self
     }
 
-    /// Sets the number that applies when it is omitted.
+    /// Sets the number that applies if the argument is omitted.
     pub(crate) const fn or_int(self, default: i64) -> Self {
         self.or(Literal::Int(default))
     }
 
-    /// Sets the text that applies when it is omitted.
+    /// Sets the text that applies if the argument is omitted.
     pub(crate) const fn or_text(self, default: &'static str) -> Self {
         self.or(Literal::Text(default))
     }
 
-    /// Sets the flag that applies when it is omitted.
+    /// Sets the flag that applies if the argument is omitted.
     pub(crate) const fn or_flag(self, default: bool) -> Self {
         self.or(Literal::Flag(default))
     }

@@ -39,7 +39,7 @@ const FAMILY: Family = Family {
     unfit: "Error: ",
 };
 
-/// Addresses of the services, and settings of requests to them. `None` stands for the service's public address.
+/// Addresses of the services, and settings of requests to them. `None` means the service's public address.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Wikipedia's URL; `{language}` in it is replaced by the requested language.

@@ -10,8 +10,8 @@ use super::world::Run;
 use crate::port::{HttpRequest, HttpResponse};
 use crate::tools::{Condition, Trouble};
 
-/// The factor by which a file may be larger than another answer: WordPress's own theme alone is as large as another
-/// answer may be.
+/// The factor by which a file may be larger than another answer: WordPress's default theme alone reaches the limit
+/// of other answers.
 const LARGER: usize = 2;
 const ZIP: &str = "application/zip";
 

@@ -13,12 +13,12 @@ pub(crate) enum ContentFormat {
     NotEditable,
 }
 
-/// The member that tells the form in which content is shown.
+/// The member that names the form in which content is shown.
 pub(crate) const CONTENT_FORMAT: &str = "content_format";
 pub(crate) const CONTENT_NOTE: &str = "content_note";
 
 impl ContentFormat {
-    /// The members that tell a caller the form.
+    /// The members by which an answer reports the form.
     pub(super) fn members(self) -> Vec<(&'static str, Value)> {
         let format = if self == Self::Source { "source" } else { "rendered" };
         let mut members = vec![(CONTENT_FORMAT, Value::from(format))];

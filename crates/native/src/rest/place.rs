@@ -99,7 +99,7 @@ pub(crate) trait RequestTargets: Send + Sync {
     }
 }
 
-/// A question whether a site has what a tool depends on.
+/// A request that finds out if a site has the API that a tool depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Doubt {
     /// The base and the route to ask.
@@ -112,7 +112,7 @@ pub(crate) struct Doubt {
     pub(crate) there: &'static str,
 }
 
-/// The destination of requests, with what they carry there.
+/// The destination of requests, with the credentials and checks that it needs.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestTarget {
     /// The URL that paths are appended to, without a slash at its end.

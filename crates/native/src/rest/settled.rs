@@ -7,7 +7,7 @@ use super::open;
 use super::step::Step;
 use crate::tools::Values;
 
-/// Arguments at a position of a route where other routes of the site have a fixed name.
+/// Arguments in a segment of a route where other routes of the site have a fixed name.
 const NAMES: &[&str] = &["type", "taxonomy"];
 
 /// Rewrites the routes and multi-segment paths among the values in the form in which the steps send them and sites read

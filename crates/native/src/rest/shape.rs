@@ -44,7 +44,7 @@ pub(crate) enum Shape {
     File,
 }
 
-/// A member of what is shown.
+/// A member of a shown answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pick {
     /// Its name.
@@ -203,7 +203,7 @@ impl Shape {
     }
 
     /// Returns true if an answer contains nothing that this shape shows. A request that changes something may get an empty
-    /// answer; one that reads may not.
+    /// answer; a request that reads may not.
     pub(super) fn is_missing(&self, answer: &Value) -> bool {
         let something = answer.is_object() || answer.is_array();
         match self {

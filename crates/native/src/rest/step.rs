@@ -291,7 +291,7 @@ impl Step {
         matches!(self, Self::Check(_))
     }
 
-    /// The effect of a request: its method, unless the row says otherwise.
+    /// The effect of a request: its method, unless the row sets another one.
     pub(crate) fn verb(&self) -> Option<Verb> {
         match self {
             Self::Ask(ask) => Some(ask.acts_as),

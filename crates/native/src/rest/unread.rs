@@ -1,5 +1,5 @@
 //! Answers with a success status that are not JSON: their kind, in a message that leads to the cause. It must not
-//! know what a particular service does; it asks the places for that.
+//! know any particular service; the places give the causes that are specific to one.
 
 use serde_json::Value;
 

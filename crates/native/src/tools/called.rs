@@ -101,7 +101,7 @@ impl ToolServerState {
 
     /// The call of a tool of the table that replaces a call of a tool that was found at the site. Arguments that clients
     /// add are not meant for these tools. If the tools have not been listed yet, their arguments are unknown; then only
-    /// what is certainly not an argument is removed.
+    /// members that certainly are not arguments are removed.
     fn found_call(&self, name: &str, given: &Map<String, Value>) -> Option<FoundCall> {
         let (found, kept, _) = self.found.as_ref()?;
         if self.unknown == UnknownArguments::Ignore || !given.keys().any(|key| is_injected(key)) {

@@ -1,4 +1,4 @@
-//! The commands: their options, and what they print.
+//! The commands: their options and their output.
 //!
 //! | file | is for |
 //! |---|---|

@@ -47,7 +47,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Allows requests to name sites at private addresses, where they may name sites at all.
+    /// Allows requests to name sites at private addresses, if they may name sites at all.
     pub(crate) fn allow_private_sites(&mut self) {
         for server in self.config.mcp_servers.values_mut() {
             if let Link::Native(NativeLink { site: Some(site), .. }) = &mut server.link {

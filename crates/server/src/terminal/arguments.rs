@@ -1,4 +1,5 @@
-//! A tool's arguments from the command line: `key=value` words by the tool's input schema, or JSON as it is.
+//! A tool's arguments from the command line: `key=value` words, read according to the tool's input schema, or
+//! unchanged JSON.
 //!
 //! Numbers keep the form in which they were typed.
 

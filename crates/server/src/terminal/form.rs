@@ -151,7 +151,7 @@ impl Field {
     /// The meaning of a line.
     ///
     /// # Errors
-    /// Returns the reason why the line is invalid, to ask again.
+    /// Returns the reason why the line is invalid, so that the caller can ask again.
     pub(super) fn read(&self, line: &str) -> Result<FieldInput, String> {
         if line.is_empty() {
             return match &self.default {

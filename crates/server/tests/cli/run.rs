@@ -104,7 +104,7 @@ pub(crate) fn program() -> &'static str {
     PATH.get_or_init(|| testkit::fixture::program().to_str().expect("a path in UTF-8").to_owned())
 }
 
-/// Compares with a file beside the tests; with `DRAGOMAN_UPDATE_GOLDEN` set, writes it instead.
+/// Compares with a file next to the tests; with `DRAGOMAN_UPDATE_GOLDEN` set, writes it instead.
 pub(crate) fn golden(name: &str, text: &str) {
     let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/golden").join(name);

@@ -1,4 +1,4 @@
-//! Messages about consent: who gets them, and what nobody gets.
+//! Messages about consent: their recipients, and information that nobody gets.
 
 use serde_json::json;
 

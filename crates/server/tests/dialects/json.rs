@@ -138,7 +138,7 @@ fn short(value: &Json) -> String {
     format!("{}…", &text[..text.floor_char_boundary(MOST_SHOWN)])
 }
 
-/// Returns true if items match, where marks stand for any number of items.
+/// Returns true if items match; a mark matches any number of items.
 fn run(items: &[Json], others: &[Json], names: &mut Names) -> bool {
     match items.split_first() {
         None => others.is_empty(),

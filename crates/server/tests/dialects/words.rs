@@ -1,5 +1,5 @@
-//! Texts of transcripts: names in `‹…›` that stand for something, `‹1..9›` for a whole number in this range, and `…` for
-//! undetermined parts.
+//! Texts of transcripts: names in `‹…›` are placeholders, `‹1..9›` is a whole number in this range, and `…` is an
+//! undetermined part.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,8 @@ impl Names {
         Ok(filled)
     }
 
-    /// Returns true if `found` matches `expected`. A name without a value gets its value from what was found.
+    /// Returns true if `found` matches `expected`. A name without a value gets the text that was found as its
+    /// value.
     pub(crate) fn fits(&mut self, expected: &str, found: &str) -> bool {
         let mut seen = Vec::new();
         let fits = self.walk(&pieces(expected), found, &mut seen);

@@ -33,7 +33,8 @@ fn of<'a>(said: &'a [Value], method: &str) -> Vec<&'a Value> {
     said.iter().filter(|message| message["method"] == method).collect()
 }
 
-/// Progress has the client's token and comes before the answer; without a token there is none.
+/// Progress notifications have the client's token and arrive before the answer; without a token there is
+/// none.
 async fn progress(stage: &mut Stage) {
     for token in [json!("tok\"en"), json!(7)] {
         let params = json!({"name": "up__test_tool_with_progress", "_meta": {"progressToken": token}});

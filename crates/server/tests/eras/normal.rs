@@ -146,7 +146,7 @@ impl Names {
         json!(name)
     }
 
-    /// The name of a known ID; `to_server` tells who sent it.
+    /// The name of a known ID; `to_server` determines the sender.
     fn known(&self, side: Side, to_server: bool, id: &Value) -> Option<Value> {
         self.section.ids.get(&(side, to_server, id.to_string())).map(|name| json!(name))
     }

@@ -27,7 +27,7 @@ pub(crate) fn each_with_its_answer(lines: Vec<Line>) -> Vec<Line> {
 }
 
 /// A client that waits for a task polls an arbitrary number of times while the task runs. Each state is shown once,
-/// except `working`, which a client may miss.
+/// except `working`, because a client may miss it.
 pub(crate) fn states_once(lines: Vec<Line>) -> Vec<Line> {
     let mut shown: Vec<Line> = Vec::new();
     let mut seen = HashSet::new();

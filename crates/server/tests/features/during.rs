@@ -10,7 +10,8 @@ fn of<'a>(said: &'a [Value], method: &str) -> Vec<&'a Value> {
     said.iter().filter(|message| message["method"] == method).collect()
 }
 
-/// Progress has the client's token and comes in order, before the answer; without a token there is none.
+/// Progress notifications have the client's token and arrive in order, before the answer; without a token
+/// there is none.
 pub(crate) async fn progress(place: Place) {
     for capabilities in [json!({}), everything()] {
         let mut up = place.client(&capabilities).await;

@@ -36,7 +36,7 @@ async fn calls_of_a_caller_without_a_session_are_capped() {
     let [ann, bob] = [place.state.new_key(&["ann"]).await, place.state.new_key(&["bob"]).await];
     let http = place.by(&ann);
     let mut open = JoinSet::new();
-    // Both calls of one caller count, whichever way they came.
+    // Both calls of one caller count, over any transport.
     open.spawn(async move { called(&Way::Stateless(Modern::new(http)), &slow(LONG)).await });
     open.spawn(async move { called(&Way::Dialect(http, "/gateway"), &slow(LONG)).await });
     until("two calls", || place.sent("tools/call").len() == 2).await;

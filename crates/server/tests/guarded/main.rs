@@ -1,5 +1,5 @@
-//! Access control for every caller, by every way, at every endpoint: authentication, permissions, rates, and the
-//! record. These tests use the whole binary, over real sockets.
+//! Access control for every caller, every way to call, and every endpoint: authentication, permissions, rates,
+//! and the record. These tests use the whole binary, over real sockets.
 //!
 //! | file | is for |
 //! |---|---|

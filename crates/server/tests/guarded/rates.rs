@@ -1,4 +1,4 @@
-//! Rate limits: exactly as many requests as the limits allow, whichever way they come.
+//! Rate limits: exactly as many requests as the limits allow, in sessions, without sessions and in dialects.
 
 use std::collections::HashMap;
 

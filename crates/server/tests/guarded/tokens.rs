@@ -88,7 +88,7 @@ async fn a_token_whose_time_is_over_keeps_nothing_open() {
         assert_eq!(short.post(messages, &[], &ping("late")).await.status, 401, "{messages}");
     }
     assert_eq!(session.listen().await.status, 401);
-    // After the streams have ended, even a fresh token of the same subject cannot reach what they stood for.
+    // After the streams have ended, even a fresh token of the same subject cannot use their sessions.
     let fresh = place.by("ann", 300);
     assert_eq!(fresh.post(&to_events, &[], &ping("late")).await.status, 404);
     assert_eq!(fresh.get("/mcp", &session.headers()).await.status, 404);

@@ -110,7 +110,7 @@ pub(crate) fn holds(folder: &Path, text: &str) -> bool {
     })
 }
 
-/// Compares with a file beside the tests; with `DRAGOMAN_UPDATE_GOLDEN` set, writes it instead.
+/// Compares with a file next to the tests; with `DRAGOMAN_UPDATE_GOLDEN` set, writes it instead.
 pub(crate) fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys_and_audit/golden").join(name);
     if std::env::var_os("DRAGOMAN_UPDATE_GOLDEN").is_some() {

@@ -146,7 +146,7 @@ impl Spans {
     }
 }
 
-/// The members of a JSON object, in their original spelling. The last of several equal names counts.
+/// The members of a JSON object, in their original spelling. Of several members with the same name, the last one counts.
 pub(crate) fn members(text: &str) -> std::collections::HashMap<String, String> {
     let members: std::collections::HashMap<String, &serde_json::value::RawValue> =
         serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));

@@ -31,7 +31,7 @@ fn fill(rig: &mut Rig, section: &Section) -> (String, (String, String)) {
     (text, (id, token))
 }
 
-/// Answers as the client with a section; the upstream receives the answer with its own ID.
+/// Sends a section as the client's answer; the upstream receives it with the upstream's ID.
 async fn give(rig: &mut Rig, section: &Section, put: &Put) {
     rig.client.tell(&Template::new(section).fill(&[("id", &put.key)])).await;
     let heard = rig.upstream.heard().await;

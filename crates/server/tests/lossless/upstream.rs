@@ -345,7 +345,7 @@ async fn write_json(stream: &mut BufReader<TcpStream>, text: &str, session: &str
     stream.write_all(format!("{head}Content-Length: {length}\r\n\r\n{text}").as_bytes()).await
 }
 
-/// Writes the test's data: a lone answer as JSON, anything else as an event stream.
+/// Writes the test's data: a single answer as JSON, anything else as an event stream.
 async fn write_pieces(
     stream: &mut BufReader<TcpStream>,
     pieces: &mut mpsc::Receiver<Piece>,

@@ -12,7 +12,7 @@ const WELL: u8 = 0;
 const GONE: u8 = 1;
 const SHUT: u8 = 2;
 
-/// A server that is healthy, gone, or requires a credential, depending on the returned number.
+/// A server that is healthy, unreachable, or requires a credential, depending on the returned number.
 async fn fickle(mood: u8) -> (Puppet, Arc<AtomicU8>) {
     let mood = Arc::new(AtomicU8::new(mood));
     let own = mood.clone();

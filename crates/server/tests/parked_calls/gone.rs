@@ -27,7 +27,7 @@ async fn a_server_that_ends_its_stream_meanwhile_is_an_error_at_once() {
         line
     });
     line.close();
-    // It may still work on the call, and ask: no other client gets that session.
+    // The server may still work on the call and ask questions, so no other client gets that session.
     actor.was_sent("DELETE", 1).await;
     let answer = client.ask("tools/call", &retry(&params, &first, &accepted("Ada"))).await;
     assert_eq!(error_code(&answer), -32603);

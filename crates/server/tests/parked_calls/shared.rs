@@ -1,5 +1,5 @@
-//! State that clients share at a server: no client waits there for something that only others want, or
-//! receives it.
+//! State that clients share at a server: no client waits for something that only other clients want, and no
+//! client receives it.
 
 use serde_json::{Value, json};
 use tokio::sync::watch;

@@ -3,7 +3,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `gateway` | the process `dragoman serve`: starting it, asking it, stopping it; killed when dropped |
+//! | `gateway` | the process `dragoman serve`: starting it, sending requests, stopping it; killed when dropped |
 //! | `stdio` | the process `dragoman stdio`, and its client |
 //! | `alone` | a gateway for one client of any version, and that client |
 //! | `upstreams` | servers behind the gateway, and the lines of configuration that name them |

@@ -1,4 +1,5 @@
-//! The tools for BuddyBoss Platform (`buddyboss/v1`), with its forums, and for the courses beside it (`ldlms/v2`).
+//! The tools for BuddyBoss Platform (`buddyboss/v1`), with its forums, and for the courses next to it
+//! (`ldlms/v2`).
 //!
 //! | file | is for |
 //! |---|---|

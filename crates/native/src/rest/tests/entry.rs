@@ -20,7 +20,7 @@ fn is_entry(request: &HttpRequest) -> bool {
     request.url.contains("/users/me")
 }
 
-/// A site that knows one account, and answers everyone else as an anonymous visitor.
+/// A site that knows one account, and treats everyone else as an anonymous visitor.
 fn site(request: &HttpRequest) -> HttpResponse {
     match authorization(request).as_deref() {
         Some(RIGHT) => reply(200, &json!([])),

@@ -216,9 +216,9 @@ pub(crate) fn authorization(request: &HttpRequest) -> Option<String> {
     request.authorization.as_ref().map(|secret| secret.expose_secret().to_owned())
 }
 
-/// Calls tools as a table says, and compares the requests that they send. A line without indentation is a tool with its
-/// arguments; the indented lines after it are its requests, with control characters as `\u{..}`. A tool without an
-/// expectation fails the test, and so does an expectation without a tool.
+/// Calls tools according to a table, and compares the requests that they send. A line without indentation is a tool
+/// with its arguments; the indented lines after it are its requests, with control characters as `\u{..}`. A tool
+/// without an expectation fails the test, and so does an expectation without a tool.
 pub(crate) fn check_lines(
     server: &dyn Fn(Arc<Fake>) -> crate::ToolServer,
     answer: fn(&HttpRequest) -> HttpResponse,

@@ -1,4 +1,4 @@
-//! Arguments that a tool does not have, over all rows of all servers.
+//! Arguments that a tool does not have, tested with all rows of all servers.
 
 use serde_json::{Map, Value, json};
 

@@ -171,8 +171,8 @@ pub(super) const STYLES: &[ToolRow] = rows! {
         get "/wp/v2/global-styles/{id}/revisions" => Shape::List("versions", "id parent author date modified settings styles");
 };
 
-/// A version of styles has a parent. The styles themselves have none; an older site returns them at any path below their
-/// own.
+/// A version of styles has a parent. The styles themselves have none; an older site also returns them at any path below
+/// theirs.
 const OF_STYLES: &[Bind] = &[Bind {
     name: "parent",
     at: "/parent",

@@ -24,7 +24,7 @@ const COMMON_TAGS: [&str; 8] = ["p", "div", "span", "a", "br", "em", "strong", "
 pub(in crate::wordpress) struct MarkupLoss {
     /// The number of lost blocks by name.
     pub(super) blocks: BTreeMap<String, usize>,
-    /// The dynamic blocks and shortcodes, as they are written.
+    /// The dynamic blocks and shortcodes, in their original spelling.
     pub(super) rendered: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for MarkupLoss {
 }
 
 /// The markup of `source` that `new` would lose; `None` if it loses none. `rendered` is the site's rendering of `source`, if
-/// it is known: without it, a rendering cannot be told from new text.
+/// it is known: without it, a rendering cannot be distinguished from new text.
 pub(in crate::wordpress) fn markup_loss(
     source: &str,
     rendered: Option<&str>,

@@ -30,7 +30,7 @@ impl Checker {
         Self { wanted, modern, known: None, alike }
     }
 
-    /// Compares a body with what was requested.
+    /// Compares a body with the expected answer.
     ///
     /// # Errors
     /// Fails if they differ: a description of the difference.

@@ -1,4 +1,4 @@
-//! Idle sessions, which show what open sessions cost a gateway.
+//! Idle sessions, which measure the cost of open sessions in a gateway.
 
 use super::client::{Client, Fault};
 use super::connection::Connection;

@@ -74,7 +74,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The target of the requests, with what every request carries.
+    /// The target of the requests, with the common headers of all requests.
     fn target(&self) -> Target {
         let target = self.url.clone();
         match &self.bearer {
