@@ -1,5 +1,5 @@
-//! Requests that a proxy, a browser or a page of another site interprets differently: two hosts in one request, two ends of
-//! one body, pages without an allowed origin, answers whose type a browser guesses.
+//! Requests that a proxy, a browser or a page of another site interprets differently from this server: two hosts in one
+//! request, two ends of one body, pages without an allowed origin, answers whose type a browser guesses.
 
 mod support;
 

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`argument`] | an argument: its type and limits, where it goes |
 //! | [`values`] | the arguments of one call, checked |
-//! | [`read`] | reading them, by the policy of the server |
+//! | [`read`] | reading them according to the server's policy |
 //! | `lenient` | the policy that converts values to the expected type |
 //! | [`trouble`] | why a call fails, and how the failure is reported |
 

@@ -1,4 +1,4 @@
-//! Reading the arguments of a call, by the policy of its server.
+//! Reading the arguments of a call according to its server's policy.
 //!
 //! Unknown arguments are ignored here: they are never sent on, and `called` refuses them. Amounts beyond a limit are set to the
 //! limit. An identifier beyond a limit is never replaced, because another identifier names something else.

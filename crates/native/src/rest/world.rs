@@ -290,7 +290,7 @@ impl Run<'_> {
     }
 
     /// Stores the values that later steps need. If a value is missing and the row gives an answer for that
-    /// case, returns this answer to end the call with.
+    /// case, returns that answer, which ends the call.
     fn bound(&mut self, binds: &[Bind], answer: &Value) -> Result<Option<Value>, Trouble> {
         for bind in binds {
             match (found(answer, bind.at), bind.missing) {

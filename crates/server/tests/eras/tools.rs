@@ -182,7 +182,7 @@ async fn invalid(stage: &mut Stage) {
     assert!(!crossed.iter().any(|one| one.is_sent("tools/call")), "the upstream was called: {crossed:?}");
 }
 
-/// A failure is a result that reports it, in every version.
+/// A failing tool returns a result that reports the failure, in every version.
 async fn error(stage: &mut Stage) {
     let answer = stage.call("test_error_handling", &json!({})).await;
     assert!(failed(&answer), "{answer}");

@@ -9,7 +9,7 @@ use crate::place::*;
 use crate::record::recorded;
 use crate::support::*;
 
-/// A call that takes longer than any test; with 0, no time.
+/// A call that takes this number of milliseconds.
 fn slow(ms: u64) -> Value {
     json!({"name": "good__slow", "arguments": {"ms": ms}})
 }

@@ -70,7 +70,7 @@ async fn plain_http_is_told_to_come_by_tls() {
         let mut stream = gateway.http().connect().await;
         assert_eq!(answer_to(&mut stream, bytes).await, b"", "{bytes:?}");
     }
-    // Bytes that begin like TLS get an alert, or nothing: no HTTP.
+    // Bytes that begin like TLS get an alert or no answer, but never an HTTP response.
     let mut stream = gateway.http().connect().await;
     let answer = answer_to(&mut stream, b"\x16\x03\x01\x00\x04GET / HTTP/1.1\r\n\r\n").await;
     assert!(answer.first().is_none_or(|first| *first == 21), "{answer:?}");

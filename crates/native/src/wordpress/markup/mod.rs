@@ -1,6 +1,6 @@
 //! The markup of WordPress content, and the markup that a rewrite would lose: blocks whose text remains without their
-//! comments, and shortcodes or dynamic blocks that their rendering would replace. All but `guard` is pure, and must not
-//! know requests or tools.
+//! comments, and shortcodes or dynamic blocks that their rendering would replace. Every file except `guard` is pure,
+//! and must not know requests or tools.
 //!
 //! | file | is for |
 //! |---|---|
