@@ -11,7 +11,7 @@ use super::world::{Run, World};
 use crate::port::{HttpRequest, Verb};
 use crate::tools::Trouble;
 
-/// The largest number of names of one site, and the largest size of a name in bytes.
+/// The largest number of names of one site. `LONGEST` is the largest size of a name, in bytes.
 const MOST_NAMES: usize = 500;
 const LONGEST: usize = 100;
 
