@@ -13,8 +13,8 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
              Passwords earlier"
         }
         401 if !code.starts_with("bp_rest_") => {
-            "an Application Password is needed, not the one for logging in. If it is one, the site's web server may withhold \
-             the Authorization header from WordPress, or the site may take Application Passwords over https alone"
+            "an Application Password is required, not the login password. If it is one, the site's web server may not pass the \
+             Authorization header to WordPress, or the site may accept Application Passwords only over https"
         }
         403 | 406 if wordless => "a firewall or a security plugin of the site blocked this request",
         413 if wordless => {

@@ -264,7 +264,7 @@ impl RequestTargets for WordPressSite {
         // In seconds; a date (RFC 9110, 10.2.3) adds nothing to the hint.
         let wait = response.header("retry-after").and_then(|text| text.trim().parse::<u32>().ok());
         if let Some(seconds) = wait.filter(|_| matches!(status, 429 | 503)) {
-            trouble.message = format!("{}; the site says: in {seconds} seconds", trouble.message);
+            trouble.message = format!("{}; the site asks to wait {seconds} seconds", trouble.message);
         }
         trouble
     }

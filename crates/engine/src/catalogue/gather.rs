@@ -246,7 +246,11 @@ impl Gather {
             return;
         }
         if !self.seen.insert(format!("{} {}", kind.member(), item.key)) {
-            return self.note(format!("{} {:?} is listed twice; the first counts", kind.member(), item.key));
+            return self.note(format!(
+                "{} {:?} is listed twice; the first one is used",
+                kind.member(),
+                item.key
+            ));
         }
         self.entries += 1;
         self.lists[kind.index()].push(item);

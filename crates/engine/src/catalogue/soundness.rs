@@ -108,13 +108,13 @@ const TEMPLATE: &[MemberRule] = &[
 pub(super) fn check(kind: ListKind, text: &[u8], structured: Structured) -> Soundness {
     if text.len() > LONGEST {
         return unsound(format!(
-            "is {} KiB long, and at most {} KiB are passed on",
+            "is {} KiB long, but at most {} KiB are passed on",
             text.len() >> 10,
             LONGEST >> 10
         ));
     }
     let Some(item) = Members::of_value(text, Span::new(0, text.len())) else {
-        return unsound("is no object, or is nested too deeply");
+        return unsound("is not an object, or is nested too deeply");
     };
     let rules = match kind {
         ListKind::Tools => TOOL,
@@ -171,7 +171,7 @@ fn members<'a>(
         let value = span.of(text);
         if value == b"null" {
             repair.splice.remove(object, key.as_bytes());
-            repair.note("a member that was null is left out");
+            repair.note("a member that was null was left out");
             continue;
         }
         let fits = match form {
@@ -261,7 +261,7 @@ fn schemas<'a>(
     };
     if !fits {
         repair.splice.remove(tool, b"outputSchema");
-        repair.note("outputSchema is not one of this protocol version and was left out");
+        repair.note("outputSchema is not valid in this protocol version and was left out");
     }
     Ok(())
 }
@@ -282,7 +282,7 @@ fn object_schema<'a>(
         }
         Some(found) => {
             let found = String::from_utf8_lossy(&found[..found.len().min(40)]);
-            Err(format!("{key} has the type {found} where the protocol wants \"object\""))
+            Err(format!("{key} has the type {found} where the protocol requires \"object\""))
         }
     }
 }
@@ -293,7 +293,7 @@ fn name<'a>(text: &'a [u8], item: &Members, kind: ListKind, repair: &mut Repair<
         && let Some(uri) = item.get(text, kind.key())
     {
         repair.splice.set(item, b"name", uri.of(text));
-        repair.note("name was missing; the URI stands for it");
+        repair.note("name was missing; the URI replaces it");
     }
 }
 
@@ -361,7 +361,7 @@ mod tests {
     fn what_cannot_be_understood_is_unsound() {
         let tools = [
             (r#"{"name":"a","inputSchema":[]}"#, "inputSchema is not an object"),
-            (r#"{"name":"a","inputSchema":{"type":"string"}}"#, "wants \"object\""),
+            (r#"{"name":"a","inputSchema":{"type":"string"}}"#, "requires \"object\""),
             (
                 r#"{"name":"a","inputSchema":{"type":"object"},"description":5}"#,
                 "description is not a string",

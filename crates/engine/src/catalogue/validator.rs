@@ -81,7 +81,7 @@ impl LazyValidator {
         match self.schema.as_deref() {
             Some(schema) => compile(schema, self.names.is_none()),
             None if self.too_long => Err("it is longer than limits.schemaBytes"),
-            None => Err("there is none"),
+            None => Err("it is missing"),
         }
     }
 

@@ -72,7 +72,7 @@ fn plain(node: &Node) -> Option<&str> {
 /// The name that was probably meant, or all known names.
 pub(super) fn there_are<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
     suggest::or(name, known.clone(), || {
-        format!("there are: {}", known.take(12).map(clip).collect::<Vec<_>>().join(", "))
+        format!("available: {}", known.take(12).map(clip).collect::<Vec<_>>().join(", "))
     })
 }
 
@@ -82,7 +82,7 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
         let help = "write one, such as keys: true, or remove `auth`";
         reader.note(
             &entry.key_at,
-            "`auth` contains no way to log in, so callers are not asked who they are",
+            "`auth` contains no way to log in, so callers are not authenticated",
             help,
         );
     }
@@ -91,13 +91,15 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
         && auth.bearer.as_ref().is_some_and(|bearer| short(bearer.token.expose()))
     {
         let at = &bearer.value.entry("token").unwrap_or(bearer).value.at;
-        let help = "make one, for example with: openssl rand -hex 32";
-        reader.within("bearer", |reader| reader.note(at, "a token as short as this can be guessed", help));
+        let help = "generate one, for example with: openssl rand -hex 32";
+        reader.within("bearer", |reader| {
+            reader.note(at, "this token is so short that it can be guessed", help)
+        });
     }
     if let (Some(said), Some(oauth)) = (entry.value.entry("oauth"), &auth.oauth)
         && let Some(scope) = oauth.required_scopes.iter().find(|scope| !oauth.scopes.contains(scope))
     {
-        let message = format!("no client asks for the scope `{}`, which every token needs", clip(scope));
+        let message = format!("every token needs the scope `{}`, but clients do not request it", clip(scope));
         reader.within("oauth", |reader| reader.note(&said.key_at, message, "add it to `scopes`, too"));
     }
 }
@@ -119,17 +121,17 @@ fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
     let by_token = !auth.jwt.is_empty();
     for entry in who.value.entries() {
         let (is_there, message, help) = match entry.key.as_str() {
-            "key" => (by_key, "nobody shows an API key here", "add keys: true to `auth`"),
+            "key" => (by_key, "API keys are not accepted here", "add keys: true to `auth`"),
             "user" if auth.site.is_none() && by_name => {
                 users(reader, entry, config);
                 continue;
             }
             "user" => (
                 by_name,
-                "nobody logs in by name here",
+                "no way to log in by name is configured",
                 "add `users` or `site` to `auth`; names in tokens are claims: claim: { sub: NAME }",
             ),
-            "scope" | "claim" => (by_token, "nobody shows a signed token here", "add `jwt` to `auth`"),
+            "scope" | "claim" => (by_token, "signed tokens are not accepted here", "add `jwt` to `auth`"),
             "scheme" => {
                 schemes(reader, entry, config);
                 continue;
@@ -137,7 +139,7 @@ fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
             _ => continue,
         };
         if !is_there {
-            let message = format!("{message}, so this fits nobody");
+            let message = format!("{message}, so this matches nobody");
             let help = format!("{help}; or remove this");
             reader.within(&entry.key, |reader| reader.note(&entry.key_at, message, help));
         }
@@ -167,7 +169,7 @@ fn schemes(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
             _ => return,
         };
         if !is_there {
-            let message = format!("nobody shows who they are by `{scheme}` here, so this fits nobody");
+            let message = format!("nobody authenticates with `{scheme}` here, so this matches nobody");
             reader.note(&node.at, message, format!("add `{key}` to `auth`; or remove this"));
         }
     });
@@ -182,7 +184,7 @@ fn rate(reader: &mut Reader<'_>, limit: &Node, config: &Config, names: &Names<'_
     {
         texts(reader, per, |reader, node, per| {
             if per == "principal" {
-                let message = "callers are not asked who they are, so all share this count";
+                let message = "callers are not authenticated, so all of them share this count";
                 reader.note(&node.at, message, "write per: ip, or add `auth`");
             }
         });
@@ -193,7 +195,7 @@ fn audit(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     if let Some(redact) = entry.value.entry("redact")
         && config.audit.as_ref().is_some_and(|audit| !audit.arguments)
     {
-        let message = "arguments are not written down, so there is nothing to leave out";
+        let message = "arguments are not recorded, so there is nothing to redact";
         let help = "remove it, or write arguments: true";
         reader.within("redact", |reader| reader.note(&redact.key_at, message, help));
     }
@@ -211,9 +213,9 @@ fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
         };
         if !used && !entry.value.entries().iter().any(is_base) {
             let help =
-                format!("name it where it counts: endpoints: [{{ path: /tools, dialect: {} }}]", own.key);
+                format!("assign it to an endpoint: endpoints: [{{ path: /tools, dialect: {} }}]", own.key);
             reader.within(&own.key, |reader| {
-                reader.note(&own.key_at, "nothing behaves by this dialect", help);
+                reader.note(&own.key_at, "nothing uses this dialect", help);
             });
         }
         reader.within(&own.key, |reader| methods(reader, &own.value));
@@ -238,7 +240,7 @@ fn methods(reader: &mut Reader<'_>, dialect: &Node) {
             }
             let message = format!("no version of the protocol has the method `{}`", clip(name));
             let help = suggest::or(name, known.iter().copied(), || {
-                "nothing to do, if a server has it as an extension".to_owned()
+                "no change needed if a server has it as an extension".to_owned()
             });
             reader.note(&node.at, message, help);
         });

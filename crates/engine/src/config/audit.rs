@@ -10,7 +10,7 @@ use super::text::Text;
 section! {
     /// The record of all calls.
     pub struct Audit: "true, false, or a mapping with `file`, `arguments`, …" [
-        /// The file. A relative path is relative to the state folder.
+        /// The file. A relative path is resolved from the state folder.
         "file" file: Text = path(), default Text::plain(Audit::FILE);
         /// Stores the arguments of calls, too.
         "arguments" arguments: bool = Flag;
@@ -35,7 +35,7 @@ impl Audit {
 fn redacted(word: &Text) -> Result<String, Flaw> {
     if word.expose().trim().is_empty() {
         return Err(Flaw::new(
-            "this would leave out every argument",
+            "this would redact every argument",
             "write part of an argument's name, such as: password",
         ));
     }

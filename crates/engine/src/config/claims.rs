@@ -58,7 +58,7 @@ fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static st
     if has_stream && own == MESSAGES {
         return Some((
             "the clients of `/sse` send their messages to this path",
-            "write another path, or an endpoint for `/sse`, too",
+            "write another path, or add an endpoint for `/sse`",
         ));
     }
     let beside = config.messages_of(endpoint)?;
@@ -72,8 +72,8 @@ fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static st
                     || index < at && config.messages_of(other).is_some_and(|path| bare(&path) == beside))
         });
     elsewhere.then_some((
-        "the messages of this endpoint's clients would go to a path that is already in use for something else",
-        "give them another one: transport: sse, message: /team/message",
+        "this endpoint's clients would send their messages to a path that is already in use",
+        "set another path: transport: sse, message: /team/message",
     ))
 }
 

@@ -23,7 +23,9 @@ impl JsonSchema for DialectDifference {
         let trouble = generator.subschema_for::<TroubleAnswer>().to_value();
         let mut properties = Map::new();
         let names = Dialect::names().join(", ");
-        let base = format!("The dialect that it starts from: {names}, or one that stands further up.");
+        let base = format!(
+            "The dialect that it starts from: {names}, or one of `dialects` that is defined above this one."
+        );
         properties.insert("base".to_owned(), json!({ "type": "string", "description": base }));
         properties.insert("variant".to_owned(), variants());
         let mut told = Vec::new();
@@ -69,13 +71,13 @@ fn trouble_members() -> [(&'static str, Value); 6] {
     };
     [
         ("code", described(number(i32::MIN.into(), i32::MAX.into()), "The JSON-RPC code.")),
-        ("message", described(text(), "The message; placeholders may stand in it.")),
+        ("message", described(text(), "The message, which can contain placeholders.")),
         ("status", described(number(200, 599), "The HTTP status.")),
-        ("channel", described(one_of(Channel::WORDS), "Whether a call is told by an error or by a result.")),
+        ("channel", described(one_of(Channel::WORDS), "The form in which a failed call is reported.")),
         ("data", json!({ "description": "The error's `data`, JSON with placeholders; `false` for none." })),
         (
             "body",
-            json!({ "description": "The whole body instead of an error, JSON with placeholders; `false` for none." }),
+            json!({ "description": "The whole body that replaces the error, JSON with placeholders; `false` for none." }),
         ),
     ]
 }
@@ -100,7 +102,7 @@ fn variants() -> Value {
     }
     names.sort_unstable();
     names.dedup();
-    let about = format!("Columns that the base has ready to be set at once: {}.", told.join("; "));
+    let about = format!("A variant of the base, which sets several columns at once: {}.", told.join("; "));
     json!({ "enum": names, "description": about })
 }
 

@@ -17,10 +17,10 @@ section! {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let Some(secret) = entry.value.entry("clientSecret") else { return };
             for (key, message, help) in [
-                ("clientId", "a secret without a name", "add `clientId`, the name that it was given for"),
+                ("clientId", "`clientSecret` has no `clientId`", "add `clientId`, the client that the secret belongs to"),
                 (
                     "issuer",
-                    "a secret that would be shown to whichever authorization server is named",
+                    "without `issuer`, the secret would be sent to any authorization server that the server names",
                     "add `issuer`, the URL of the authorization server that knows the client",
                 ),
             ] {
@@ -38,7 +38,7 @@ section! {
             reader.refuse(&ours, &keys::<Self>());
             for entry in others {
                 let message = format!("`{}` is not used by Dragoman", clip(&entry.key));
-                reader.within(&entry.key, |r| r.note(&entry.key_at, message, "nothing to do; it may stay"));
+                reader.within(&entry.key, |r| r.note(&entry.key_at, message, "no change needed; you can keep it"));
             }
         }
 
@@ -46,22 +46,22 @@ section! {
             schema.remove("additionalProperties");
         }
     } [
-        /// The name under which Dragoman is registered there.
-        "clientId" client_id: Option<Text> = Maybe(Sound("the client's name as a text", visible)),
+        /// The client id under which Dragoman is registered there.
+        "clientId" client_id: Option<Text> = Maybe(Sound("the client's id as a string", visible)),
             absent "Dragoman registers itself";
-        /// The secret for the name, if there is one. It requires `issuer`.
-        "clientSecret" client_secret: Option<Text> = Maybe(Secret("the client's secret as a text", visible));
-        /// The authorization server that knows the client: its issuer, a URL. Users are sent to no other one, and no other one
-        /// gets the secret.
-        "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server names";
+        /// The client's secret, if there is one. It requires `issuer`.
+        "clientSecret" client_secret: Option<Text> = Maybe(Secret("the client's secret as a string", visible));
+        /// The authorization server that knows the client: its issuer URL. Users and the secret are sent to no other
+        /// authorization server.
+        "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server advertises";
         /// Sends browsers back to the redirect URI of this client's issuer instead of `/oauth/callback`. It is required if clients
         /// at several authorization servers are registered by hand and this one does not name itself in its answers (`iss`,
         /// RFC 9207). The error for such an answer names the URI to register.
         "issuerCallback" issuer_callback: bool = Flag;
         /// The scopes that users are asked to allow.
         "scopes" scopes: Vec<String> = texts(scope),
-            absent "what the server asks for";
-        /// Lets one consent, whoever gives it, count for all callers. By default each authenticated caller gives its own.
+            absent "those that the server requests";
+        /// Applies the consent of any one caller to all callers. By default, each authenticated caller gives its own consent.
         "shared" shared: bool = Flag;
     ]
 }
@@ -71,7 +71,10 @@ fn visible(text: &Text) -> Result<(), Flaw> {
     if !text.expose().is_empty() && text.expose().bytes().all(|byte| matches!(byte, 0x20..=0x7e)) {
         return Ok(());
     }
-    Err(Flaw::new("this is empty, or has characters that are not of ASCII", "copy it from where it was made"))
+    Err(Flaw::new(
+        "this is empty or contains characters that are not printable ASCII",
+        "copy it again from the authorization server",
+    ))
 }
 
 /// Checks an address to which paths are appended: with TLS, or on this machine. Returns it without its final

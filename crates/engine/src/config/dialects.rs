@@ -39,7 +39,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexM
             reader.sound(&entry.key_at, check::word(&entry.key));
             if Dialect::base(&entry.key).is_some() {
                 let message = format!("`{}` is a built-in dialect", entry.key);
-                reader.fault(&entry.key_at, message, "write another name, and this one as its `base`");
+                reader.fault(&entry.key_at, message, "choose another name, and set its `base` to this one");
             }
             let row = read_one(reader, entry, dialects)?;
             dialects.insert(entry.key.clone(), row)
@@ -48,7 +48,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexM
 }
 
 fn read_one(reader: &mut Reader<'_>, entry: &Entry, others: &IndexMap<String, Dialect>) -> Option<Dialect> {
-    let mut fields = reader.fields(&entry.value, "a mapping with `base` and what differs from it")?;
+    let mut fields = reader.fields(&entry.value, "a mapping with `base` and the differences from it")?;
     reader.known.add(Known::Dialect, names(others));
     if !fields.has("base") {
         reader.fault(&entry.key_at, "this dialect has no `base`", "add it: base: standard");
@@ -107,7 +107,7 @@ fn meant(key: &str) -> String {
     }
     if let Some(member) = suggest::nearest(key, TROUBLE_MEMBERS) {
         return format!(
-            "say it of one kind of trouble: unknownTool: {{ {member}: … }}; `dragoman schema` lists all columns"
+            "set it for one kind of failure: unknownTool: {{ {member}: … }}; `dragoman schema` lists all columns"
         );
     }
     let near = suggest::ranked(key, names(), MOST_TOLD).join(", ");

@@ -88,7 +88,7 @@ fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut C
     if let (Some(_), Some(other)) = (own, other) {
         let help = "move its servers under `mcpServers`";
         reader.within("servers", |r| {
-            r.fault(&other.key_at, "`mcpServers` and `servers` say the same thing", help);
+            r.fault(&other.key_at, "`mcpServers` and `servers` mean the same thing", help);
         });
     }
     let base = &config.mcp_servers;
@@ -114,7 +114,7 @@ pub(super) fn nothing(reader: &mut Reader<'_>, base: Config) -> Config {
 /// Notes a configuration without servers, which is valid but hardly intended.
 fn note_no_servers(reader: &mut Reader<'_>, at: usize) {
     let help = "add `mcpServers:` with one entry or more";
-    reader.note(&(at..at), "there are no servers, so nothing is offered", help);
+    reader.note(&(at..at), "there are no servers, so there is nothing to serve", help);
 }
 
 fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
@@ -124,11 +124,11 @@ fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
         let key = entry.key.as_str();
         if is_word_of(key, FOREIGN_KEYS) {
             let help = match key {
-                "inputs" => "write ${NAME} for ${input:…} and set that variable",
-                // Gemini's, which may leave servers out.
+                "inputs" => "write ${NAME} instead of ${input:…}, and set that variable",
+                // The key of Gemini, which may exclude servers.
                 "mcp" => "choose servers per profile: profiles.default.servers",
                 "sandbox" => "Dragoman starts servers without a sandbox: let `command` start them in one",
-                _ => "nothing to do; it may stay",
+                _ => "no change needed; you can keep it",
             };
             reader.within(key, |r| r.note(&entry.key_at, format!("`{key}` is not used by Dragoman"), help));
         } else if key.starts_with("x-") {

@@ -37,8 +37,9 @@ section! {
             absent "the dialect's transport; without a dialect `http`";
         /// The path to which clients of an event stream post. Like `path`, it serves one purpose only.
         "message" message: Option<String> = Maybe(Parsed("a path", any_path)),
-            absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (`messagePath` names another); else the path itself";
-        /// `inherit`: as `auth` says; `none`: no authentication here.
+            absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (unless \
+                    `messagePath` names another); otherwise the path itself";
+        /// `inherit` follows the top-level `auth`; `none` requires no authentication.
         "auth" auth: EndpointAuth = Word;
     ]
 }
@@ -129,7 +130,7 @@ fn read_one(
         endpoint.message = None;
         reader.within("message", |reader| {
             let help = "remove it, or write transport: sse";
-            reader.fault(&message.key_at, "`message` goes with event streams only", help);
+            reader.fault(&message.key_at, "`message` applies only to event streams", help);
         });
     }
     Some(endpoint)

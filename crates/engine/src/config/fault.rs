@@ -89,8 +89,8 @@ impl fmt::Display for Faults {
         }
         let file = self.faults.first().map_or("the configuration", |fault| &*fault.file);
         match self.total {
-            1 => write!(f, "1 fault in {file}")?,
-            total => write!(f, "{total} faults in {file}")?,
+            1 => write!(f, "1 error in {file}")?,
+            total => write!(f, "{total} errors in {file}")?,
         }
         match self.total.saturating_sub(self.faults.len()) {
             0 => Ok(()),

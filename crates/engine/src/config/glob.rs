@@ -26,13 +26,13 @@ impl Glob {
             return Err("a pattern cannot be empty");
         }
         if pattern.len() > MAX_GLOB_BYTES {
-            return Err("a pattern has at most 1024 bytes");
+            return Err("a pattern can have at most 1024 bytes");
         }
         if pattern.starts_with('!') {
             return Err("a pattern cannot be negated with `!`");
         }
         if pattern.chars().any(char::is_control) {
-            return Err("a pattern cannot hold control characters");
+            return Err("a pattern cannot contain control characters");
         }
         Ok(Self { text: pattern.into(), plain: pattern.find(['*', '?']).unwrap_or(pattern.len()) })
     }

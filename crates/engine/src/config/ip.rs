@@ -21,9 +21,9 @@ impl IpRange {
         let refused = |reason| Flaw::new(reason, "write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7");
         let (address, bits) =
             text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
-        let written: IpAddr = address.parse().map_err(|_| refused("this is no IP address"))?;
+        let written: IpAddr = address.parse().map_err(|_| refused("this is not an IP address"))?;
         let first = written.to_canonical();
-        let no_bits = || refused("what stands behind the `/` is no number of bits of this address");
+        let no_bits = || refused("the number behind the `/` is not a valid prefix length for this address");
         let range = match bits {
             None => IpNet::from(first),
             Some(bits) => {
@@ -32,8 +32,9 @@ impl IpRange {
                 // The mapped addresses are ::ffff:0:0/96; a wider range holds more than IPv4.
                 let is_mapped = written.is_ipv6() && first.is_ipv4();
                 let bits = if is_mapped {
-                    bits.checked_sub(96)
-                        .ok_or_else(|| refused("a range of mapped addresses has at least 96 bits"))?
+                    bits.checked_sub(96).ok_or_else(|| {
+                        refused("a range of IPv4-mapped addresses needs a prefix length of at least 96")
+                    })?
                 } else {
                     bits
                 };
@@ -42,7 +43,7 @@ impl IpRange {
         };
         if range.trunc() != range {
             let help = format!("write {}", range.trunc());
-            return Err(Flaw::telling("the address has bits beyond those that count", help));
+            return Err(Flaw::telling("the address has bits set beyond the prefix length", help));
         }
         Ok(Self(range))
     }

@@ -47,11 +47,11 @@ impl KnownNames {
         }
         let help = suggest::or(name.expose(), names.iter().map(String::as_str), || {
             if names.is_empty() {
-                return format!("there is no {what} yet: add it, or remove this");
+                return format!("there is no {what} yet: add one, or remove this");
             }
             let mut listed: Vec<String> = names.iter().take(MOST_LISTED).map(|name| clip(name)).collect();
             listed.extend((names.len() > MOST_LISTED).then(|| "…".to_owned()));
-            format!("there are: {}", listed.join(", "))
+            format!("available: {}", listed.join(", "))
         });
         Some((format!("there is no {what} `{}`", clip(name.shown())), help))
     }

@@ -42,7 +42,7 @@ section! {
             }
             if let (Some(entry), Some(_)) = written {
                 let (idle, whole) = (units::show_time(idle), units::show_time(whole));
-                let message = format!("a call may be silent for {idle}, but last only {whole}");
+                let message = format!("the idle timeout of a call ({idle}) is longer than its total timeout ({whole})");
                 let help = "set callIdleTimeout to at most callTimeout";
                 reader.within("callIdleTimeout", |reader| reader.fault(&entry.value.at, message, help));
             } else if whole < Self::default().call_timeout {

@@ -17,7 +17,7 @@ use super::spellings::{Afresh, Apart, List, Mapping, Maybe, ServerText, Sound, S
 use super::text::Text;
 
 /// A value as a text, such as of a variable or of a header.
-const VALUE: &str = "a value as a text, such as \"\" or \"${NAME}\"";
+const VALUE: &str = "a value as a string, such as \"\" or \"${NAME}\"";
 
 section! {
     /// A child process that communicates over its standard input and output.
@@ -26,18 +26,18 @@ section! {
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
             schema.remove("additionalProperties");
             if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-                let stdio = json_schema!({ "const": "stdio", "description": "May be left out." });
+                let stdio = json_schema!({ "const": "stdio", "description": "The transport. Optional." });
                 properties.insert("type".to_owned(), stdio.to_value());
             }
         }
     } [
         /// A program: a path, or a name that is looked up in `PATH`. No shell is involved.
-        "command" command: Text = Sound("the program's name as a text", check::command), default Text::plain(""),
+        "command" command: Text = Sound("the program's name as a string", check::command), default Text::plain(""),
             needed "command: npx";
         /// The program's arguments, one by one.
         "args" args: Vec<Text> = List {
             what: "a list of arguments",
-            item: ServerText { what: "an argument as a text", secret: false, check: check::no_nul_text },
+            item: ServerText { what: "an argument as a string", secret: false, check: check::no_nul_text },
             or_one: false,
         };
         /// Environment variables, in addition to the few that every child process gets.
@@ -56,8 +56,8 @@ section! {
     pub struct HttpLink: "a mapping with `url`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             if let Some(oauth) = entry.value.entry("oauth").filter(|_| self.headers.contains_key(&AUTHORIZATION)) {
-                let help = "keep `headers` for a token of your own, or `oauth` to ask users for their consent";
-                let message = "`oauth` does not go with a header `Authorization`";
+                let help = "keep `headers` to send a token of your own, or `oauth` to ask users for their consent";
+                let message = "`oauth` cannot be combined with an `Authorization` header";
                 reader.within("oauth", |reader| reader.fault(&oauth.key_at, message, help));
             }
         }
@@ -114,7 +114,7 @@ pub(super) fn read_stdio(
     let command = match chosen {
         None => base.map(|base| base.command.clone()),
         Some(entry) => reader.within("command", |reader| {
-            let spelling = Sound("the program's name as a text", check::command);
+            let spelling = Sound("the program's name as a string", check::command);
             let command = spelling.read(reader, entry, None)?;
             note_shell_line(reader, entry, &command, fields.has("args"));
             Some(command)
@@ -132,7 +132,7 @@ fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_a
     let program = text.split_whitespace().next().unwrap_or_default();
     if !has_args && program != text && !program.contains(['/', '\\']) {
         let help = "if these are arguments, write them one by one: command: npx, args: [-y, package]";
-        reader.note(&entry.value.at, "no shell reads this: it is taken as the name of one program", help);
+        reader.note(&entry.value.at, "no shell interprets this: it is used as the name of one program", help);
     }
 }
 

@@ -39,7 +39,7 @@ impl Spelling<Vec<SocketAddr>> for Addresses {
             if address.port() != 0 && addresses.contains(&address) {
                 reader.fault(
                     &item.at,
-                    format!("`{}` stands twice", clip(text.shown())),
+                    format!("`{}` occurs twice", clip(text.shown())),
                     "keep one of the two",
                 );
                 continue;

@@ -60,7 +60,8 @@ pub fn load_knowing(
     // The default profile keeps its position in the file, or comes last.
     let base = base.unwrap_or_else(|| Config { profiles: IndexMap::new(), ..Config::default() });
     if text.len() > MAX_FILE_BYTES {
-        let help = "split the servers over several Dragomans, or move long texts to files: ${file:path}";
+        let help =
+            "split the servers among several Dragoman processes, or move long strings to files: ${file:path}";
         let broken =
             Broken { at: 0..0, message: "the file has more than 4MiB".to_owned(), help: help.to_owned() };
         return Err(refused(&Source::new(""), file, lookup, broken));

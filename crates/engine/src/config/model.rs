@@ -77,7 +77,7 @@ section! {
             items: "rules",
             least: 0,
             most: MAX_RULES,
-            help: "write at most 1000; patterns speak of many tools at once",
+            help: "write at most 1000; one pattern can match many tools",
         }, absent "everyone may use everything", see "[access.md](access.md)";
         /// Limits on the number of requests within a period.
         "rateLimits" rate_limits: Vec<RateLimit> = Sections {

@@ -117,7 +117,7 @@ impl<'a> Names<'a> {
         let Some((server, own)) = name.split_once("__") else {
             let server = if let [one] = servers { one } else { "*" };
             let help = format!("write {server}__{}", clip(name));
-            reader.note(at, "names begin with their server here, so nothing has this one", help);
+            reader.note(at, "names start with the server's name here, so nothing has this name", help);
             return;
         };
         if !servers.contains(&server) {
@@ -131,7 +131,7 @@ impl<'a> Names<'a> {
         let message = format!("the server `{server}` has no {} `{}`", what.word(), clip(own));
         let help = match suggest::nearest(own, what.of(&offered)) {
             Some(near) => format!("did you mean `{server}__{near}`?"),
-            None => format!("`dragoman list {server}` shows what it has"),
+            None => format!("`dragoman list {server}` lists its tools and prompts"),
         };
         reader.note(at, message, help);
     }
@@ -152,7 +152,7 @@ impl<'a> Names<'a> {
         }
         let message = format!("no server has a {} `{}` here", what.word(), clip(name));
         let help = suggest::or(name, all.iter().flat_map(|offered| what.of(offered)), || {
-            format!("`dragoman list {}` shows what is there", servers[0])
+            format!("`dragoman list {}` lists the available names", servers[0])
         });
         reader.note(at, message, help);
     }

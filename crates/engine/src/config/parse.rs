@@ -144,8 +144,9 @@ impl Builder {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    let help = "keep one document, remove the `---` before the second and what follows it";
-                    return Err(Broken::new(&at, "the file holds more than one document", help));
+                    let help =
+                        "keep one document: remove the `---` before the second one, and everything after it";
+                    return Err(Broken::new(&at, "the file contains more than one document", help));
                 }
                 Ok(())
             }
@@ -168,14 +169,16 @@ impl Builder {
                     self.spend(node.cost, &at)?;
                     self.place(node, &at)
                 }
-                None => {
-                    Err(Broken::new(&at, "this alias stands inside what it names", "write the value out"))
-                }
+                None => Err(Broken::new(
+                    &at,
+                    "this alias is inside the value that it refers to",
+                    "write the value out",
+                )),
             },
             Event::UnresolvedAlias(name) => {
                 let message = format!("there is no anchor `&{name}` above this alias");
                 let help =
-                    format!("write `&{name}` at the value that is meant, or quote the text: \"*{name}\"");
+                    format!("write `&{name}` before the value that you mean, or quote the text: \"*{name}\"");
                 Err(Broken::new(&at, message, help))
             }
             _ => Ok(()),
@@ -283,7 +286,7 @@ fn merge_parts(source: &Entry) -> Result<Vec<&Rc<Node>>, Broken> {
         Kind::Null | Kind::Scalar { .. } => Vec::new(),
     };
     if parts.is_empty() || parts.iter().any(|part| !matches!(part.kind, Kind::Map(_))) {
-        let help = "write `<<: *name`, where `&name` stands at a mapping";
+        let help = "write `<<: *name`, with `&name` before a mapping";
         return Err(Broken::new(&source.key_at, "`<<` takes a mapping, or a list of mappings", help));
     }
     Ok(parts)
@@ -313,8 +316,8 @@ fn check_tag(tag: Option<&Tag>, at: &Span) -> Result<bool, Broken> {
         // `!` alone means "not a plain scalar".
         Some(tag) if tag.original() == "!" => Ok(true),
         Some(tag) => {
-            let message = format!("the tag `{}` means nothing here", tag.original());
-            Err(Broken::new(at, message, "remove the tag; quote a text that starts with `!`"))
+            let message = format!("the tag `{}` is not supported", tag.original());
+            Err(Broken::new(at, message, "remove the tag; quote a string that starts with `!`"))
         }
     }
 }
@@ -323,7 +326,7 @@ fn too_deep(at: &Span) -> Broken {
     Broken::new(
         at,
         format!("more than {MAX_DEPTH} levels of nesting"),
-        "a configuration needs far fewer: close brackets",
+        "a configuration needs far fewer; look for unclosed brackets",
     )
 }
 
@@ -347,18 +350,14 @@ fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> Broken {
     }
     let line_start = text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[line_start..].lines().next().unwrap_or_default();
-    Broken {
-        at,
-        help: syntax_help(line, &info),
-        message: format!("this is not readable as YAML or JSON: {info}"),
-    }
+    Broken { at, help: syntax_help(line, &info), message: format!("this is not valid YAML or JSON: {info}") }
 }
 
 /// Advice on the most likely error in an unreadable line.
 fn syntax_help(line: &str, info: &str) -> String {
     let indent: &str = &line[..line.len() - line.trim_start().len()];
     let help = if indent.contains('\t') {
-        "indent with spaces; YAML takes no tabs there"
+        "indent with spaces; YAML does not allow tabs there"
     } else if info.contains("unclosed bracket") {
         "add the bracket that closes this one"
     } else if line.contains("${") && !line.contains("\"${") {
@@ -368,9 +367,9 @@ fn syntax_help(line: &str, info: &str) -> String {
     } else if line.contains(": *") || line.contains("- *") || line.contains("[*") {
         "put quotes around a value that starts with `*`"
     } else if line.matches('"').count() % 2 == 1 {
-        "a `\"` is missing on this line, or belongs to the text: write `\\\"` for it"
+        "a `\"` is missing on this line, or is part of the text: then write `\\\"` for it"
     } else if info.contains("quote") && line.matches('\'').count() % 2 == 1 {
-        "a `'` is missing on this line, or belongs to the text: write it twice"
+        "a `'` is missing on this line, or is part of the text: then write it twice"
     } else {
         "look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above"
     };

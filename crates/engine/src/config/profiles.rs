@@ -42,9 +42,9 @@ section! {
         /// not listed.
         "resources" resources: UriRules = Within, absent "everything";
         /// The name that clients display.
-        "title" title: Option<Text> = Maybe(any_text("a text"));
+        "title" title: Option<Text> = Maybe(any_text("a string"));
         /// Instructions for the model, placed before those of the servers.
-        "instructions" instructions: Option<Text> = Maybe(any_text("a text"));
+        "instructions" instructions: Option<Text> = Maybe(any_text("a string"));
         /// The dialect at `/mcp/NAME` and over standard input and output: `standard`, another built-in dialect, or one of
         /// `dialects`.
         "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "the top level's";
@@ -87,7 +87,7 @@ section! {
         "deny" deny: Vec<Glob> = globs();
         /// New names by old: 1 to 64 of `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = Mapping {
-            what: "a mapping of new names by old",
+            what: "a mapping from old names to new names",
             key: |name| Ok(name.to_owned()),
             value: Spelt { spelling: Parsed("the new name", new_name), schema: new_name_schema },
         };
@@ -112,7 +112,7 @@ fn refuse_repeated(reader: &mut Reader<'_>, rules: &Entry, renamed: &IndexMap<St
         if let Some(other) = taken.insert(new, &entry.key) {
             let message = format!("`{}` already has this new name", clip(other));
             reader.within("rename", |reader| {
-                reader.within(&entry.key, |r| r.fault(&entry.value.at, message, "write another new name"));
+                reader.within(&entry.key, |r| r.fault(&entry.value.at, message, "choose another name"));
             });
         }
     }
@@ -184,14 +184,14 @@ fn read_servers(reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<String>>)
     let mut chosen: Vec<String> = Vec::new();
     let items = reader.items(&entry.value, "a list of server names", true)?;
     if items.is_empty() {
-        let help = "name servers, or remove `servers`";
+        let help = "list servers, or remove `servers`";
         reader.note(&entry.value.at, "this profile has no servers, so it offers nothing", help);
     }
     for (index, item) in items.into_iter().enumerate() {
         reader.within(&format!("[{index}]"), |reader| {
             let name = reader.text(item, "a server's name")?;
             if chosen.iter().any(|other| other == name.expose()) {
-                let message = format!("the server `{}` stands twice", clip(name.shown()));
+                let message = format!("the server `{}` occurs twice", clip(name.shown()));
                 reader.fault(&item.at, message, "keep one of the two");
                 return None;
             }

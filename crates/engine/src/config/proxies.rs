@@ -77,7 +77,7 @@ fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<TrustedProxies> {
             let hops = number.parse().ok().filter(|hops| *hops <= MAX_HOPS);
             if hops.is_none() {
                 let help = format!("write a number from 0 to {MAX_HOPS}");
-                reader.fault(&node.at, "too many proxies in a row", help);
+                reader.fault(&node.at, "too many proxies", help);
                 return None;
             }
             hops

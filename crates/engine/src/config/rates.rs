@@ -30,7 +30,7 @@ section! {
             }
             if self.tools.is_some() && self.methods == RateMethods::All {
                 let help = "remove `tools`, or write methods: calls";
-                reader.fault(&entry.key_at, "only calls have tools, and this limit counts all requests", help);
+                reader.fault(&entry.key_at, "this limit counts all requests, but `tools` applies only to calls", help);
             }
             // A limit of zero requests must have no burst, either.
             let is_none = self.rate.count == 0 && !self.rate.period.is_zero();
@@ -108,7 +108,7 @@ impl Spelling<RequestRate> for Rate {
             return None;
         };
         if !(self.least..=MOST).contains(&count) || period.is_zero() || period > LONGEST {
-            let help = format!("write 1 to {MOST} in at most {}", units::show_time(LONGEST));
+            let help = format!("write 1 to {MOST} requests in at most {}", units::show_time(LONGEST));
             let message = format!("a rate of {} is out of bounds", clip(text.shown()));
             reader.fault(&entry.value.at, message, help);
             return None;

@@ -15,8 +15,8 @@ use super::suggest;
 use super::text::Text;
 use super::words::Words;
 
-/// The help for a value that must not be told.
-pub(super) const CHANGE_FILLED: &str = "change the value that is filled in";
+/// The help for a value that must not be quoted.
+pub(super) const CHANGE_FILLED: &str = "change the value that is substituted";
 
 /// A fault whose position has not been computed yet.
 struct Draft {
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         for entry in entries.iter().filter(|entry| entry.repeated) {
             let step = entry.key.clone();
             self.within(&step, |reader| {
-                let message = format!("the key `{step}` stands twice");
+                let message = format!("the key `{step}` occurs twice");
                 reader.fault(&entry.key_at, message, "keep one of the two");
             });
         }
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
         if found.is_none() {
             let names = || T::ALL.iter().map(|(name, _)| *name);
             let help = suggest::or(&entry.key, names(), || {
-                format!("remove it; there are: {}", names().collect::<Vec<_>>().join(", "))
+                format!("remove it; available: {}", names().collect::<Vec<_>>().join(", "))
             });
             self.fault(&entry.key_at, message, help);
         }
@@ -313,7 +313,7 @@ impl<'a> Reader<'a> {
             }
             self.within(&entry.key, |reader| {
                 let help = suggest::or(&entry.key, known.iter().copied(), || {
-                    format!("remove it; known here: {}", known.join(", "))
+                    format!("remove it; known keys: {}", known.join(", "))
                 });
                 reader.fault(&entry.key_at, format!("unknown key `{}`", clip(&entry.key)), help);
             });

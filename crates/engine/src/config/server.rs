@@ -79,7 +79,7 @@ section! {
         "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 1, most: 10_000 }),
             absent "4 child processes (16 with `affinity: session`) or 256 sessions";
         /// The server's purpose, for people.
-        "description" description: Option<Text> = Maybe(any_text("a text"));
+        "description" description: Option<Text> = Maybe(any_text("a string"));
         beside:
             /// The way to reach the server.
             link: Link = Link::Stdio(StdioLink::default());
@@ -89,7 +89,7 @@ section! {
 }
 
 fn tool_name(name: &str) -> Result<String, Flaw> {
-    let help = "write the name that the server itself gives the tool";
+    let help = "write the server's own name for the tool";
     Glob::parse(name).map(|_| name.to_owned()).map_err(|why| Flaw::new(why, help))
 }
 
@@ -216,12 +216,9 @@ fn read_timeout(reader: &mut Reader<'_>, node: &Node, longest: Duration) -> Opti
         return None;
     }
     if bare.is_some() {
-        let help = if text.hides() { CHANGE_FILLED.to_owned() } else { format!("write `{shown}` to say so") };
-        reader.note(
-            &node.at,
-            "a number from 1000 on is read as milliseconds, as some clients write it",
-            help,
-        );
+        let help =
+            if text.hides() { CHANGE_FILLED.to_owned() } else { format!("write `{shown}` to be explicit") };
+        reader.note(&node.at, "a number of 1000 or more is read as milliseconds, as in some clients", help);
     }
     Some(time)
 }

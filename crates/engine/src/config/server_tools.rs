@@ -80,12 +80,12 @@ pub(super) fn read(
             match (says, &only) {
                 (ListedTools::Never, _) => never.get_or_insert_default().extend(globs),
                 (ListedTools::Only, Some((other, _))) => {
-                    let message = format!("`{key}` and `{other}` both say which tools are served");
+                    let message = format!("`{key}` and `{other}` both select the tools to serve");
                     reader.fault(&entry.key_at, message, "keep one of the two");
                 }
                 (ListedTools::Only, None) => {
                     if globs.is_empty() {
-                        let help = "name tools, or remove the key to serve all";
+                        let help = "list tools, or remove the key to serve all";
                         reader.note(&entry.key_at, "no tool of this server is served", help);
                     }
                     only = Some((key, globs));
@@ -116,7 +116,7 @@ fn names(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<Vec<Glob>> {
 
 fn glob(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Glob> {
     let refused = |reader: &mut Reader<'_>, reason: &str| {
-        reader.fault(&node.at, reason, "write the name that the server itself gives the tool");
+        reader.fault(&node.at, reason, "write the server's own name for the tool");
     };
     Glob::parse(name).map_err(|reason| refused(reader, reason)).ok()
 }
@@ -168,7 +168,10 @@ fn fault(reader: &mut Reader<'_>, entry: &Entry) {
         "write `excludeTools` or `includeTools` with a list of the server's own names, or remove the key"
             .to_owned()
     });
-    let message = format!("`{}` looks like a choice of tools that Dragoman does not know", clip(&entry.key));
+    let message = format!(
+        "`{}` looks like a selection of tools in a form that Dragoman does not know",
+        clip(&entry.key)
+    );
     reader.fault(&entry.key_at, message, help);
 }
 

@@ -137,8 +137,8 @@ fn read_link(
     let Some(kind) = first.map(|first| first.key.as_str()).or(of_base) else {
         // A mistyped `comand` is reported once, not twice.
         if !fields.has_nearly(&["command", "url", "native"]) {
-            let help = "write `command` (a program), `url` (a server on the net) or `native: demo`";
-            reader.fault(&entry.key_at, "nothing says how to reach this server", help);
+            let help = "write `command` (a program), `url` (a server on the network) or `native: demo`";
+            reader.fault(&entry.key_at, "it is not configured how to reach this server", help);
         }
         fields.drop_all(&link_keys().collect::<Vec<_>>());
         return None;
@@ -154,7 +154,7 @@ fn read_link(
     };
     if let Some(second) = chosen.get(1) {
         let message = format!("a server has `{kind}` or `{}`, not both", second.key);
-        reader.fault(&second.key_at, message, "keep one of the two, or make two servers");
+        reader.fault(&second.key_at, message, "keep one of the two, or define two servers");
         fields.drop_all(&link_keys().collect::<Vec<_>>());
         return None;
     }
@@ -173,8 +173,8 @@ fn refuse_other_links(reader: &mut Reader<'_>, fields: &mut Fields<'_>, chosen: 
     for key in link_keys() {
         let Some(entry) = fields.take(key) else { continue };
         reader.within(key, |reader| {
-            let help = format!("remove it; it does nothing beside `{chosen}`");
-            reader.fault(&entry.key_at, format!("`{key}` does not go with `{chosen}`"), help);
+            let help = format!("remove it; it has no effect beside `{chosen}`");
+            reader.fault(&entry.key_at, format!("`{key}` cannot be combined with `{chosen}`"), help);
         });
     }
 }
@@ -188,7 +188,7 @@ fn take_url<'n>(
     for (alias, means) in URL_ALIASES {
         let Some(entry) = fields.take(alias) else { continue };
         if let Some(url) = url {
-            let message = format!("`{alias}` and `{}` say the same thing", url.key);
+            let message = format!("`{alias}` and `{}` mean the same thing", url.key);
             reader.within(alias, |reader| reader.fault(&entry.key_at, message, "keep `url`"));
             continue;
         }
@@ -210,7 +210,7 @@ fn check_type(reader: &mut Reader<'_>, given: GivenType<'_>, chosen: &str) {
             "native" => "remove `type`",
             _ => "write `type: http` or `type: sse`, or remove the line",
         };
-        let message = format!("this `type` does not go with `{chosen}`");
+        let message = format!("this `type` cannot be combined with `{chosen}`");
         reader.within("type", |reader| reader.fault(&entry.value.at, message, help));
     }
 }
@@ -255,6 +255,6 @@ fn foreign_help(key: &str, value: &Node) -> &'static str {
             "Dragoman starts the server without a sandbox, so that protection is gone: let `command` start it in one, such as a \
              container"
         }
-        _ => "nothing to do; it may stay",
+        _ => "no change needed; you can keep it",
     }
 }

@@ -104,10 +104,10 @@ pub(super) struct SomeWords;
 impl<T: Words> Spelling<Vec<T>> for SomeWords {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<T>>) -> Option<Vec<T>> {
         let mut words = Vec::new();
-        for item in reader.items(&entry.value, "a list of words", true)? {
+        for item in reader.items(&entry.value, "a list of strings", true)? {
             let Some(word) = reader.word(item, T::ALL) else { continue };
             if words.contains(&word) {
-                reader.fault(&item.at, "this stands twice", "keep one of the two");
+                reader.fault(&item.at, "this occurs twice", "keep one of the two");
             } else {
                 words.push(word);
             }

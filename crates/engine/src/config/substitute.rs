@@ -147,7 +147,7 @@ fn bare(before: &str, name: &str, secret: bool) -> Gap {
     };
     Gap {
         written,
-        message: format!("`${name}` is not filled in here"),
+        message: format!("`${name}` is not substituted here"),
         help: format!(
             "write ${{{name}}} for the variable, or $${name} for the characters `${name}` themselves"
         ),
@@ -297,12 +297,12 @@ fn not_understood(inside: &str) -> Gap {
             )
         }
         None => {
-            "write ${NAME}, ${NAME:-value} or ${file:path}, not nested; $${ stands for `${` itself".to_owned()
+            "write ${NAME}, ${NAME:-value} or ${file:path}, not nested; write $${ for `${` itself".to_owned()
         }
     };
     Gap {
         written: format!("${{{inside}}}"),
-        message: format!("`{shown}` is not understood"),
+        message: format!("`{shown}` is not a valid reference"),
         help,
         unset: false,
     }
@@ -315,7 +315,7 @@ fn unclosed(rest: &str) -> Gap {
 }
 
 fn too_long(text: &str) -> Gap {
-    let message = "the text has more than 1MiB when it is filled in".to_owned();
+    let message = "the text is larger than 1MiB after substitution".to_owned();
     let help = "use a smaller file or variable".to_owned();
     Gap { written: text.to_owned(), message, help, unset: false }
 }

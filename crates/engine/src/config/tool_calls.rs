@@ -38,8 +38,8 @@ pub(super) fn refuse_contradiction(
     let (Some(idle), Some(whole)) = (idle, whole) else { return };
     let Some(written) = entry.value.entry("timeout").filter(|_| idle > whole) else { return };
     let (idle, whole) = (units::show_time(idle), units::show_time(whole));
-    let message = format!("a call may be silent for {idle}, but last only {whole}");
+    let message = format!("the idle timeout of a call ({idle}) is longer than its total timeout ({whole})");
     reader.within("timeout", |reader| {
-        reader.fault(&written.value.at, message, "make timeout at most callTimeout");
+        reader.fault(&written.value.at, message, "set timeout to at most callTimeout");
     });
 }

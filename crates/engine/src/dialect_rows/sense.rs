@@ -11,7 +11,7 @@ use super::set::Unfit;
 /// A requirement for the value of a column, beyond its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValueRule {
-    /// A list of at least one text, none of them empty.
+    /// A list of at least one string, none of them empty.
     Listed,
     /// A text of one line that is not empty.
     Line,
@@ -71,9 +71,9 @@ const TROUBLE: &[&str] = &[
 impl ValueRule {
     fn allowed(self) -> &'static str {
         match self {
-            Self::Listed => "a list of at least one text, none of them empty",
-            Self::Line => "a text of one line",
-            Self::Comment => "a text of one line, which may be empty",
+            Self::Listed => "a list of at least one string, none of them empty",
+            Self::Line => "a string of one line",
+            Self::Comment => "a string of one line, which may be empty",
             Self::Tokens => "a list of HTTP header names",
             Self::Path => "a path without a query, such as /message",
             Self::Parameter => "the name of a query parameter, such as session_id",

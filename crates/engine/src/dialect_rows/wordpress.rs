@@ -13,9 +13,7 @@ use super::words::{
 
 pub(super) fn first() -> Dialect {
     Dialect {
-        about: text(
-            "A site's content behind POST, the site named in each request; every failure is an error",
-        ),
+        about: text("A site's content by POST; each request names the site; every failure is an error"),
         variants: VARIANTS,
         hello: Hello {
             versions: versions(&[&V2024_11_05]),
@@ -63,7 +61,7 @@ pub(super) fn hosted() -> Dialect {
     let first = first();
     Dialect {
         about: text(
-            "Its hosted successor: API keys, HTTP statuses for errors, a failed tool is a plain result",
+            "Its hosted successor: API keys, HTTP statuses for errors; a failed tool is a plain result",
         ),
         variants: &[],
         credentials: Some("{ keys: true }"),
@@ -149,7 +147,7 @@ fn hosted_errors() -> Errors {
 
 const VARIANTS: &[Variant] = &[Variant {
     name: "code",
-    about: "What its program does where its page says otherwise: other codes, notifications are answered",
+    about: "Follows its program where its page differs: other codes, and notifications are answered",
     changes: &[
         ("noId", r#""answer""#),
         ("parseError.message", r#""Invalid JSON""#),

@@ -40,7 +40,7 @@ pub enum AskFault {
     #[error("the question cannot be read")]
     Unreadable,
     /// Too many questions are open.
-    #[error("{0} questions already wait for answers of this client")]
+    #[error("{0} questions already wait for this client's answers")]
     Full(usize),
 }
 

@@ -107,7 +107,8 @@ fn everybody_is_asked_only_where_no_endpoint_is_open() {
 #[test]
 fn plain_http_to_a_site_is_worth_a_word() {
     let text = "mcpServers: { a: { native: wordpress, site: { url: 'http://h' } } }\nauth: { site: { url: 'http://h' } }";
-    let note = "passwords go to this site over http, where others can read them => write https://, unless the way to the site is safe";
+    let note = "passwords go to this site over http, where others can read them => write https://, unless you trust the network \
+                between Dragoman and the site";
     same(
         text,
         &notes_in_short(text),

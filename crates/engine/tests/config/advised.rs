@@ -13,14 +13,15 @@ fn noted(text: &str, wanted: &[&str]) {
 
 #[test]
 fn auth_that_asks_nobody_or_can_be_guessed() {
-    let nobody = "`auth` contains no way to log in, so callers are not asked who they are => write one, such as keys: true, or remove `auth`";
+    let nobody = "`auth` contains no way to log in, so callers are not authenticated => write one, such as keys: true, or remove \
+                  `auth`";
     for auth in ["auth: {}", "auth:", "auth: { bearer: }"] {
         noted(auth, &[&format!("2:1 auth [auth] {nobody}")]);
     }
     for meant in ["auth: { keys: true }", "auth: { bearer: { token: '${EMPTY}', optional: true } }"] {
         noted(meant, &[]);
     }
-    let short = "a token as short as this can be guessed => make one, for example with: openssl rand -hex 32";
+    let short = "this token is so short that it can be guessed => generate one, for example with: openssl rand -hex 32";
     noted("auth: { bearer: abc }", &[&format!("2:17 auth.bearer [***] {short}")]);
     noted(
         "auth: { bearer: { token: '${SECRET}' } }",
@@ -32,7 +33,7 @@ fn auth_that_asks_nobody_or_can_be_guessed() {
     noted(
         &format!("auth: {{ {jwt}, oauth: {oauth} }}"),
         &[
-            "2:48 auth.oauth [oauth] no client asks for the scope `b`, which every token needs => add it to `scopes`, too",
+            "2:48 auth.oauth [oauth] every token needs the scope `b`, but clients do not request it => add it to `scopes`, too",
         ],
     );
     noted(&format!("auth: {{ {jwt}, oauth: {} }}", oauth.replace("[a]", "[b, a]")), &[]);
@@ -41,10 +42,12 @@ fn auth_that_asks_nobody_or_can_be_guessed() {
 #[test]
 fn rules_about_askers_that_nobody_can_be() {
     let rule = |auth: &str, who: &str| format!("auth: {auth}\naccess: [{{ deny: '*', who: {who} }}]");
-    let key = "nobody shows an API key here, so this fits nobody => add keys: true to `auth`; or remove this";
-    let name = "nobody logs in by name here, so this fits nobody => add `users` or `site` to `auth`; names in tokens are claims: claim: { sub: NAME }; or remove this";
+    let key =
+        "API keys are not accepted here, so this matches nobody => add keys: true to `auth`; or remove this";
+    let name = "no way to log in by name is configured, so this matches nobody => add `users` or `site` to `auth`; names in \
+                tokens are claims: claim: { sub: NAME }; or remove this";
     let token =
-        "nobody shows a signed token here, so this fits nobody => add `jwt` to `auth`; or remove this";
+        "signed tokens are not accepted here, so this matches nobody => add `jwt` to `auth`; or remove this";
     let users = format!("{{ users: {{ ann: '{HASH}', bob: '{HASH}' }} }}");
     for (who, at, wanted) in [
         ("{ key: ci }", "access[0].who.key [key]", key),
@@ -58,14 +61,15 @@ fn rules_about_askers_that_nobody_can_be() {
         &rule(&users, "{ user: [ann, bop, 'z*', zoe] }"),
         &[
             "3:42 access[0].who.user[1] [bop] `auth.users` has no user `bop` => did you mean `bob`?",
-            "3:47 access[0].who.user[2] ['z*'] `auth.users` has no user `z*` => there are: ann, bob",
-            "3:53 access[0].who.user[3] [zoe] `auth.users` has no user `zoe` => there are: ann, bob",
+            "3:47 access[0].who.user[2] ['z*'] `auth.users` has no user `z*` => available: ann, bob",
+            "3:53 access[0].who.user[3] [zoe] `auth.users` has no user `zoe` => available: ann, bob",
         ],
     );
     noted(
         &rule(&users, "{ scheme: [basic, token, anyone] }"),
         &[
-            "3:46 access[0].who.scheme[1] [token] nobody shows who they are by `token` here, so this fits nobody => add `jwt` to `auth`; or remove this",
+            "3:46 access[0].who.scheme[1] [token] nobody authenticates with `token` here, so this matches nobody => add `jwt` to \
+             `auth`; or remove this",
         ],
     );
     // The same applies to callers that may manage, and to excluded callers.
@@ -89,11 +93,11 @@ fn rules_about_askers_that_nobody_can_be() {
 
 #[test]
 fn names_that_nothing_has() {
-    let bare = "names begin with their server here, so nothing has this one => write";
+    let bare = "names start with the server's name here, so nothing has this name => write";
     let unknown = |server: &str, help: &str| {
         format!("there is no server `{server}` here, so nothing has this name => {help}")
     };
-    let there_are = "there are: docs, blog";
+    let there_are = "available: docs, blog";
     noted(
         "access: [{ deny: [echo, dogs__echo, tasks__echo, docs__echo, '*echo', 'test://x'] }]",
         &[
@@ -110,7 +114,7 @@ fn names_that_nothing_has() {
         "profiles: { one: { servers: docs, tools: { allow: [echo, blog__echo] } } }",
         &[
             &format!("2:52 profiles.one.tools.allow[0] [echo] {bare} docs__echo"),
-            &format!("2:58 profiles.one.tools.allow[1] [blog__echo] {}", unknown("blog", "there are: docs")),
+            &format!("2:58 profiles.one.tools.allow[1] [blog__echo] {}", unknown("blog", "available: docs")),
         ],
     );
     // There is no note if names are formed in another way, or are new ones.
@@ -134,13 +138,15 @@ fn names_that_an_embedded_server_does_not_have() {
         "access: [{ deny: [old__fnid, old__find, old__tell, old__other, docs__wat, 'old__f*'] }]",
         &[
             "2:19 access[0].deny[0] [old__fnid] the server `old` has no tool or prompt `fnid` => did you mean `old__find`?",
-            "2:52 access[0].deny[3] [old__other] the server `old` has no tool or prompt `other` => `dragoman list old` shows what it has",
+            "2:52 access[0].deny[3] [old__other] the server `old` has no tool or prompt `other` => `dragoman list old` lists its \
+             tools and prompts",
         ],
     );
     noted(
         "rateLimits: [{ rate: 1/s, tools: [old__tell, old__describe] }]",
         &[
-            "2:35 rateLimits[0].tools[0] [old__tell] the server `old` has no tool `tell` => `dragoman list old` shows what it has",
+            "2:35 rateLimits[0].tools[0] [old__tell] the server `old` has no tool `tell` => `dragoman list old` lists its tools \
+             and prompts",
         ],
     );
     noted(
@@ -157,7 +163,8 @@ fn names_that_an_embedded_server_does_not_have() {
         "profiles: { one: { servers: old, names: plain, tools: { allow: [fnid, find, old__find, old__fin] } } }",
         &[
             "2:65 profiles.one.tools.allow[0] [fnid] no server has a tool `fnid` here => did you mean `find`?",
-            "2:88 profiles.one.tools.allow[3] [old__fin] no server has a tool `old__fin` here => `dragoman list old` shows what is there",
+            "2:88 profiles.one.tools.allow[3] [old__fin] no server has a tool `old__fin` here => `dragoman list old` lists the \
+             available names",
         ],
     );
 }
@@ -182,19 +189,21 @@ fn rules_for_all_where_names_are_plain_and_known() {
 #[test]
 fn keys_without_effect() {
     let shared =
-        "callers are not asked who they are, so all share this count => write per: ip, or add `auth`";
+        "callers are not authenticated, so all of them share this count => write per: ip, or add `auth`";
     noted(
         "rateLimits: [{ rate: 1/s, per: [principal, tool] }]",
         &[&format!("2:33 rateLimits[0].per[0] [principal] {shared}")],
     );
     noted("auth: { keys: true }\nrateLimits: { rate: 1/s, per: principal }", &[]);
-    let redact = "arguments are not written down, so there is nothing to leave out => remove it, or write arguments: true";
+    let redact =
+        "arguments are not recorded, so there is nothing to redact => remove it, or write arguments: true";
     noted("audit: { redact: [password] }", &[&format!("2:10 audit.redact [redact] {redact}")]);
     noted("audit: { redact: [password], arguments: true }", &[]);
     noted(
         "dialects: { mine: { base: bb }, own: { base: bb }, more: { base: own } }\ndialect: more",
         &[
-            "2:13 dialects.mine [mine] nothing behaves by this dialect => name it where it counts: endpoints: [{ path: /tools, dialect: mine }]",
+            "2:13 dialects.mine [mine] nothing uses this dialect => assign it to an endpoint: endpoints: [{ path: /tools, \
+             dialect: mine }]",
         ],
     );
 }
@@ -213,7 +222,7 @@ fn methods_of_a_dialect_that_no_version_has() {
             ),
             &format!(
                 "2:90 dialects.own.methods[3] [acme/turn] {}",
-                unknown("acme/turn", "nothing to do, if a server has it as an extension")
+                unknown("acme/turn", "no change needed if a server has it as an extension")
             ),
         ],
     );

@@ -59,7 +59,7 @@ fn a_file_full_of_faults_is_reported_in_part() {
     });
     let refused = try_load(&faults).expect_err("unknown keys");
     assert_eq!((refused.faults.len(), refused.total), (MAX_REPORTED, 30_000));
-    assert!(refused.to_string().ends_with("30000 faults in dragoman.yaml, 29900 of them not shown"));
+    assert!(refused.to_string().ends_with("30000 errors in dragoman.yaml, 29900 of them not shown"));
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn wanted(row: &ToolArgument) -> String {
         ArgumentType::Text | ArgumentType::Raw | ArgumentType::Html => "a string",
         ArgumentType::Integer => match from {
             Some(least) => {
-                return format!("the argument {:?} must be a whole number from {least} on", row.name);
+                return format!("the argument {:?} must be a whole number of at least {least}", row.name);
             }
             None => "a whole number",
         },

@@ -65,8 +65,8 @@ pub(super) fn services(answer: &Value, _values: &Values) -> String {
         let _ = write!(out, "\n- **{name}** ({})", said(row, &["type"]));
     }
     out.push_str(
-        "\n\nWithout a service, Kulturminner20180301 is asked; of its layers 6 has single monuments, 7 localities, 1 protected \
-         buildings, 14 cultural environments.",
+        "\n\nWithout a service, Kulturminner20180301 is queried. Its layer 6 contains single monuments, 7 localities, 1 \
+         protected buildings, and 14 cultural environments.",
     );
     out
 }

@@ -14,7 +14,7 @@ fn point(values: &Values) -> Result<(f64, f64), Trouble> {
     let coordinate = |name: &str, most: f64| {
         let found = values.number(name).filter(|number| number.abs() <= most);
         found.ok_or_else(|| {
-            Trouble::arguments(format!("the argument {name:?} must lie between -{most} and {most}"))
+            Trouble::arguments(format!("the argument {name:?} must be between -{most} and {most}"))
         })
     };
     Ok((coordinate("latitude", 90.0)?, coordinate("longitude", 180.0)?))

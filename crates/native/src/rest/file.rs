@@ -143,7 +143,7 @@ fn content(text: &str, argument: &str, most: usize) -> Result<(Bytes, Option<Str
         Some(url) => url.split_once(',').unwrap_or(("", url)),
         None => ("", text),
     };
-    let large = || Trouble::arguments(format!("the argument {argument:?} holds more than {most} bytes"));
+    let large = || Trouble::arguments(format!("the argument {argument:?} contains more than {most} bytes"));
     if data.len() / 4 > most / 3 + most / 30 + 1 {
         return Err(large());
     }
@@ -238,15 +238,15 @@ pub(super) fn file_name(text: &str, mime: &str) -> String {
 /// # Errors
 /// The fault of the URL.
 pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
-    let (scheme, behind) = text.split_once("://").ok_or("only URLs of http and https can be fetched")?;
+    let (scheme, behind) = text.split_once("://").ok_or("only http and https URLs can be fetched")?;
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
-        return Err("only URLs of http and https can be fetched");
+        return Err("only http and https URLs can be fetched");
     }
     let behind = behind.split('#').next().unwrap_or_default();
     let (authority, path) = behind.find(['/', '?']).map_or((behind, ""), |at| behind.split_at(at));
     let host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
     if authority.is_empty() || !authority.chars().all(host) || !has_port(authority) {
-        return Err("the URL names no host, or more than a host and a port");
+        return Err("the URL has no host, or has more than a host and a port before its path");
     }
     if text.len() > 8000 {
         return Err("the URL is too long");

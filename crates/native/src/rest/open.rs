@@ -42,12 +42,12 @@ pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, Str
         return Err(wrong("a route must begin with a slash, such as /wp/v2/posts, and must not be too long"));
     }
     if route.contains(['?', '#', '%', '\\']) || route.chars().any(char::is_control) {
-        return Err(wrong("a route has no ?, #, % and \\; what goes into the query is given beside it"));
+        return Err(wrong("a route cannot contain ?, #, % or \\; pass query parameters separately"));
     }
     let mut clean = String::new();
     for segment in route.split('/').filter(|segment| !segment.is_empty()) {
         if segment.bytes().all(|byte| byte == b'.') {
-            return Err(wrong("a route does not go up"));
+            return Err(wrong("a route cannot contain segments of dots, such as .."));
         }
         clean.push('/');
         clean.push_str(segment);
@@ -75,7 +75,7 @@ pub(super) fn request(
             return Err(Trouble::arguments(format!("calls cannot set the parameter {name:?}")));
         }
         if !embeds && is_one(name, EMBED) {
-            let words = "_embed shows what is at other routes, and the configuration lists those that may be asked: ask them one by \
+            let words = "_embed would include other routes, but the configuration allows only listed routes: request them one by \
                          one";
             return Err(Trouble::arguments(words));
         }

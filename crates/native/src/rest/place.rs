@@ -74,7 +74,7 @@ pub(crate) trait RequestTargets: Send + Sync {
 
     /// A likely cause of an answer that is not JSON.
     fn unread(&self, _kind: UnreadableKind) -> &'static str {
-        "is this the right address?"
+        "is this address correct?"
     }
 
     /// The known cause of a redirect from one URL to another.

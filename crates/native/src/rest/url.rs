@@ -23,16 +23,14 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     let fits =
         |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}');
     if !behind.chars().all(fits) {
-        return Err(
-            "the URL has characters that URLs do not have; international names are written in their ASCII form",
-        );
+        return Err("the URL contains invalid characters; write international names in their ASCII form");
     }
     if behind.contains(['?', '#']) {
-        return Err("the URL must have no query and no fragment");
+        return Err("the URL must not have a query or a fragment");
     }
     let (authority, path) = behind.find('/').map_or((behind, ""), |at| behind.split_at(at));
     if authority.contains('@') {
-        return Err("the URL must name no account: it is given beside the URL");
+        return Err("the URL must not contain a user name or a password: give them separately");
     }
     let host = authority.strip_prefix('[').map_or_else(
         || authority.split(':').next().unwrap_or_default(),
@@ -40,13 +38,13 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     );
     let in_authority = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
     if host.is_empty() || !authority.chars().all(in_authority) {
-        return Err("the URL names no host");
+        return Err("the URL has no host");
     }
     if !has_port(authority) {
         return Err("the URL's port is invalid: write a number from 1 to 65535");
     }
     if path.split('/').any(|part| matches!(part, "." | "..")) {
-        return Err("the URL's path must not go up");
+        return Err("the URL's path must not contain . or .. segments");
     }
     Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
 }

@@ -133,7 +133,7 @@ impl World {
         }
         if !shape.is_of(&last) {
             let words =
-                "the site answered with one thing where several were asked for: it may be too old for this";
+                "the site returned a single item instead of a list: it may be too old for this request";
             return Err(Trouble::new(Condition::UpstreamError, words));
         }
         let totals = run.totals;
@@ -320,8 +320,8 @@ fn found_at(answer: &Value, at: &str) -> Option<Value> {
 
 /// The failure for an answer that has a success status and no content.
 fn swallowed() -> Trouble {
-    let words = "the answer says success and has nothing of what was asked for in it: something swallows answers there, such as \
-                 an error that nobody is shown, a cache or a firewall";
+    let words = "the answer reports success but contains none of the requested data: a hidden error, a cache or a firewall at \
+                 the site may have removed it";
     Trouble::new(Condition::UpstreamError, words)
 }
 
@@ -330,7 +330,7 @@ fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> 
     let to = (300..400).contains(&response.status).then(|| response.header("location")).flatten()?;
     let to: String = to.chars().filter(|c| !c.is_control()).take(200).collect();
     let to = to.split('?').next().unwrap_or_default();
-    let why = places.redirected(url, to).unwrap_or("configure the address that it really has");
+    let why = places.redirected(url, to).unwrap_or("configure its actual address");
     let words = format!("the server redirects to {to}: {why}");
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }

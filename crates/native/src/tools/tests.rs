@@ -66,7 +66,7 @@ fn a_number_that_names_something_is_not_made_another() {
         for wrong in [json!(0), json!(-1), json!("0"), json!(-3.0)] {
             let given = Map::from_iter([("id".to_owned(), wrong.clone()), ("page".to_owned(), json!(-1))]);
             let refused = read(&given, &row, policy).unwrap_err().message;
-            assert_eq!(refused, "the argument \"id\" must be a whole number from 1 on", "{wrong}");
+            assert_eq!(refused, "the argument \"id\" must be a whole number of at least 1", "{wrong}");
         }
         let given = Map::from_iter([("id".to_owned(), json!(1)), ("page".to_owned(), json!(-1))]);
         assert_eq!(Value::Object(read(&given, &row, policy).unwrap().0), json!({"id": 1, "page": 1}));

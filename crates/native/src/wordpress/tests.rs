@@ -172,7 +172,7 @@ fn credentials_that_are_missing_or_wrong_are_told_apart() {
     let fake = Fake::new(move |_| Ok(reply(401, &no)));
     let (_, words, condition) = refused(&asked(&over(fake), "wp_get_tags", &json!({})));
     assert!(
-        words.starts_with("You are not currently logged in. (an Application Password is needed"),
+        words.starts_with("You are not currently logged in. (an Application Password is required"),
         "{words}"
     );
     assert_eq!(condition, "badCredentials");
@@ -219,7 +219,7 @@ fn arguments_that_do_not_fit_ask_nothing() {
         ("wp_delete_post", json!({"id": 1, "force": "maybe"}), "true or false"),
         ("wp_get_posts", json!([]), "must be an object"),
         ("wp_upload_media_from_url", json!({"url": "file:///etc/passwd"}), "http and https"),
-        ("wp_upload_media_from_url", json!({"url": "https://a@b/"}), "names no host"),
+        ("wp_upload_media_from_url", json!({"url": "https://a@b/"}), "the URL has no host"),
         (
             "wp_upload_media_from_base64",
             json!({"base64": "%%%", "fileName": "a", "mimeType": "a/b"}),

@@ -84,7 +84,7 @@ fn version_at(frame: &Frame, span: Span) -> Option<Cow<'_, str>> {
 pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
     let text = frame.text();
     let params = frame.params().ok_or(HelloFault::Member("params", "is required"))?;
-    let get = |key| params.unique(text, key).map_err(|_| HelloFault::Member(key, "stands twice"));
+    let get = |key| params.unique(text, key).map_err(|_| HelloFault::Member(key, "occurs twice"));
     let asked = get("protocolVersion")?
         .filter(|span| span.len() <= MAX_VERSION)
         .and_then(|span| Some((span, version_at(frame, span)?)));

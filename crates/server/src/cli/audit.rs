@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     if let (Some(since), Some(until)) = (query.since_ms, query.until_ms)
         && since > until
     {
-        let message = format!("no call can be since {} and until {}", rfc3339(since), rfc3339(until));
+        let message = format!("--since ({}) is later than --until ({})", rfc3339(since), rfc3339(until));
         return Err(Failure::usage(message).help("a span counts back from now: --since 2h --until 1h"));
     }
     if args.follow {

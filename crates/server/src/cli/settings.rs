@@ -156,7 +156,7 @@ pub(super) fn show(preset: Preset, over: Option<&Path>, console: &Console) -> Re
     let text = text_of(file)?;
     let name = file.display();
     console.print(&format!(
-        "# The preset {}:\n{}\n---\n# What {name} says over it:\n{}",
+        "# The preset {}:\n{}\n---\n# The settings of {name}, which override it:\n{}",
         preset.name,
         preset.text.trim_end(),
         text.trim_end()

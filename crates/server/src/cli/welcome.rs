@@ -166,7 +166,7 @@ impl Credential {
             let how = format!("replace KEY with an API key; create one with: dragoman key new me{config}");
             (Some("Bearer KEY"), Some(how))
         } else if auth.bearer.is_some() {
-            (Some("Bearer TOKEN"), Some("replace TOKEN with the one of auth.bearer".to_owned()))
+            (Some("Bearer TOKEN"), Some("replace TOKEN with the token of auth.bearer".to_owned()))
         } else if auth.oauth.is_some() {
             (None, Some("clients log in with OAuth when they are asked to; the Inspector and scripts send a token".to_owned()))
         } else if !auth.jwt.is_empty() {

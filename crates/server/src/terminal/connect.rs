@@ -60,7 +60,7 @@ pub(crate) async fn connect(
             (embedded(spoken), None)
         }
         Target::Native(other) => {
-            let why = format!("this program embeds no server `{}`", other.name());
+            let why = format!("this program has no embedded server `{}`", other.name());
             return Err(Failure::usage(why));
         }
         Target::Http { uri, headers, transport } => {
@@ -124,7 +124,7 @@ impl TerminalGuest<'_> {
         transport: HttpTransport,
     ) -> Result<Connected, LinkError> {
         if let Some(era) = self.pinned.filter(|era| transport == HttpTransport::Sse && !era.has_sessions()) {
-            return Err(LinkError::EventStream(format!("there is no protocol version {era} over it")));
+            return Err(LinkError::EventStream(format!("it does not support protocol version {era}")));
         }
         let mut climb = self.climb(Reach::of(transport));
         let connected = self.connector(client).over_http(&target, &mut climb).await;

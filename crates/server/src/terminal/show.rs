@@ -176,7 +176,7 @@ fn size(bytes: usize) -> String {
 fn decoded(base64: &str) -> Result<Vec<u8>, Failure> {
     STANDARD
         .decode(base64)
-        .map_err(|e| Failure::new(format!("the server sent bytes that are no Base64: {e}")))
+        .map_err(|e| Failure::new(format!("the server sent bytes that are not valid Base64: {e}")))
 }
 
 fn members(text: &[u8]) -> Option<Members> {

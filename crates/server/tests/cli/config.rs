@@ -217,7 +217,10 @@ async fn a_preset_is_shown_with_what_extends_it() {
     assert!(plain.text().contains("native: plain") && !plain.text().contains("9123"), "{plain:?}");
     let both = in_folder(&folder, &["config", "show", "--preset", "bb", "--config", "mine.yaml"], "").await;
     assert!(both.text().contains(plain.text().trim_end()), "{both:?}");
-    assert!(both.text().contains("# What mine.yaml says over it:\nlisten: 127.0.0.1:9123\n"), "{both:?}");
+    assert!(
+        both.text().contains("# The settings of mine.yaml, which override it:\nlisten: 127.0.0.1:9123\n"),
+        "{both:?}"
+    );
     let lost = in_folder(&folder, &["config", "show", "--preset", "bb", "--config", "lost.yaml"], "").await;
     assert!(lost.code == Some(2) && lost.err.contains("lost.yaml"), "{lost:?}");
 }

@@ -32,7 +32,7 @@ pub enum ChildError {
     },
     /// The child does not read its stdin: the queue had no room for this line in time. The child continues.
     #[error(
-        "{program} does not read its stdin: {queued} bytes are waiting, no room for more within {waited:?}"
+        "{program} does not read its stdin: {queued} bytes are queued, and the queue stayed full for {waited:?}"
     )]
     Stalled {
         /// The program's name.
@@ -173,7 +173,7 @@ fn last_words(stderr: &str) -> String {
     }
     let start = tail.char_indices().rev().nth(CHARS - 1).map_or(0, |(start, _)| start);
     let dots = if start > 0 { "…" } else { "" };
-    format!("; its last words on stderr: {dots}{}", &tail[start..])
+    format!("; its last output on stderr: {dots}{}", &tail[start..])
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
         let six = "1\n2\n\n3\n4\n5\n6";
         assert_eq!(
             exit(0, false, six),
-            "npx exited with code 0; its last words on stderr: 2 | 3 | 4 | 5 | 6"
+            "npx exited with code 0; its last output on stderr: 2 | 3 | 4 | 5 | 6"
         );
         let long = exit(0, false, &"ä".repeat(1000));
         assert!(long.ends_with(&format!("stderr: …{}", "ä".repeat(600))), "{long}");

@@ -54,7 +54,7 @@ pub enum SpawnError {
         max: usize,
     },
     /// The supervisor is ending all children.
-    #[error("no program is started any more: all are being stopped")]
+    #[error("no more programs are started: all are being stopped")]
     ShuttingDown,
     /// Any other error, such as a lack of memory, processes or file descriptors.
     #[error("{program} could not be started: {source}")]
@@ -95,7 +95,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), SpawnError> {
     }
     for (name, value) in &spec.env {
         if name.is_empty() || name.contains(['=', '\0']) {
-            return refuse(format!("{:?} is no name for an environment variable", printable(name)));
+            return refuse(format!("{:?} is not a valid name for an environment variable", printable(name)));
         }
         if value.contains('\0') {
             return refuse(format!("the environment variable {name} contains a NUL character"));

@@ -44,7 +44,7 @@ pub enum LinkError {
     #[error("sent more than {0} bytes in one message (`limits.result` in the configuration)")]
     TooLong(usize),
     /// There was no memory for the answer.
-    #[error("answered, but the answer was given up: {0}")]
+    #[error("answered, but the answer was abandoned: {0}")]
     OutOfMemory(OutOfMemory),
     /// The stream ended before the answer arrived.
     #[error("closed its stream before it answered")]
@@ -73,7 +73,7 @@ pub enum LinkError {
     #[error("could not be started: {0}")]
     Spawn(#[from] SpawnError),
     /// The upstream refused the introduction.
-    #[error("refused the introduction: error {code}: {message}")]
+    #[error("refused the handshake: error {code}: {message}")]
     Refused {
         /// The error's code.
         code: i32,
@@ -81,7 +81,7 @@ pub enum LinkError {
         message: String,
     },
     /// The introduction is invalid.
-    #[error("sent an invalid introduction: {0}")]
+    #[error("sent an invalid answer to the handshake: {0}")]
     Hello(#[from] HelloFault),
     /// The upstream now answers in another era than at the time when its lists were last fetched.
     #[error(

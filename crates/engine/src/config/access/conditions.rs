@@ -22,8 +22,8 @@ section! {
             let Some(arguments) = entry.value.entry("arguments") else { return };
             for path in self.arguments.keys() {
                 if let Some(outer) = self.arguments.keys().find(|outer| outer.leads_to(path)) {
-                    let message = format!("{path} stands inside {outer}, which is a condition of this rule, too");
-                    let help = "keep one of the two, or make two rules";
+                    let message = format!("{path} is part of {outer}, which is also a condition of this rule");
+                    let help = "keep one of the two, or write two rules";
                     reader.within("arguments", |reader| reader.fault(&arguments.value.at, message, help));
                 }
             }
@@ -65,7 +65,7 @@ impl Spelling<Patterns> for PlacedValues {
                 }
                 let path = path?;
                 if values.keys().any(|other| other.is_like(&path) || other.parts_in_case(&path)) {
-                    let message = "this place is named twice; case does not matter";
+                    let message = "this path occurs twice; case does not matter";
                     reader.fault(&entry.key_at, message, "keep one of the two");
                 }
                 values.insert(path, globs)

@@ -19,14 +19,14 @@ impl ValuePath {
     /// A short description of the problem.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() || text.len() > MAX_PATH_BYTES {
-            return Err("a path has 1 to 256 bytes");
+            return Err("a path must have 1 to 256 bytes");
         }
         let steps: Box<[Box<str>]> = match text.strip_prefix('/') {
             Some(pointer) => pointer.split('/').map(unescape).collect::<Result<_, _>>()?,
             None => text.split('.').map(Into::into).collect(),
         };
         if steps.iter().any(|step| step.is_empty()) {
-            return Err("a step of this path is empty");
+            return Err("a segment of this path is empty");
         }
         Ok(Self { steps })
     }
@@ -62,7 +62,7 @@ fn unescape(step: &str) -> Result<Box<str>, &'static str> {
     let mut rest = step;
     while let Some(at) = rest.find('~') {
         if !rest[at + 1..].starts_with(['0', '1']) {
-            return Err("in a JSON Pointer `~` is written `~0`");
+            return Err("in a JSON Pointer, write `~0` for `~`");
         }
         rest = &rest[at + 2..];
     }

@@ -26,7 +26,7 @@ section! {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let is_either = |key: &str| suggest::nearest(key, ["allow", "deny"]).is_some();
             if self.allow.is_some() && self.deny.is_some() {
-                reader.fault(&entry.key_at, "a rule has `allow` or `deny`, not both", "make two rules");
+                reader.fault(&entry.key_at, "a rule has `allow` or `deny`, not both", "write two rules");
             }
             // A mistyped or unreadable key is reported once, not twice.
             if !entry.value.entries().iter().any(|entry| is_either(&entry.key)) {
@@ -39,7 +39,7 @@ section! {
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let (tools, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| entry.key == "tools");
             for entry in tools {
-                let help = "write the patterns behind `allow` or `deny`: deny: [\"*delete*\"]";
+                let help = "write the patterns under `allow` or `deny`: deny: [\"*delete*\"]";
                 reader.within("tools", |reader| reader.fault(&entry.key_at, "a rule has no `tools`", help));
             }
             reader.refuse(&others, &section::keys::<Self>());

@@ -17,8 +17,8 @@ pub(super) fn token(token: &str) -> Result<(), Flaw> {
     if token.chars().all(|c| c.is_ascii_graphic()) {
         return Ok(());
     }
-    let message = "a bearer token has only visible ASCII characters, and no spaces";
-    Err(Flaw::new(message, "make one, for example with: openssl rand -hex 32"))
+    let message = "a bearer token must consist of visible ASCII characters without spaces";
+    Err(Flaw::new(message, "generate one, for example with: openssl rand -hex 32"))
 }
 
 /// Checks a name that HTTP's Basic scheme can carry (RFC 7617 section 2).
@@ -26,17 +26,17 @@ pub(super) fn user(name: &str) -> Result<String, Flaw> {
     if (1..=128).contains(&name.len()) && !name.contains(':') && !name.chars().any(char::is_control) {
         return Ok(name.to_owned());
     }
-    Err(Flaw::new("a user's name has 1 to 128 bytes, and no colon", "write a name such as ann"))
+    Err(Flaw::new("a user's name must have 1 to 128 bytes and no colon", "write a name such as ann"))
 }
 
 /// Checks a hash `$argon2id$v=19$m=…,t=…,p=…$SALT$HASH`, whose parameters must be affordable for each login.
 pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
     let hash = hash.expose();
-    let make = "make one: echo -n PASSWORD | argon2 \"$(openssl rand -hex 8)\" -id -e";
+    let make = "generate one: echo -n PASSWORD | argon2 \"$(openssl rand -hex 8)\" -id -e";
     let Some(rest) = hash.strip_prefix("$argon2id$") else {
         return Err(Flaw::new("this is not an argon2id hash; do not write the password itself here", make));
     };
-    let broken = || Flaw::new("this argon2id hash is not complete", make);
+    let broken = || Flaw::new("this argon2id hash is incomplete", make);
     let parts: Vec<&str> = rest.split('$').collect();
     let [version, parameters, salt, output] = parts.as_slice() else { return Err(broken()) };
     let is_base64 = |text: &str| {
@@ -60,7 +60,7 @@ pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
         return Ok(());
     }
     let message = format!(
-        "this hash is too costly or too cheap: at most m={MOST_MEMORY},t={MOST_PASSES},p={MOST_LANES}"
+        "the cost of this hash is too high or too low; the limits are m={MOST_MEMORY},t={MOST_PASSES},p={MOST_LANES}"
     );
     Err(Flaw::new(message, make))
 }
@@ -96,14 +96,14 @@ pub(super) fn algorithm(name: &str, shown: &str) -> Result<Algorithm, Flaw> {
         return Ok(*algorithm);
     }
     let names: Vec<&str> = Algorithm::ALL.iter().map(|(name, _)| *name).collect();
-    let there_are = format!("there are: {}", names.join(", "));
+    let there_are = format!("available: {}", names.join(", "));
     if name.eq_ignore_ascii_case("none") {
-        return Err(Flaw::new("a token without a signature could be anybody's", there_are));
+        return Err(Flaw::new("anybody could forge a token without a signature", there_are));
     }
     if ["HS256", "HS384", "HS512"].iter().any(|own| own.eq_ignore_ascii_case(name)) {
-        let message = format!("`{name}` needs a shared secret, and an issuer's keys are public");
+        let message = format!("`{name}` needs a shared secret, but an issuer's keys are public");
         return Err(Flaw::new(message, there_are));
     }
     let help = suggest::or(name, names.iter().copied(), || there_are);
-    Err(Flaw::new(format!("`{}` is no signature that is known here", clip(shown)), help))
+    Err(Flaw::new(format!("unknown signature algorithm `{}`", clip(shown)), help))
 }

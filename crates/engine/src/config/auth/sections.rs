@@ -26,7 +26,7 @@ section! {
             let (issuers, resource) = (entry.value.entry("jwt"), entry.value.entry("oauth"));
             if let Some(resource) = resource.filter(|_| issuers.is_none() && self.jwt.is_empty()) {
                 let help = "add the issuer: jwt: { issuer: https://id.example.com }";
-                reader.within("oauth", |r| r.fault(&resource.key_at, "no issuer's tokens would be taken", help));
+                reader.within("oauth", |r| r.fault(&resource.key_at, "no issuer's tokens would be accepted", help));
             }
             let Some(issuers) = issuers else { return };
             refuse_repeated(reader, &issuers.value, &self.jwt);
@@ -45,7 +45,7 @@ section! {
         "users" users: IndexMap<String, Text> = Mapping {
             what: "a mapping of password hashes by name",
             key: user,
-            value: Spelt { spelling: Secret("an argon2id hash as a text", password_hash), schema: hash_schema },
+            value: Spelt { spelling: Secret("an argon2id hash as a string", password_hash), schema: hash_schema },
         };
         /// Names and application passwords, for HTTP's Basic scheme, that a WordPress site checks.
         "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
@@ -85,7 +85,7 @@ fn refuse_repeated(reader: &mut Reader<'_>, node: &Rc<Node>, issuers: &[Jwt]) {
     for (at, issuer) in issuers.iter().enumerate().filter(|_| items.len() == issuers.len()) {
         if issuers[..at].iter().any(|other| other.issuer.expose() == issuer.issuer.expose()) {
             let help = "keep one of the two, with both audiences";
-            reader.within("jwt", |reader| reader.fault(&items[at].at, "this issuer stands twice", help));
+            reader.within("jwt", |reader| reader.fault(&items[at].at, "this issuer occurs twice", help));
         }
     }
 }
@@ -98,7 +98,7 @@ fn require_audience(reader: &mut Reader<'_>, node: &Rc<Node>) {
         if !entries.is_empty() && !entries.iter().any(|entry| entry.key == "audience") {
             let help = "add the `aud` value of its tokens: audience: https://mcp.example.com/mcp; or `oauth.resource`";
             let at = item.at.start..item.at.start;
-            let message = "tokens issued for others would be accepted";
+            let message = "tokens issued for other services would be accepted";
             reader.within(&format!("jwt[{index}]"), |reader| reader.fault(&at, message, help));
         }
     }
@@ -109,14 +109,14 @@ section! {
     pub struct SiteCheck: "a mapping with `url`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
             if sound && is_readable_on_the_way(self.url.expose()) {
-                let help = "write https://, unless the way to the site is safe";
+                let help = "write https://, unless you trust the network between Dragoman and the site";
                 let message = "passwords go to this site over http, where others can read them";
                 reader.note(&entry.key_at, message, help);
             }
         }
     } [
         /// The site's address: `https://example.com`.
-        "url" url: Text = Sound("a text", site_url), default Text::plain(""), needed "url: https://example.com";
+        "url" url: Text = Sound("a string", site_url), default Text::plain(""), needed "url: https://example.com";
         /// The capability that a user must have there.
         "capability" capability: String = Parsed("a capability's name", |name| word(name.expose())),
             default "manage_options".to_owned();
@@ -136,7 +136,7 @@ section! {
         }
     } [
         /// The URL of this gateway as clients write it and as tokens name it in `aud`: `https://mcp.example.com/mcp`.
-        "resource" resource: Text = Sound("a text", safe_name), default Text::plain(""),
+        "resource" resource: Text = Sound("a string", safe_name), default Text::plain(""),
             needed "resource: https://mcp.example.com/mcp";
         /// The scopes that clients request.
         "scopes" scopes: Vec<String> = texts(scope),

@@ -115,8 +115,8 @@ pub(in crate::config) fn read_link(
     };
     for row in NativeLink::ROWS.iter().filter(|row| !native.takes(row.key)) {
         let Some(entry) = fields.take(row.key) else { continue };
-        let message = format!("`{}` does not go with `native: {}`", row.key, native.name());
-        reader.within(row.key, |r| r.fault(&entry.key_at, message, "remove it; it does nothing there"));
+        let message = format!("`{}` cannot be combined with `native: {}`", row.key, native.name());
+        reader.within(row.key, |r| r.fault(&entry.key_at, message, "remove it; it has no effect there"));
     }
     let base = base.filter(|base| base.native == native).cloned();
     let mut link = base.unwrap_or_else(|| NativeLink { native, ..NativeLink::default() });
@@ -124,7 +124,7 @@ pub(in crate::config) fn read_link(
         let help = "add it: site: { url: \"${WORDPRESS_URL}\", username: \"${WORDPRESS_USERNAME}\", \
                     password: \"${WORDPRESS_APP_PASSWORD}\" }";
         let at = chosen.map_or(&entry.key_at, |chosen| &chosen.value.at);
-        reader.fault(at, format!("`{}` works on a site, and none is named", native.name()), help);
+        reader.fault(at, format!("`{}` needs a site, but none is configured", native.name()), help);
     }
     if let Some(entry) = fields.take("phases") {
         link.phases = reader.within("phases", |reader| read_phases(reader, &entry.value, native.phases()));

@@ -19,14 +19,14 @@ section! {
             }
             if self.username.is_some() != self.password.is_some() {
                 let help = "write both, or neither; is a variable empty?";
-                reader.fault(&entry.key_at, "a user name and a password belong together", help);
+                reader.fault(&entry.key_at, "a user name and a password must be given together", help);
             }
             if self.url.is_none() && !self.headers {
                 let help = "add it: url: https://example.com; or let requests choose: headers: true";
-                reader.fault(&entry.key_at, "nothing says which site this is", help);
+                reader.fault(&entry.key_at, "the site's `url` is missing", help);
             }
             if self.url.as_ref().is_some_and(|url| check::is_readable_on_the_way(url.expose())) {
-                let help = "write https://, unless the way to the site is safe";
+                let help = "write https://, unless you trust the network between Dragoman and the site";
                 let message = "passwords go to this site over http, where others can read them";
                 reader.note(&entry.key_at, message, help);
             }
@@ -110,6 +110,6 @@ fn route(route: &Text) -> Result<String, Flaw> {
     if path.starts_with('/') && !path.contains(['?', '#']) && !path.split('/').any(|part| part == "..") {
         return Ok(path.to_owned());
     }
-    let help = "write it as it stands behind /wp-json, with * for anything: /wc/v3/*";
-    Err(Flaw::new("this is no route of a site's REST API", help))
+    let help = "write the path after /wp-json, with * for anything: /wc/v3/*";
+    Err(Flaw::new("this is not a route of a site's REST API", help))
 }

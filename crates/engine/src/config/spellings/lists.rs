@@ -25,7 +25,7 @@ pub(in crate::config) fn refuse_empty(reader: &mut Reader<'_>, node: &Node) {
     if matches!(&node.kind, Kind::List(items) if items.is_empty())
         || matches!(&node.kind, Kind::Map(entries) if entries.is_empty())
     {
-        reader.fault(&node.at, "nothing is named here", "name something, or remove the key");
+        reader.fault(&node.at, "this is empty", "add an entry, or remove the key");
     }
 }
 
@@ -60,7 +60,7 @@ impl<T, S: Spelling<T>> Spelling<Vec<T>> for Values<S> {
 
 /// Texts without secrets, one or a list of them.
 pub(in crate::config) fn texts(parse: fn(&Text) -> Result<String, Flaw>) -> Values<Parsed> {
-    Values { what: "a list", item: Parsed("a text", parse), some: false }
+    Values { what: "a list", item: Parsed("a string", parse), some: false }
 }
 
 /// A list of values with one spelling. The schema does not allow a single value, even if the reader accepts
@@ -120,7 +120,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: Spelling<V>> Spelling<IndexMap<K, V>> fo
             reader.within(&entry.key, |reader| {
                 let key = reader.sound(&entry.key_at, (self.key)(&entry.key));
                 if key.as_ref().is_some_and(|key| !seen.insert(key.clone())) {
-                    let message = format!("`{}` stands twice; case does not count", entry.key);
+                    let message = format!("`{}` occurs twice; case does not count", entry.key);
                     reader.fault(&entry.key_at, message, "keep one of the two");
                 }
                 let value = self.value.read(reader, entry, None)?;

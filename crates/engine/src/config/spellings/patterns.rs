@@ -16,7 +16,7 @@ pub(in crate::config) struct Pattern(Option<Known>);
 
 impl Spelling<Glob> for Pattern {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Glob>) -> Option<Glob> {
-        let text = reader.text(&entry.value, "a pattern as a text")?;
+        let text = reader.text(&entry.value, "a pattern as a string")?;
         if let Some(known) = self.0.filter(|_| !text.expose().contains(['*', '?'])) {
             reader.refuse_unknown(&entry.value, &text, known);
         }

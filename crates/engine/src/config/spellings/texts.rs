@@ -86,7 +86,7 @@ pub(in crate::config) struct OrEmpty {
 impl Spelling<Option<Text>> for OrEmpty {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Option<Text>>) -> Option<Option<Text>> {
         let read = if self.secret { Reader::secret_text } else { Reader::text };
-        let text = read(reader, &entry.value, "a text")?;
+        let text = read(reader, &entry.value, "a string")?;
         if text.expose().is_empty() {
             return Some(None);
         }

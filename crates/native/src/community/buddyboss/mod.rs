@@ -61,7 +61,7 @@ const APIS: &[Api] = &[
         doubt: Some(doubt(
             &["ldlms/v2"],
             (Condition::UpstreamError, "LearnDash is not active on the site"),
-            "the LearnDash of the site does not offer this",
+            "the site's LearnDash does not offer this",
         )),
         newer: None,
     },

@@ -68,7 +68,7 @@ fn check(function: &Function, given: usize) -> Result<(), FormulaFault> {
         (least, most) if least == most => least.to_string(),
         (least, most) => format!("{least} to {most}"),
     };
-    let message = format!("{name} wants {wants} arguments and is given {given}");
+    let message = format!("wrong number of arguments for {name}: {given} instead of {wants}");
     Err(FormulaFault::new(FormulaFaultKind::Validation, message, format!("write {}", function.usage)))
 }
 
@@ -83,10 +83,10 @@ fn names() -> impl Iterator<Item = &'static str> {
 fn unknown(what: &str, name: &str) -> FormulaFault {
     let shown: String = name.chars().take(40).collect();
     let help = match find(name) {
-        Some(function) => format!("functions stand in brackets: write {}", function.usage),
+        Some(function) => format!("a function must be in brackets: write {}", function.usage),
         None => match nearest(name, names()) {
-            Some(near) => format!("perhaps {near} is meant"),
-            None => "the tool's description lists what there is".to_owned(),
+            Some(near) => format!("did you mean {near}?"),
+            None => "the tool's description lists all names".to_owned(),
         },
     };
     FormulaFault::new(FormulaFaultKind::Validation, format!("there is no {what} {shown:?}"), help)

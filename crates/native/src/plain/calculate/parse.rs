@@ -29,7 +29,8 @@ pub(super) fn parse(text: &str) -> Result<Node, FormulaFault> {
     match parser.peek() {
         None => Ok(node),
         Some(c) => {
-            Err(parser.fault(format!("{c:?} stands behind the formula"), "write one formula, in brackets"))
+            Err(parser
+                .fault(format!("{c:?} is left over after the formula"), "write one formula, in brackets"))
         }
     }
 }
@@ -66,7 +67,7 @@ impl Parser<'_> {
             return Err(self.fault(format!("more than {DEEPEST} brackets are open"), "calculate it in parts"));
         }
         match self.peek() {
-            None => Err(self.fault("the formula ends too early", "close what is open, as in (+ 1 2)")),
+            None => Err(self.fault("the formula ends too early", "close the open brackets, as in (+ 1 2)")),
             Some('(') => {
                 self.take();
                 self.blanks();
@@ -83,7 +84,9 @@ impl Parser<'_> {
                 Ok(Node::Vector(self.rest(']', depth)?))
             }
             Some('"') => self.string(),
-            Some(c @ (')' | ']')) => Err(self.fault(format!("{c:?} closes nothing"), "remove it")),
+            Some(c @ (')' | ']')) => {
+                Err(self.fault(format!("{c:?} has no matching opening bracket"), "remove it"))
+            }
             Some(_) => self.atom(),
         }
     }

@@ -73,7 +73,7 @@ impl FormulaFault {
         Self::new(
             FormulaFaultKind::Validation,
             format!("{what} is needed here"),
-            "check the order and the kind of the arguments",
+            "check the order and the types of the arguments",
         )
     }
 

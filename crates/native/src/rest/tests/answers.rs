@@ -96,7 +96,7 @@ fn nothing_is_no_answer_to_who_reads() {
     all.extend(said(Fake::json(json!(false)), "wp_get_post_types", &json!({})));
     assert_eq!(all.len(), 12);
     for message in all {
-        assert!(message.contains("nothing of what was asked for"), "{message}");
+        assert!(message.contains("none of the requested data"), "{message}");
     }
     // PHP's empty object; an empty answer to a change; and WordPress's `null`, where any value is allowed.
     let phases = buddyboss::Phases { extended: true, ..buddyboss::Phases::default() };
@@ -148,10 +148,10 @@ fn who_wants_to_be_asked_later_says_when() {
             Fake::replying(move |_| HttpResponse { status, headers: headers.clone(), body: Bytes::new() });
         refused(&asked(&site(Compact, fake), "wp_get_posts", &json!({}))).1
     };
-    assert!(late(429, "120").ends_with("; the site says: in 120 seconds"));
-    assert!(late(503, " 3600 ").ends_with("; the site says: in 3600 seconds"));
+    assert!(late(429, "120").ends_with("; the site asks to wait 120 seconds"));
+    assert!(late(503, " 3600 ").ends_with("; the site asks to wait 3600 seconds"));
     for (status, after) in [(429, "soon"), (503, "Fri, 31 Dec 1999 23:59:59 GMT"), (500, "5"), (429, "-5")] {
-        assert!(!late(status, after).contains("the site says"), "{after}");
+        assert!(!late(status, after).contains("the site asks"), "{after}");
     }
 }
 
@@ -168,7 +168,7 @@ fn errors_are_read_like_other_answers() {
     assert!(
         error(401, challenge("basic"), "<h1>Authorization Required</h1>").contains("password of its own")
     );
-    assert!(error(401, challenge("Bearer"), "<h1>No</h1>").contains("an Application Password is needed"));
+    assert!(error(401, challenge("Bearer"), "<h1>No</h1>").contains("an Application Password is required"));
     let words = r#"{"code":"rest_forbidden","message":"Sorry."}"#;
     assert!(error(401, challenge("Basic"), words).starts_with("Sorry. (an Application Password"));
     let marked = "\u{feff}{\"code\":\"rest_post_invalid_id\",\"message\":\"Invalid post ID.\"}";

@@ -177,7 +177,7 @@ const OF_STYLES: &[Bind] = &[Bind {
     name: "parent",
     at: "/parent",
     missing: Missing::Trouble(
-        "the site shows no earlier versions of styles one by one: it may be too old for this",
+        "the site does not return single revisions of styles: it may be too old for this request",
     ),
 }];
 

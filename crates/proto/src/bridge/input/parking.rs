@@ -160,7 +160,7 @@ pub fn url_questions(
         };
         let params = format!(
             "{{\"mode\":\"url\",\"message\":{},\"url\":{}}}",
-            quote(&string("message").unwrap_or("Please visit this page to go on.".into())),
+            quote(&string("message").unwrap_or("Please visit this page to continue.".into())),
             quote(&string("url")?),
         );
         if !declares_question(client, capabilities, Method::Elicit, params.as_bytes()) {

@@ -101,7 +101,7 @@ impl HeldServer {
                 self.status = Some(ExitStatus::from_raw(status));
             }
             Some(HolderReport::Gone { cpu }) => {
-                tracing::debug!(cpu, "a server and all that it started are gone; processor time in ms");
+                tracing::debug!(cpu, "a server and all processes that it started have ended; CPU time in ms");
                 (self.ended, self.gone) = (true, true);
             }
             Some(_) => {}

@@ -148,7 +148,7 @@ async fn shutdown_stops_all_and_starts_none() {
     assert_eq!(state(first.handle().pid()), None);
     assert_eq!(state(second.handle().pid()), None);
     let error = within(supervisor.spawn(&Spec::new("cat"), impatient())).await.unwrap_err();
-    assert_eq!(error.to_string(), "no program is started any more: all are being stopped");
+    assert_eq!(error.to_string(), "no more programs are started: all are being stopped");
 }
 
 #[tokio::test]
@@ -168,7 +168,7 @@ async fn dropping_the_supervisor_stops_its_children_with_all_grace() {
     let (supervisor, child) = start(&shell("cat; echo 'saved' >&2; exit 5"), Limits::default()).await;
     drop(supervisor);
     let exit = within(child.handle().gone()).await;
-    assert_eq!(exit.to_string(), "sh was stopped: it exited with code 5; its last words on stderr: saved");
+    assert_eq!(exit.to_string(), "sh was stopped: it exited with code 5; its last output on stderr: saved");
 }
 
 /// This test starts its own program as a process that owns a child, and kills it so that it cannot clean up.

@@ -71,7 +71,7 @@ async fn the_end_is_explained_to_readers_and_writers_again_and_again() {
     let script = "echo answer; echo 'cannot open database' >&2; echo 'giving up' >&2; exit 3";
     let (_supervisor, mut child) = start(&shell(script), Limits::default()).await;
     assert_eq!(line(&mut child).await, "answer");
-    let expected = "sh exited with code 3; its last words on stderr: cannot open database | giving up";
+    let expected = "sh exited with code 3; its last output on stderr: cannot open database | giving up";
     for _ in 0..2 {
         let error = within(child.recv()).await.unwrap_err();
         assert!(error.is_final());

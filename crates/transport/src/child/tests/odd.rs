@@ -76,7 +76,7 @@ async fn a_server_that_dies_in_the_middle_of_an_answer_is_explained() {
     let half = answer(2).len() / 2;
     assert_eq!(line(&mut child).await, answer(2)[..half], "no JSON, so nobody takes it for an answer");
     let error = within(child.recv()).await.unwrap_err();
-    let words = "odd exited with code 42; its last words on stderr: odd: dying with code 42, as told";
+    let words = "odd exited with code 42; its last output on stderr: odd: dying with code 42, as told";
     assert_eq!(error.to_string(), words);
 }
 

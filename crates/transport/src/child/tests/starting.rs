@@ -132,7 +132,7 @@ async fn what_no_process_can_be_given_is_named() {
     );
     assert_eq!(
         refusal(Spec::new("cat").env("A=B", "c")).await,
-        "cat cannot be started: \"A=B\" is no name for an environment variable"
+        "cat cannot be started: \"A=B\" is not a valid name for an environment variable"
     );
     assert_eq!(
         refusal(Spec::new("cat").env("A", "b\0c")).await,

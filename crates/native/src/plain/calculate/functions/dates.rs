@@ -50,7 +50,7 @@ fn seconds(value: &Value) -> Result<i64, FormulaFault> {
         other => i64::try_from(other.whole()?).map_err(|_| no())?,
     };
     if found.abs() > FARTHEST {
-        Err(FormulaFault::arithmetic("this time is too far away"))
+        Err(FormulaFault::arithmetic("this time is too far from today"))
     } else {
         Ok(found)
     }
@@ -59,7 +59,7 @@ fn seconds(value: &Value) -> Result<i64, FormulaFault> {
 fn later(seconds: i64, days: &Value) -> Result<i64, FormulaFault> {
     let days = i64::try_from(days.whole()?).ok().and_then(|days| days.checked_mul(DAY));
     let sum = days.and_then(|more| seconds.checked_add(more)).filter(|sum| sum.abs() <= FARTHEST);
-    sum.ok_or_else(|| FormulaFault::arithmetic("this time is too far away"))
+    sum.ok_or_else(|| FormulaFault::arithmetic("this time is too far from today"))
 }
 
 fn read(text: &str) -> Option<i64> {

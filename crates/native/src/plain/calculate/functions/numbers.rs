@@ -106,7 +106,7 @@ fn subtract(values: &[Value]) -> FormulaResult {
 fn divide(values: &[Value]) -> FormulaResult {
     let over = |a: &Value, b: &Value| {
         if b.number()? == 0.0 {
-            return Err(FormulaFault::arithmetic("nothing can be divided by zero"));
+            return Err(FormulaFault::arithmetic("division by zero is undefined"));
         }
         let whole = |a: i128, b: i128| (a.checked_rem(b) == Some(0)).then(|| a.checked_div(b)).flatten();
         pair(a, b, whole, |a, b| a / b)
@@ -120,13 +120,13 @@ fn divide(values: &[Value]) -> FormulaResult {
 
 fn whole2(values: &[Value], run: fn(i128, i128) -> Option<i128>) -> FormulaResult {
     let (a, b) = (values[0].whole()?, values[1].whole()?);
-    run(a, b).map(Value::Int).ok_or_else(|| FormulaFault::arithmetic("nothing can be divided by zero"))
+    run(a, b).map(Value::Int).ok_or_else(|| FormulaFault::arithmetic("division by zero is undefined"))
 }
 
 fn modulo(values: &[Value]) -> FormulaResult {
     let (a, b) = (&values[0], &values[1]);
     if b.number()? == 0.0 {
-        return Err(FormulaFault::arithmetic("nothing can be divided by zero"));
+        return Err(FormulaFault::arithmetic("division by zero is undefined"));
     }
     let exact = |a: i128, b: i128| {
         a.checked_rem(b).map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
@@ -140,7 +140,9 @@ fn extreme(values: &[Value], better: fn(f64, f64) -> bool) -> FormulaResult {
         [Value::Vector(inner)] => inner.as_slice(),
         values => values,
     };
-    let mut best = values.first().ok_or_else(|| FormulaFault::arithmetic("nothing has no extreme"))?;
+    let mut best = values
+        .first()
+        .ok_or_else(|| FormulaFault::arithmetic("an empty vector has no minimum and no maximum"))?;
     best.number()?;
     for value in &values[1..] {
         if better(value.number()?, best.number()?) {

@@ -100,7 +100,7 @@ fn mean(numbers: &[f64]) -> f64 {
 fn variance(vector: &Value) -> Result<f64, FormulaFault> {
     let numbers = some(vector)?;
     if numbers.len() < 2 {
-        return Err(FormulaFault::arithmetic("a sample of one number does not vary"));
+        return Err(FormulaFault::arithmetic("a sample needs at least two numbers"));
     }
     let mean = mean(&numbers);
     Ok(numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / (numbers.len() - 1) as f64)
