@@ -1,9 +1,10 @@
-//! Instruction budgets: what valgrind counts, so a run on a busy machine says the same as one on an idle one.
+//! Instruction budgets, counted by valgrind, so a run on a busy machine gives the same result as one on an idle
+//! machine.
 //!
-//! The way of a call is promised to take at most 60 000 instructions. All limits stand a little above what was counted,
-//! so that a regression shows. Raise one only together with the reason for it.
+//! The documentation promises at most 60 000 instructions per call. All limits are a little above the measured counts,
+//! so that a regression shows. Raise a limit only if you also state the reason.
 
-// What the macros of the measurement write is public without docs and reads its own arguments.
+// The code that the measurement macros generate is public without docs, and reads its own arguments.
 #![allow(missing_docs, unreachable_pub)]
 #![allow(clippy::wildcard_imports, clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -19,7 +20,7 @@ use proto::codec::sse::{SseDecoder, SseEvent};
 use proto::json::{MAX_DEPTH, Scanner};
 use workload::{Call, List, event, prose, records};
 
-/// A count of instructions above which the measurement fails.
+/// A limit on the number of instructions; a measurement above it fails.
 fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
     LibraryBenchmarkConfig::default()
         .tool(Callgrind::default().hard_limits([(EventKind::Ir, instructions)]))
@@ -33,7 +34,7 @@ fn tools_call(call: Call) -> ExchangeAnswer {
     black_box(black_box(call).make())
 }
 
-// Its length does not count: the list is made once, and each client is written the same bytes.
+// The length of the list does not matter: the list is built once, and each client gets the same bytes.
 #[library_benchmark]
 #[bench::of_1000_tools(args = (), setup = List::of_1000_tools, config = at_most(5_400))]
 fn tools_list(list: List) -> Vec<Bytes> {

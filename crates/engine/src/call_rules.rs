@@ -12,16 +12,16 @@ use crate::exchange::Timeouts;
 pub struct RequestRules {
     /// Its time limits.
     pub timeouts: Timeouts,
-    /// The second sending, if it may have been executed.
+    /// The rule for sending it again if it may have been executed.
     pub resend: ResendRule,
 }
 
 /// The rules for all requests to one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallRules {
-    /// The rules for requests of which nothing else is said.
+    /// The rules for requests that have no specific rule.
     pub usual: RequestRules,
-    /// The longest time that a request waits for the server to come back.
+    /// The maximum time that a request waits for its server to return.
     pub resend_wait: Duration,
     /// The number of calls that run at once.
     pub concurrent: usize,
@@ -49,14 +49,14 @@ impl CallRules {
         Self { usual, resend_wait: limits.resend_wait, concurrent, waiting, tools }
     }
 
-    /// Rules under which nothing is sent.
+    /// Rules under which no request is sent.
     pub fn nothing() -> Self {
         let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
         let usual = RequestRules { timeouts, resend: ResendRule::Never };
         Self { usual, resend_wait: Duration::ZERO, concurrent: 0, waiting: 0, tools: Vec::new() }
     }
 
-    /// The rules for a call of a tool, or for another request.
+    /// The rules for a call of a tool, or for any other request.
     pub fn for_request(&self, tool: Option<&ToolEntry>) -> RequestRules {
         let Some(tool) = tool.filter(|_| !self.tools.is_empty()) else { return self.usual };
         self.of_name(&tool.own_name()).unwrap_or(self.usual)
@@ -73,7 +73,8 @@ impl CallRules {
     }
 }
 
-/// The time limits of a request: a total time that somebody set for it counts, any other gives way to the time of silence.
+/// The time limits of a request. A total time that is configured for the request itself bounds the idle time; otherwise
+/// the total time is at least the idle time.
 fn timeouts(idle: Duration, own: Option<Duration>, usual: Duration) -> Timeouts {
     match own {
         Some(overall) => Timeouts { idle: idle.min(overall), overall },

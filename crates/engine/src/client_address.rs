@@ -31,8 +31,8 @@ impl ClientAddress {
         Self { address: peer, peer, is_proxy: false }
     }
 
-    /// Determines the client of a request. An entry that is not an address ends the search: no trusted proxy vouched
-    /// for the entries left of it.
+    /// Determines the client of a request. An entry that is not an address ends the search, because no trusted proxy
+    /// has confirmed the entries to its left.
     pub fn of(peer: IpAddr, headers: &HeaderMap, trusted: &TrustedProxies) -> Self {
         let direct = Self::direct(peer);
         let address = match trusted {
@@ -62,7 +62,7 @@ impl ClientAddress {
     }
 }
 
-/// The addresses that proxies have named, the last one first, up to an entry that is not an address.
+/// The addresses that proxies have named, last one first, up to an entry that is not an address.
 fn entries(headers: &HeaderMap) -> impl Iterator<Item = IpAddr> {
     let lines = headers.get_all(FORWARDED_FOR).iter().rev();
     let texts = lines.flat_map(|line: &HeaderValue| line.as_bytes().rsplit(|byte| *byte == b','));
@@ -107,7 +107,8 @@ mod tests {
             (1, &chain[..], "10.0.0.1", false),
             (2, &chain[..], "10.0.0.2", false),
             (3, &chain[..], "203.0.113.9", false),
-            // Fewer entries than hops: the first one was written by the proxy that the client skipped to.
+            // Fewer entries than hops: the client skipped some proxies, and the first entry was written by
+            // the one that it connected to.
             (9, &chain[2..], "192.0.2.1", true),
             (9, &["198.51.100.1"], "198.51.100.1", false),
             (1, &[], "192.0.2.1", true),
@@ -134,7 +135,7 @@ mod tests {
             ("10.0.0.1", &[], "10.0.0.1", true),
             ("10.0.0.1", &["unknown"], "10.0.0.1", true),
             ("10.0.0.1", &["6.6.6.6, junk, 10.0.0.2"], "10.0.0.2", false),
-            // A client inside of the trusted networks is the first one of the chain.
+            // A client inside the trusted networks is the first address of the chain.
             ("10.0.0.1", &["10.9.9.9, 10.0.0.2"], "10.9.9.9", false),
         ] {
             assert_eq!(client(peer, lines, &trusted), (address.to_owned(), is_proxy), "{peer} {lines:?}");

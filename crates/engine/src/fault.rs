@@ -1,6 +1,7 @@
-//! Refusals and failures of the gateway itself, in the one form that reaches a client.
+//! Rejections and failures of the gateway itself, in the one form that reaches a client.
 //!
-//! Modules raise their own errors; at the edge they become a [`Fault`]. It must not know transports beyond a status.
+//! Modules return their own errors, which become a [`Fault`] at the edge. It must not know transports beyond a
+//! status.
 
 use bytes::Bytes;
 use proto::era::{Era, EraFault};
@@ -18,7 +19,7 @@ pub enum Blame {
     Upstream,
 }
 
-/// The kind of fault, independent of the code that an endpoint's dialect has for it.
+/// The kind of fault, independent of the code that an endpoint's dialect uses for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// The message is not JSON.
@@ -100,7 +101,7 @@ pub struct Fault {
     pub condition: Condition,
     /// The subject: the name of a tool, a server, a method or a profile.
     pub subject: Option<String>,
-    /// True if the missing item exists, but not for this caller. Only the audit log shows this; no client learns of
+    /// True if the missing item exists, but not for this caller. Only the audit log shows this; clients cannot see
     /// it.
     pub hidden: bool,
     /// The page where a user can give the consent that the server requires.
@@ -108,7 +109,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault of the client; the status is the one that the era's table has for the code.
+    /// A fault of the client; the status is taken from the era's table of codes.
     pub fn client(code: i32, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -143,7 +144,7 @@ impl Fault {
         Self::upstream(name, retry, message).with_data(data)
     }
 
-    /// The fault that server `name` requires a user's consent first, which is given at `page`.
+    /// The fault that server `name` requires a user's consent first; the user can give it at `page`.
     pub fn wants_consent(name: &str, page: &str) -> Self {
         let data =
             format!("{{\"server\":{},\"retry\":true,\"authorizationUrl\":{}}}", quote(name), quote(page));
@@ -179,7 +180,7 @@ impl Fault {
         self
     }
 
-    /// Sets `hidden`: the missing item may exist for other callers.
+    /// Sets `hidden`, which means that the missing item may exist for other callers.
     #[must_use]
     pub fn hiding(mut self, hidden: bool) -> Self {
         self.hidden = hidden;

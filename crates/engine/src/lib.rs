@@ -1,6 +1,6 @@
 //! The decisions of the gateway: configuration, catalogue, names, the life of one exchange.
 //!
-//! Pure: no runtime, clock, randomness or files. Time is an argument; randomness and secrets come in through a port.
+//! Pure: no runtime, clock, randomness or files. Time is an argument; randomness and secrets are supplied through a port.
 //!
 //! | module | is for |
 //! |---|---|

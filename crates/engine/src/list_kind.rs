@@ -1,4 +1,4 @@
-//! The kinds of items that servers list. It must not know what they are.
+//! The kinds of items that servers list. It must not know their contents.
 
 use proto::mcp::Method;
 

@@ -1,4 +1,5 @@
-//! The paths that are served: profiles, each by a dialect or by the protocol. It must not know requests.
+//! The paths that are served: profiles, each with a dialect or with the protocol's own behavior. It must not
+//! know requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ pub struct ServedPath {
     pub profile: usize,
     /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
-    /// The path for messages of a client with an event stream; `None` unless a dialect's stream is served beside it.
+    /// The path for messages of a client with an event stream; `None` unless a dialect's stream has a separate path.
     pub messages: Option<Arc<str>>,
     /// True if such a stream can be opened here.
     pub streams: bool,
@@ -23,7 +24,7 @@ pub struct ServedPath {
     pub asks: bool,
 }
 
-/// The first path segments that are or may be used otherwise: no profile has its second path below them.
+/// First path segments that have, or may get, another purpose: no profile has its second path below them.
 const RESERVED: &[&str] =
     &["admin", "api", "health", "mcp", "message", "messages", "metrics", "oauth", "ready", "sse"];
 
@@ -39,7 +40,7 @@ pub fn second_path(path: &str) -> Option<&str> {
 /// All served paths.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ServedPaths {
-    /// A list, because there are few: comparing is faster than hashing.
+    /// A list, because there are only a few paths, and comparing them is faster than hashing.
     all: Vec<(Box<str>, ServedPath)>,
     /// Second paths of profiles.
     unlisted: Vec<Box<str>>,
@@ -55,7 +56,7 @@ impl ServedPaths {
         for slug in config.profiles.keys() {
             let Some(at) = number(slug) else { continue };
             let dialect = config.dialect_of(slug).and_then(|name| dialects.get(name));
-            // Messages are posted here, whatever else the dialect has: a path beside it belongs to an endpoint alone.
+            // Messages are posted here in any dialect; only an endpoint has a separate path for them.
             let place =
                 ServedPath { profile: at, dialect, messages: None, streams: false, posts: true, asks: true };
             enter(&mut all, &format!("/mcp/{slug}"), place.clone(), None);
@@ -78,7 +79,7 @@ impl ServedPaths {
             let posts = endpoint.transport != Some(EndpointTransport::Sse) || beside.is_none();
             enter(&mut all, &endpoint.path, ServedPath { posts, ..place }, beside.as_deref());
         }
-        // Endpoints go before them.
+        // Endpoints take precedence over them.
         let seconds: Vec<_> = config.profiles.keys().filter_map(|slug| second_of(&all, slug)).collect();
         let unlisted = seconds.iter().map(|(path, _)| path.clone().into_boxed_str()).collect();
         all.extend(seconds);
@@ -193,7 +194,7 @@ mod tests {
             at("/one/mcp").is_some() && at("/one/mcp") == at("/mcp/one") && at("/one/mcp/") == at("/mcp/one")
         );
         assert_eq!(at("/default/mcp"), at("/mcp"));
-        // What is configured wins, and what is served otherwise stays.
+        // Configured paths take precedence, and all other paths stay.
         assert_eq!(at("/two/mcp"), at("/mcp/one"));
         assert!(at("/api/mcp").is_none() && at("/mcp/api").is_some() && at("/mcp/mcp").is_some());
         assert!(at("/none/mcp").is_none());

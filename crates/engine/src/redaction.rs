@@ -79,7 +79,7 @@ impl Redaction {
             Some(b'{') => {
                 for member in Members::of_value(text, span).iter().flat_map(Members::iter) {
                     out.extend_from_slice(&text[done..member.value.start()]);
-                    // A name that is no text cannot be judged.
+                    // A name that is not valid text cannot be checked.
                     let covered = unquote(member.key.of(text)).is_none_or(|key| self.covers(&key));
                     if covered {
                         out.extend_from_slice(COVER);
@@ -107,7 +107,7 @@ impl Redaction {
     /// Appends a string that is itself a JSON object or array; returns true if it is one.
     fn string(&self, written: &[u8], nested: u32, out: &mut Vec<u8>) -> bool {
         let Some(inner) = unquote(written) else { return false };
-        // A mark of the byte order in front is none of JSON's, and read over by many.
+        // A byte order mark in front is not part of JSON, but many parsers skip it.
         let inner = inner.trim_start_matches(['\u{feff}', ' ', '\t', '\n', '\r']);
         if !inner.starts_with(['{', '[', '"']) {
             return false;
@@ -118,7 +118,7 @@ impl Redaction {
             return true;
         }
         let is_json = self.document(inner, nested + 1, &mut covered);
-        // What holds no secret stays as it was written.
+        // A string without secrets stays as written.
         let changed = is_json && covered != inner.trim_matches([' ', '\t', '\n', '\r']).as_bytes();
         if changed {
             out.extend_from_slice(quote(&String::from_utf8_lossy(&covered)).as_bytes());
@@ -127,14 +127,15 @@ impl Redaction {
     }
 }
 
-/// Normalizes a name or a rule for comparison: removes word separators and replaces full-width letters by plain ones.
+/// Normalizes a name or a rule for comparison: removes word separators and replaces full-width letters with plain
+/// ones.
 fn folded(name: &str) -> String {
     let plain = name.chars().map(|c| match u32::from(c) {
         wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
         _ => c,
     });
     let plain: String = plain.filter(|c| c.is_alphanumeric() || matches!(c, '*' | '?')).collect();
-    // One of such characters alone is about them.
+    // A rule that consists only of such characters refers to the characters themselves.
     if plain.is_empty() { name.to_lowercase() } else { plain.to_lowercase() }
 }
 
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!((read["note"].as_str(), read["list"].as_str()), (Some("{not json"), Some("[1, 2]")));
         let marked = json!({"body": format!("\u{feff}{inner}")}).to_string();
         assert!(!rules.apply(&marked).contains("sesame"));
-        // In a string in a string, with an object around it and without.
+        // In strings nested in strings, with and without an enclosing object.
         let mut bare = inner;
         for _ in 0..6 {
             assert!(!rules.apply(&text).contains("sesame"), "{text}");

@@ -38,8 +38,8 @@ pub struct UpstreamSpec {
     pub calls: CallRules,
     /// The time from its start to its first answer.
     pub start_timeout: Duration,
-    /// True if each caller gives a consent of its own, if the server requires one: then access opened by one caller's
-    /// consent is not available to others.
+    /// True if each caller gives a separate consent, provided that the server requires one. Access that was opened
+    /// with one caller's consent is then not available to others.
     pub own_consent: bool,
     /// True if authenticated callers share no connection.
     pub own_links: bool,
@@ -141,7 +141,7 @@ impl Snapshot {
             let next = numbers.len();
             numbers.entry(slug.clone()).or_insert(next);
         }
-        // The number of a profile that was there before is taken, but leads nowhere.
+        // The number of a profile that existed before stays assigned, but refers to no profile.
         let number = |slug: &str| numbers.get(slug).copied().filter(|_| config.profiles.contains_key(slug));
         let places = ServedPaths::compile(config, &number);
         for (slug, rules) in &config.profiles {
@@ -213,12 +213,12 @@ impl Snapshot {
         self.upstreams.get(found)
     }
 
-    /// The rules for requests to a server, as they are now; `spec` may be of an earlier snapshot.
+    /// The current rules for requests to a server; `spec` may be from an earlier snapshot.
     pub fn calls<'a>(&'a self, spec: &'a UpstreamSpec) -> &'a CallRules {
         &self.upstream(spec.id).unwrap_or(spec).calls
     }
 
-    /// The time from a server's start to its first answer, as it is now; `spec` may be of an earlier snapshot.
+    /// The current time from a server's start to its first answer; `spec` may be from an earlier snapshot.
     pub fn start_timeout(&self, spec: &UpstreamSpec) -> Duration {
         self.upstream(spec.id).unwrap_or(spec).start_timeout
     }
@@ -246,7 +246,7 @@ impl ProfileSpec {
 }
 
 impl UpstreamSpec {
-    /// A placeholder for removed servers, to which nothing may be opened.
+    /// A placeholder for removed servers, to which no link may be opened.
     pub fn nobody() -> Self {
         let link = StdioLink {
             command: Text::plain(""),
@@ -278,8 +278,8 @@ impl UpstreamSpec {
         self.own_consent || self.own_links
     }
 
-    /// Returns true if links to one server are also usable for the other. Times do not matter: they are looked up when
-    /// something begins.
+    /// Returns true if links to one server can also be used for the other. Times do not matter, because they are
+    /// looked up for each operation.
     fn is_like(&self, other: &Self) -> bool {
         self.name == other.name
             && self.link == other.link
@@ -325,12 +325,13 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
     (upstreams, next)
 }
 
-/// Returns true for a server that lives in this process: it has no connections.
+/// Returns true for a server that runs in this process, so that it has no connections.
 fn is_native(link: &Link) -> bool {
     matches!(link, Link::Native(_))
 }
 
-/// Returns true if a server may require consent of its users, and one user's consent does not count for all.
+/// Returns true if a server may require the consent of its users, and the consent of one user does not count
+/// for all.
 fn takes_own_consent(link: &Link) -> bool {
     let Link::Http(http) = link else { return false };
     !http.headers.contains_key(&http::header::AUTHORIZATION)

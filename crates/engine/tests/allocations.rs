@@ -1,4 +1,4 @@
-//! How often memory is asked for on the way of one call, and how much of it: few pieces, counted exactly.
+//! The number and the size of memory allocations for one call: few, and counted exactly.
 
 #[path = "../benches/workload/mod.rs"]
 #[expect(dead_code, reason = "the instruction budgets measure more")]

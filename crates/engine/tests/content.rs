@@ -1,5 +1,5 @@
-//! Properties of what servers and callers write and the gateway judges: challenges, URI templates, arguments with secrets,
-//! schemas. The properties themselves are those of the fuzz targets.
+//! Properties of text from servers and callers that the gateway checks: challenges, URI templates, arguments with secrets,
+//! schemas. The properties themselves are in the fuzz targets.
 
 extern crate dragoman_engine as engine;
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// A template and a URI of the same few characters.
+/// A template and a URI made of the same few characters.
 fn templates() -> impl Strategy<Value = (String, String)> {
     let part = select(vec!["{a}", "{+a}", "{?a,b}", "{/a}", "{", "}", "/", "a", "b", "é", "*", "-"]);
     let uri = select(vec!["/", "a", "b", "é", "*", "-", "?a=1"]);
@@ -53,7 +53,7 @@ fn arguments() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Schemas of keywords that lead to others, some in circles.
+/// Schemas with keywords that refer to others, some in circles.
 fn schema() -> impl Strategy<Value = Value> {
     let leaf = select(vec![
         json!(true),
@@ -109,7 +109,7 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Arguments with the names that the schemas know.
+/// Arguments with names that the schemas define.
 fn instance() -> impl Strategy<Value = Value> {
     let leaf =
         select(vec![json!(null), json!(1), json!(-2.5), json!("a"), json!("abab"), json!(true), json!([])]);

@@ -1,4 +1,4 @@
-//! The documentation says what is so: its configurations are accepted, and its tables of keys are those of the code.
+//! The documentation is correct: its configurations are accepted, and its tables of keys equal those of the code.
 
 #![expect(
     clippy::disallowed_methods,
@@ -16,7 +16,7 @@ fn checkout() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The README and everything below `docs`, with their names.
+/// The README and all pages below `docs`, with their names.
 fn pages() -> Vec<(String, String)> {
     let docs = fs::read_dir(checkout().join("docs")).expect("there is a folder docs");
     let mut paths: Vec<PathBuf> = docs.map(|entry| entry.expect("it can be listed").path()).collect();
@@ -30,7 +30,7 @@ fn pages() -> Vec<(String, String)> {
     paths.into_iter().map(page).collect()
 }
 
-/// The fenced blocks of a language, with the line that each begins in.
+/// The fenced blocks of a language, each with the line on which it starts.
 fn blocks(page: &str, language: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut inside: Option<(usize, String)> = None;
@@ -51,7 +51,7 @@ fn blocks(page: &str, language: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// What stands for anything that is filled in: long enough for a token.
+/// The value for every variable: long enough for a token.
 const VALUE: &str = "a-value-of-some-length";
 
 #[test]
@@ -76,7 +76,7 @@ fn every_configuration_in_the_documentation_is_accepted() {
     assert!(seen >= 4, "only {seen} configurations were found");
 }
 
-/// The tables that the code knows, by the names that mark their places.
+/// The tables of the code, by the names that mark their positions.
 fn tables() -> BTreeMap<&'static str, String> {
     let mut tables = BTreeMap::new();
     for (name, rows) in key_tables() {

@@ -1,5 +1,5 @@
-//! Properties of credentials, names of hosts, and messages at endpoints with a dialect. The properties themselves are those
-//! of the fuzz targets.
+//! Properties of credentials, host names, and messages at endpoints with a dialect. The properties themselves are in the
+//! fuzz targets.
 
 extern crate dragoman_engine as engine;
 
@@ -13,12 +13,12 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// Bytes of which many can be sent in a header.
+/// Bytes, many of which are valid in a header.
 fn header() -> impl Strategy<Value = Vec<u8>> {
     vec(prop_oneof![6 => 32..127_u8, 1 => Just(b'\t'), 1 => any::<u8>()], 0..120)
 }
 
-/// Members that are looked at, with values of any kind.
+/// The members that are checked, with values of any kind.
 fn object(names: &'static [&'static str]) -> impl Strategy<Value = Value> {
     let texts = select(vec![
         "RS256",
@@ -52,7 +52,7 @@ fn object(names: &'static [&'static str]) -> impl Strategy<Value = Value> {
     })
 }
 
-/// Claims near to those that are accepted.
+/// Claims that are close to valid ones.
 fn claims() -> impl Strategy<Value = Value> {
     object(&["iss", "aud", "exp", "nbf", "sub", "client_id", "azp", "scope", "scp", "cnf"]).prop_flat_map(
         |some| {
@@ -69,7 +69,7 @@ fn claims() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Something like a host, of pieces that matter.
+/// Text that resembles a host, made of significant pieces.
 fn name() -> impl Strategy<Value = String> {
     let pieces = select(vec![
         "localhost",
@@ -98,7 +98,7 @@ fn name() -> impl Strategy<Value = String> {
     vec(pieces, 0..6).prop_map(|pieces| pieces.concat())
 }
 
-/// Something like a message.
+/// Text that resembles a message.
 fn message() -> impl Strategy<Value = String> {
     let values = || {
         select(vec![
@@ -186,7 +186,7 @@ proptest! {
     }
 }
 
-/// What is accepted is there: properties that only speak of it would hold of a reader that refuses everything.
+/// Valid input is accepted: otherwise the properties would also hold for a parser that rejects everything.
 #[test]
 fn what_is_right_is_accepted() {
     use engine::credential::claims::{Expected, check};

@@ -60,7 +60,7 @@ fn contents(key: &'static str, path: &Path) -> Result<Vec<u8>, TlsFault> {
     let file = File::open(path).map_err(|e| cannot(&e))?;
     let size = file.metadata().map_err(|e| cannot(&e))?;
     if !size.is_file() {
-        return Err(cannot(&"it is no file"));
+        return Err(cannot(&"it is not a file"));
     }
     if size.len() > MOST {
         return Err(cannot(&format_args!("it is larger than {MOST} bytes")));

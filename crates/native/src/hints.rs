@@ -1,10 +1,10 @@
-//! Hints for the person who set a site up: likely reasons of a refusal that the site's own words do not explain. It must not
-//! know who is told.
+//! Hints for the person who set a site up: likely reasons for a refusal that the site's own message does not explain. It
+//! must not know who reads them.
 
 use crate::rest::UnreadableKind;
 
-/// A hint to an answer with this status and code (empty for none); `wordless` where it has no words of its own, which is to
-/// say that WordPress did not write it.
+/// A hint for an answer with this status and code (empty for none). `wordless` is true if the answer has no message of its
+/// own, which means that WordPress did not write it.
 pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static str> {
     Some(match status {
         _ if is_about_a_visitor(status, code) => {
@@ -13,8 +13,8 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
              Passwords earlier"
         }
         401 if !code.starts_with("bp_rest_") => {
-            "an Application Password is needed, not the one for logging in. If it is one, the site's web server may withhold \
-             the Authorization header from WordPress, or the site may take Application Passwords over https alone"
+            "an Application Password is required, not the login password. If it is one, the site's web server may not pass the \
+             Authorization header to WordPress, or the site may accept Application Passwords only over https"
         }
         403 | 406 if wordless => "a firewall or a security plugin of the site blocked this request",
         413 if wordless => {
@@ -37,7 +37,8 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
     })
 }
 
-/// The hint for a web server with its own password, which is common for sites under construction. WordPress never asks in this way.
+/// The hint for a web server that asks for a password of its own, which is common for sites under construction. WordPress never
+/// asks in this way.
 pub(crate) const GATE: &str = "the site's web server requires a user name and password of its own before WordPress (HTTP \
                                401). One header cannot carry both: the site's owner must exempt /wp-json from it";
 
@@ -75,8 +76,8 @@ pub(crate) fn redirected(from: &str, to: &str) -> Option<&'static str> {
     )
 }
 
-/// Returns true if a community plugin may refuse this only because it takes the caller for a visitor: mostly with 403,
-/// sometimes with the status of a fault.
+/// Returns true if a community plugin may refuse this only because it takes the caller for a visitor. It usually does
+/// so with 403, and sometimes with a status for server errors.
 fn is_about_a_visitor(status: u16, code: &str) -> bool {
     code.starts_with("bp_rest_")
         && (status == 403

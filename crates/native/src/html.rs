@@ -1,8 +1,8 @@
-//! Markup: taken off, or made harmless by a list of what may stay.
+//! Markup, either removed, or made harmless by an allowlist.
 //!
-//! This is no browser: what is in doubt is dropped. Sites filter by their own rules once more.
+//! This is not a browser: anything doubtful is dropped. Sites then filter by their own rules.
 
-/// Elements that may stay.
+/// Allowed elements.
 const ELEMENTS: &[&str] = &[
     "a",
     "b",
@@ -45,16 +45,16 @@ const ELEMENTS: &[&str] = &[
     "ul",
 ];
 
-/// Attributes that may stay, on any element.
+/// Attributes that are allowed on any element.
 const ATTRIBUTES: &[&str] = &[
     "alt", "cite", "class", "colspan", "height", "href", "rel", "rowspan", "src", "target", "title", "width",
 ];
 
-/// Elements that go with all that is in them.
+/// Elements that are removed together with their content.
 const SILENT: &[&str] =
     &["script", "style", "iframe", "object", "embed", "template", "noscript", "svg", "math"];
 
-/// Schemes that a link may have.
+/// Allowed schemes of links.
 const SCHEMES: &[&str] = &["http", "https", "mailto", "tel"];
 
 /// `text` without comments, without elements and attributes that are not listed, and without links of other schemes.
@@ -79,7 +79,7 @@ pub(crate) fn without_tags(text: &str) -> String {
     walked(text, |_, _| {})
 }
 
-/// Markup as plain text: no elements, the common character references read, blank runs as one blank.
+/// Markup as plain text: without elements, with the common character references decoded, and with runs of blanks collapsed.
 pub(crate) fn as_text(text: &str) -> String {
     let mut bare = walked(text, |out, tag| {
         if tag.closes || tag.name.eq_ignore_ascii_case("br") {
@@ -164,7 +164,7 @@ fn behind_closing<'a>(text: &'a str, name: &str) -> &'a str {
     ""
 }
 
-/// Appends the attributes that may stay, each newly quoted.
+/// Appends the allowed attributes, each newly quoted.
 fn attributes(out: &mut String, inside: &str) {
     each_attribute(inside, |name, value| {
         let known = ATTRIBUTES.iter().find(|known| name.eq_ignore_ascii_case(known));
@@ -180,8 +180,8 @@ fn attributes(out: &mut String, inside: &str) {
     });
 }
 
-/// Hands each tag of `text` to `each`, and then the attributes of it by which a page's elements are told apart: what they
-/// show, where they lead, and their classes and ids.
+/// Hands each tag of `text` to `each`, followed by those of its attributes that tell a page's elements apart: sources,
+/// links, classes and ids.
 pub(crate) fn tags_and_attributes(text: &str, mut each: impl FnMut(&str, Option<&str>)) {
     walked(text, |_, tag| {
         if tag.closes {
@@ -209,7 +209,7 @@ fn each_attribute<'t>(inside: &'t str, mut each: impl FnMut(&'t str, &'t str)) {
             None => ("", behind),
         };
         each(name, value);
-        // A sign that is no attribute is stepped over, so that this ends.
+        // Skips a character that belongs to no attribute, so the loop ends.
         let behind = if name.is_empty() && behind.len() == rest.len() { cut_one(behind) } else { behind };
         rest = behind.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
     }
@@ -244,7 +244,7 @@ fn is_link(value: &str) -> bool {
     }
 }
 
-/// Reads the character references of HTML that occur in practice.
+/// Decodes the character references of HTML that occur in practice.
 fn references(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -254,7 +254,7 @@ fn references(text: &str) -> String {
         let end = rest.char_indices().take(12).find(|(_, c)| !c.is_ascii_alphanumeric() && *c != '#');
         let (name, behind) = match end {
             Some((end, ';')) => (&rest[..end], &rest[end + 1..]),
-            // Browsers read numbers without their `;`, too.
+            // Browsers also decode numeric references without their `;`.
             Some((end, _)) if rest.starts_with('#') => (&rest[..end], &rest[end..]),
             _ => ("", rest),
         };

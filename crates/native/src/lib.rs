@@ -1,24 +1,24 @@
 //! Servers that live in the binary: they answer frames, and never touch a socket, a file or a clock.
 //!
-//! A native server is an upstream like any other, only that no link leads to it. What moves its frames, and what a
-//! client's session is, must not be known here.
+//! A native server is an upstream like any other, except that no link leads to it. It must not know how its frames
+//! are moved, or what a client's session is.
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`server`] | what every native server can do: say hello, answer a request; in which era it is asked |
-//! | [`port`] | what native servers need of the world: HTTP requests and a clock |
-//! | `arguments` | arguments of tools: declared, read, checked; why a call fails |
-//! | `tools` | what servers of tools share: tools as rows, lists and calls |
-//! | `html` | markup made harmless, or taken off |
+//! | [`server`] | the interface of every native server: introduce itself, answer a request; the era of its requests |
+//! | [`port`] | services that native servers need from their host: HTTP requests and a clock |
+//! | `arguments` | arguments of tools: declaring, reading and checking them; why a call fails |
+//! | `tools` | the common parts of servers of tools: tools as rows, lists and calls |
+//! | `html` | markup, made harmless or removed |
 //! | `rest` | the interpreter of tools that send requests |
-//! | [`demo`] | a few harmless tools, a resource and a prompt to try things out with |
+//! | [`demo`] | a few harmless tools, a resource and a prompt for a first try |
 //! | [`plain`] | a greeting, an echo, sums, joined texts, a calculator |
-//! | [`site`] | a WordPress site as the place that requests go to |
+//! | [`site`] | a WordPress site as the target of requests |
 //! | `unknown` | arguments that a tool does not have |
-//! | `nearest` | which known name a mistyped one was meant to be |
-//! | `hints` | what a site's refusal may be about |
+//! | `nearest` | the known name that a mistyped one most likely means |
+//! | `hints` | likely reasons for a site's refusal |
 //! | [`wordpress`] | tools for any WordPress site |
-//! | `discover` | tools for what a site offers beside what is known |
+//! | `discover` | tools for APIs of a site that no table lists |
 //! | [`community`] | tools for BuddyBoss and BuddyPress |
 //! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |
 

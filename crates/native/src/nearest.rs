@@ -1,9 +1,10 @@
-//! Names that look alike: which known one a mistyped name was meant to be. It must not know what is named.
+//! Similar names: the known name that a mistyped one most likely means. It must not know what the names stand
+//! for.
 
-/// The longest name that is compared, in bytes: a longer one is no slip of the keyboard.
+/// The longest name that is compared, in bytes: a longer one is not a typing error.
 const LONGEST: usize = 64;
 
-/// The known name that differs least from `name`, when that is little: capitals, `-` and `_` aside.
+/// The known name most similar to `name`, if the difference is small; case, `-` and `_` do not count.
 pub(crate) fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     if name.len() > LONGEST {
         return None;

@@ -1,6 +1,6 @@
-//! The services that a host lends to native servers: HTTP requests and a clock.
+//! The services that a host provides to native servers: HTTP requests and a clock.
 //!
-//! It must not know what is asked, or of whom.
+//! It must not know what is requested, or from whom.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,30 +10,32 @@ use std::time::Duration;
 use bytes::Bytes;
 use secrecy::SecretString;
 
-/// Something that is awaited.
+/// A future that is awaited.
 pub type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Sends HTTP requests, and tells the time.
+/// Sends HTTP requests, and provides a clock.
 pub trait HttpClient: Send + Sync {
-    /// Sends one request, once, and reads the whole answer, whatever its status. Redirects are answers like any other.
+    /// Sends one request once, and reads the whole answer, whatever its status. Redirects are treated like any other
+    /// answer.
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>>;
 
-    /// The time since some fixed moment; it never goes back.
+    /// The time since some fixed moment; it never decreases.
     fn now(&self) -> Duration;
 
-    /// A digest of `secret` under a key of this process: it says nothing of it, and nobody outside can make two that meet.
+    /// A digest of `secret` under a key of this process: it reveals nothing about the secret, and nobody outside the
+    /// process can produce a collision.
     fn digest(&self, secret: &[u8]) -> [u8; 32];
 
-    /// Waits.
+    /// Waits for this time.
     fn pause(&self, time: Duration) -> Pending<()>;
 }
 
 /// A request's method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verb {
-    /// Reads.
+    /// Reads something.
     Get,
-    /// Makes something, or does something.
+    /// Creates something, or performs an action.
     Post,
     /// Replaces something.
     Put,
@@ -44,7 +46,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// As it stands in a request line (RFC 9110, 9.1).
+    /// The method's name in a request line (RFC 9110, 9.1).
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -63,15 +65,15 @@ pub struct HttpRequest {
     pub method: Verb,
     /// The absolute URL: ASCII, escaped, without a fragment.
     pub url: String,
-    /// Header fields, but for those that follow from the URL, the body and `authorization`. Values hold no line ends.
+    /// Header fields, except those that follow from the URL, the body and `authorization`. Values contain no line ends.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The value of `Authorization`.
     pub authorization: Option<SecretString>,
-    /// The body; empty for none.
+    /// The body; may be empty.
     pub body: Bytes,
-    /// Requires every address of the host to be public. The name is looked up first, and the connection goes to
-    /// an address that was checked. Loopback, link-local, private, shared, reserved and multicast addresses are refused,
-    /// IPv6 forms that hold such an IPv4 address, too.
+    /// Requires every address of the host to be public. The name is looked up first, and the connection goes to an
+    /// address that was checked. Loopback, link-local, private, shared, reserved and multicast addresses are refused,
+    /// and so are IPv6 forms that contain such an IPv4 address.
     pub public_only: bool,
     /// The deadline for the last byte of the answer.
     pub patience: Duration,
@@ -105,26 +107,26 @@ impl HttpResponse {
 /// The reason why a request got no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpFault {
-    /// The kind of fault, which decides about another attempt.
+    /// The kind of fault, which decides whether another attempt is made.
     pub kind: HttpFaultKind,
-    /// In words that may be shown: no credentials, no addresses of the inner network.
+    /// A message that may be shown: it contains no credentials and no addresses of the internal network.
     pub message: String,
 }
 
 /// The kinds of faults that keep a request from its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpFaultKind {
-    /// No connection came about: the request was surely not seen, and may be sent again.
+    /// No connection was established: the server certainly did not see the request, so it may be sent again.
     Unconnected,
-    /// It took too long.
+    /// The deadline passed.
     Late,
     /// The answer is larger than allowed.
     TooLarge,
-    /// This site was asked too often: the request was not sent.
+    /// This site received too many requests: this one was not sent.
     TooOften,
-    /// The address is none that may be asked.
+    /// Requests to this address are not allowed.
     Refused,
-    /// The connection broke, or what came is no HTTP.
+    /// The connection broke, or the answer is not HTTP.
     Broken,
 }
 

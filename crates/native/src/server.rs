@@ -1,4 +1,4 @@
-//! The interface of native servers to the rest of Dragoman, and their refusals on the wire.
+//! The interface between native servers and the rest of Dragoman, and the wire form of their refusals.
 //!
 //! It must not know any particular server.
 
@@ -15,17 +15,18 @@ pub trait NativeServer: Send + Sync {
     /// The server's introduction in `era`.
     fn hello(&self, era: &'static Era) -> ServerHello;
 
-    /// The whole JSON-RPC response to a request, dressed for its era. Introductions (`initialize`, `server/discover`) are
-    /// answered by whoever hosts the server, from [`NativeServer::hello`].
+    /// The whole JSON-RPC response to a request, in the form of its era. The host of the server answers introductions
+    /// (`initialize`, `server/discover`) from [`NativeServer::hello`].
     fn answer(&self, call: NativeCall<'_>) -> Answering;
 
-    /// Readings of a call's arguments (a JSON object) on which the server may act, each a JSON object. Empty if it
-    /// takes them as they are, or refuses them. What stands for arguments that are left out is not in there.
+    /// Readings of a call's arguments (a JSON object) on which the server may act, each a JSON object. Empty if
+    /// the server uses the arguments unchanged, or refuses them. Defaults of omitted arguments are not included.
     fn readings(&self, _tool: &str, _arguments: &[u8]) -> Vec<String> {
         Vec::new()
     }
 
-    /// The words with which it refuses arguments, a JSON object, that the tool does not have; none where it takes them.
+    /// The message that refuses those members of `arguments`, a JSON object, that the tool does not have; `None` if the
+    /// server accepts them.
     fn unknown_arguments(&self, _tool: &str, _arguments: &[u8]) -> Option<String> {
         None
     }
@@ -36,32 +37,32 @@ pub trait NativeServer: Send + Sync {
 pub struct NativeCall<'a> {
     /// The request itself.
     pub request: &'a Frame,
-    /// The era in whose words it is put, and the answer is to be.
+    /// The era of the request and of the response.
     pub era: &'static Era,
     /// Values of the client's request that the configuration maps to this server.
     pub mapped: Option<&'a Mapped>,
 }
 
 impl<'a> NativeCall<'a> {
-    /// A request that carries nothing beside itself.
+    /// A request without mapped values.
     pub fn new(request: &'a Frame, era: &'static Era) -> Self {
         Self { request, era, mapped: None }
     }
 }
 
-/// The response to a request: at hand, or once others have answered.
+/// The response to a request: ready, or pending on other services.
 pub enum Answering {
-    /// It is there.
+    /// The response is ready.
     Ready(Bytes),
-    /// It comes. How long it may take is up to whoever waits; to drop it is to give the request up.
+    /// The response is pending. The caller decides how long to wait; dropping the future cancels the request.
     Soon(Soon),
 }
 
-/// A response that others have a part in.
+/// A response that depends on other services.
 pub type Soon = Pin<Box<dyn Future<Output = Bytes> + Send>>;
 
 impl Answering {
-    /// The response's bytes, when they are there.
+    /// Waits for the response and returns its bytes.
     pub async fn bytes(self) -> Bytes {
         match self {
             Self::Ready(bytes) => bytes,
@@ -79,14 +80,13 @@ impl fmt::Debug for Answering {
     }
 }
 
-/// Credentials that a client's request carries to the sites that stand behind a native server. They are used for that
-/// request alone.
+/// Credentials in a client's request for the sites that a native server uses. They are used for that request only.
 #[derive(Debug, Clone, Default)]
 pub struct Mapped {
-    /// The site, and who asks there; `None` when the request names none. What is wanting, in words, where it names a part of
-    /// one: then it is refused, and no other is asked instead.
+    /// The site and the account there; `None` if the request names neither. If the request names only some of the parts, an
+    /// error message about the missing part: the request is then refused, and no other site is used instead.
     pub site: Option<Result<SiteLogin, String>>,
-    /// The key for a host of images.
+    /// The key for an image host.
     pub image_key: Option<SecretString>,
 }
 
@@ -101,8 +101,9 @@ pub struct SiteLogin {
     pub password: SecretString,
 }
 
-/// The era in which a native server is asked on behalf of a client of `era`: the same, unless its peers may refuse what their
-/// version does not have. For those it is translated from the newest era that has sessions, too.
+/// The era in which a native server is asked on behalf of a client of `era`. It is the same era, unless peers of that era may
+/// refuse features that their version does not have. For those clients, Dragoman also translates, from the newest era that
+/// has sessions.
 pub fn spoken(era: &'static Era) -> &'static Era {
     if era.shapes.strict { newest_handshake() } else { era }
 }
@@ -112,7 +113,7 @@ pub fn spoken(era: &'static Era) -> &'static Era {
 pub struct NativeRefusal {
     /// The JSON-RPC code.
     pub code: i32,
-    /// The fault, with a suggestion where one helps.
+    /// The fault, with a suggestion if one helps.
     pub message: String,
     /// The error's `data` as JSON text.
     pub data: Option<String>,

@@ -1,7 +1,7 @@
-//! A WordPress site as the place that requests go to: whose it is, who asks there, and what its errors look like.
+//! A WordPress site as the target of requests: the choice of the site and the account, and the form of its errors.
 //!
-//! A request may carry a site and credentials of its own, where the configuration lets it; what one request carries is never
-//! used for another. It must not know any tool.
+//! A request may carry its own site and credentials, if the configuration allows it. What one request carries is never used
+//! for another. It must not know any tool.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -22,11 +22,11 @@ use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Effect, ToolRow, Trouble, Values};
 use crate::unknown::UnknownArguments;
 
-/// Settings of requests to the sites behind a server of tools.
+/// Settings for requests to the sites that a server of tools uses.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that the configuration names")]
 pub struct SiteSettings {
-    /// The site and the account of requests that carry none; `None` when each must.
+    /// The site and the account for requests that carry none; `None` if every request must carry its own.
     pub login: Option<SiteLogin>,
     /// Instructions for sending an account with a request, for error messages; empty if requests cannot.
     pub brought: &'static str,
@@ -38,9 +38,9 @@ pub struct SiteSettings {
     pub read_only: bool,
     /// The requests that calls may define themselves.
     pub requests: Requests,
-    /// For one request; 30 seconds when `None`.
+    /// The deadline of one request; 30 seconds if `None`.
     pub patience: Option<Duration>,
-    /// Saves content whatever markup it loses.
+    /// Saves content even if that loses markup.
     pub allow_markup_loss: bool,
     /// The presentation of answers.
     pub answers: AnswerStyle,
@@ -49,16 +49,16 @@ pub struct SiteSettings {
     /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); each server has its own
     /// usual way.
     pub failures_as_results: Option<bool>,
-    /// The key for the host of images, when requests carry none.
+    /// The key for the image host, for requests that carry none.
     pub image_key: Option<SecretString>,
-    /// The URL of the host of images, up to its version; imgbb's own when `None`.
+    /// The URL of the image host, up to its version; `None` for imgbb's own.
     pub image_host: Option<String>,
 }
 
 /// The requests with a route of the caller's choice that calls may send to a site.
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
-    /// The routes, with `*` for anything; all when there are none here.
+    /// The allowed routes, with `*` for anything; empty for all.
     pub allow: Vec<String>,
     /// Allows requests that change something.
     pub write: bool,
@@ -70,7 +70,7 @@ impl SiteSettings {
         self.read_only || !self.requests.write
     }
 
-    /// The tools, as far as these settings let them go.
+    /// The tools that these settings allow.
     pub(crate) fn fitting(&self, tools: Vec<&'static ToolRow>) -> Vec<&'static ToolRow> {
         let reads = |tool: &&'static ToolRow| matches!(tool.does(), Effect::Computes | Effect::Reads);
         if self.read_only { tools.into_iter().filter(reads).collect() } else { tools }
@@ -86,12 +86,12 @@ impl SiteSettings {
     }
 }
 
-/// The name and the path of a namespace's API.
+/// The name and the path of the API of a namespace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Api {
-    /// The name that rows have for it.
+    /// The name that rows use for it.
     pub(crate) base: &'static str,
-    /// Its path behind the site's URL.
+    /// Its path relative to the site's URL.
     pub(crate) path: &'static str,
     /// The question to ask the site when a route of this API is missing.
     pub(crate) doubt: Option<Doubt>,
@@ -99,13 +99,13 @@ pub(crate) struct Api {
     pub(crate) newer: Option<(&'static str, &'static str)>,
 }
 
-/// The APIs that all sites have.
+/// The API that all sites have.
 pub(crate) const WORDPRESS: Api = Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None };
 /// The site's index.
 pub(crate) const INDEX: Api = Api { base: "index", path: "/wp-json", doubt: None, newer: None };
 /// The route that returns the caller's account, and refuses callers whom the site does not know (WordPress REST API, users).
 const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";
-/// The name of the host of images.
+/// The name of the image host.
 const IMAGES: &str = "images";
 
 /// A site.
@@ -121,7 +121,7 @@ impl WordPressSite {
     /// The sites of these settings, with these APIs.
     ///
     /// # Errors
-    /// When a URL of the settings is none, in words.
+    /// Fails if a URL of the settings is invalid, with a message.
     pub(crate) fn new(settings: &SiteSettings, apis: &'static [Api]) -> Result<Self, String> {
         if let Some(login) = &settings.login {
             site_url(&login.url).map_err(|why| format!("site: {why}"))?;
@@ -137,8 +137,8 @@ impl WordPressSite {
         })
     }
 
-    /// The login of the site to ask, and true if the request chose it. A login that a request names only in part, or empty,
-    /// is refused: another account in its place would do what was meant for this one.
+    /// The login of the site to ask, and true if the request chose it. A login that a request gives only in part, or empty,
+    /// is refused. Otherwise another account would perform an action that was meant for this one.
     fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
         let none =
             |why: &str| Trouble::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"));
@@ -164,17 +164,17 @@ impl WordPressSite {
     }
 }
 
-/// A site's URL. People also bring the one of its API, which the site itself names.
+/// A site's URL. The URL of the site's API, which the site itself reports, is also accepted.
 ///
 /// # Errors
-/// What is wrong with it, in words that do not repeat it.
+/// The fault, in a message that does not repeat the URL.
 fn site_url(text: &str) -> Result<String, &'static str> {
     let url = base_url(text)?;
     let site = ["/wp-json", "/wp-json/wp/v2"].into_iter().find_map(|end| url.strip_suffix(end));
     Ok(site.map_or_else(|| url.clone(), |site| site.trim_end_matches('/').to_owned()))
 }
 
-/// The value of `Authorization` (RFC 7617). Application Passwords are shown with spaces and checked without.
+/// The value of `Authorization` (RFC 7617). Application Passwords are displayed with spaces and checked without them.
 fn basic(login: &SiteLogin) -> Result<SecretString, Trouble> {
     let name = login.username.trim();
     if name.contains(':') || name.chars().any(char::is_control) {
@@ -223,7 +223,8 @@ impl RequestTargets for WordPressSite {
         Some(&self.known)
     }
 
-    /// Servers that hand over a path decoded (`PATH_INFO`) would make another route of these, and a query of one.
+    /// Servers that decode a path before passing it on (`PATH_INFO`) would read such segments as another route, or as a
+    /// query.
     fn takes(&self, base: &str, segment: &str) -> bool {
         base == IMAGES || !segment.contains(['/', '\\', '?', '#'])
     }
@@ -260,16 +261,16 @@ impl RequestTargets for WordPressSite {
             return Trouble::new(Condition::BadCredentials, hints::GATE).with("status", status);
         }
         let mut trouble = troubled(status, body, response.body.len());
-        // In seconds; a date (RFC 9110, 10.2.3) says no more than the hint.
+        // In seconds; a date (RFC 9110, 10.2.3) adds nothing to the hint.
         let wait = response.header("retry-after").and_then(|text| text.trim().parse::<u32>().ok());
         if let Some(seconds) = wait.filter(|_| matches!(status, 429 | 503)) {
-            trouble.message = format!("{}; the site says: in {seconds} seconds", trouble.message);
+            trouble.message = format!("{}; the site asks to wait {seconds} seconds", trouble.message);
         }
         trouble
     }
 
     fn refused(&self, base: &str, answer: &Value) -> Option<Trouble> {
-        // What is in front of a site, or a plugin, may make a success of every answer's status; its body is an error still.
+        // A proxy in front of a site, or a plugin, may give every answer a success status; its body is still an error.
         let status = answer.pointer("/data/status").and_then(Value::as_u64)?;
         let status = u16::try_from(status).ok().filter(|status| (400..600).contains(status))?;
         let is_error = base != IMAGES
@@ -293,7 +294,7 @@ impl RequestTargets for WordPressSite {
         let api = self.apis.iter().find(|api| api.base == base)?;
         let (_, newer) = api.newer?;
         let has = |path: &str| namespaces.iter().any(|name| path.strip_prefix("/wp-json/") == Some(name));
-        // A site that has the newer one may name the older one still, and refuse it.
+        // A site with the newer version may still list the older one, and refuse requests to it.
         let (from, to) = if has(newer) { (api.path, newer) } else { (newer, api.path) };
         let (site, rest) = url.split_once(from).filter(|_| has(to))?;
         Some(format!("{site}{to}{rest}"))
@@ -305,10 +306,10 @@ impl RequestTargets for WordPressSite {
     }
 }
 
-/// The trouble for an error answer with this status, whose body has `length` bytes.
+/// The failure for an error answer with this status, whose body has `length` bytes.
 fn troubled(status: u16, body: Value, length: usize) -> Trouble {
     let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
-    // What these say is that the account may not, whatever their status.
+    // These codes mean that the account lacks the permission, whatever the status.
     let may_not = code.starts_with("bp_rest_");
     let unknown = status == 401 && !may_not;
     let condition = if unknown { Condition::BadCredentials } else { Condition::UpstreamError };
@@ -322,12 +323,12 @@ fn troubled(status: u16, body: Value, length: usize) -> Trouble {
     trouble
 }
 
-/// Bytes of an error's body that are passed on.
+/// The number of bytes of an error's body that are passed on.
 const LONGEST_BODY: usize = 16 * 1024;
-/// Characters of an error's words.
+/// The number of characters of an error's message that are passed on.
 const LONGEST_WORDS: usize = 1000;
 
-/// A message: a text, or one for each field of a form.
+/// A message: a single text, or one text per field of a form.
 fn message(said: &Value) -> Option<Cow<'_, str>> {
     let field = |(name, text): (&String, &Value)| Some(format!("{name}: {}", text.as_str()?));
     match said {
@@ -347,7 +348,7 @@ fn clipped(words: &str) -> String {
     words.chars().take(LONGEST_WORDS).collect()
 }
 
-/// A site's error in words: its own, without markup, which parameters are wrong, and what it may be about.
+/// A site's error as text: its own message without markup, the invalid parameters, and a likely cause.
 fn words(status: u16, body: &Value) -> String {
     let said = said(body);
     let wordless = said.is_none();
@@ -359,7 +360,7 @@ fn words(status: u16, body: &Value) -> String {
         }
     }
     let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
-    // As long as the site's words are, the hint is not cut off.
+    // The hint is not cut off, however long the site's message is.
     let mut words = clipped(&words);
     if let Some(hint) = hints::hint(status, code, wordless) {
         words = format!("{words} ({hint})");

@@ -1,5 +1,5 @@
-//! Arguments that a tool does not have: a call that brings some is refused with the names that were probably meant. It must not
-//! know any tool.
+//! Arguments that a tool does not have: a call with such arguments is refused with the names that were probably meant. It must
+//! not know any tool.
 
 use std::fmt::Write as _;
 
@@ -8,21 +8,21 @@ use crate::nearest::nearest;
 /// The treatment of arguments that a tool does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownArguments {
-    /// They are refused.
+    /// Refuses the call.
     #[default]
     Reject,
-    /// They are left alone, and sent nowhere.
+    /// Ignores them; they are sent nowhere.
     Ignore,
 }
 
-/// Arguments that clients add to those of the model, whatever the tool: n8n's agent puts the call's id and the tool's name
-/// into them (n8n-io/n8n#21500), and a chat what started it.
+/// Arguments that clients add to those of the model, whatever the tool: n8n's agent adds the call's ID and the tool's name
+/// (n8n-io/n8n#21500), and a chat adds what started it.
 const INJECTED: &[&str] = &["toolCallId", "tool", "sessionId", "action", "chatInput"];
 
-/// The one of these that no tool has itself, so that it can be told without a schema.
+/// The one of these that no tool declares, so it can be recognized without a schema.
 pub(crate) const CALL_ID: &str = INJECTED[0];
 
-/// Names for things that models take from other APIs, and what tools here call these.
+/// Names that models take from other APIs, and the names that tools here use for the same things.
 const SYNONYMS: &[(&str, &str)] = &[
     ("query", "parameters"),
     ("query", "search"),
@@ -35,24 +35,24 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("data", "body"),
 ];
 
-/// Names that a message lists; the rest is counted.
+/// The number of names that a message lists; it counts the rest.
 const SHOWN: usize = 5;
-/// Characters of a name that a message shows.
+/// The number of characters of a name that a message shows.
 const LONGEST: usize = 64;
 
-/// Returns true for an argument that a client adds by itself.
+/// Returns true if clients add this argument by themselves.
 pub(crate) fn is_injected(name: &str) -> bool {
     INJECTED.contains(&name)
 }
 
-/// The fault of a call with arguments that are none of `known`; none where it has no such arguments, or those alone that
+/// The fault of a call with arguments that are not in `known`; `None` if it has no such arguments, or only those that
 /// clients add.
 pub(crate) fn fault<'g>(given: impl Iterator<Item = &'g str>, known: &[&str]) -> Option<String> {
     let strange = given.filter(|name| !known.contains(name) && !is_injected(name));
     sentence(strange, known, "argument", "the tool")
 }
 
-/// The same of the members of an object, which is the argument `name`. Nothing is added there.
+/// The same for the members of an object, which is the argument `name`. Clients add no members there.
 pub(crate) fn member_fault<'g>(
     given: impl Iterator<Item = &'g str>,
     known: &[&str],
@@ -97,8 +97,7 @@ fn capital(words: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// The known name that was probably meant: one that looks alike, that has the same words and more or fewer, or that means
-/// the same.
+/// The known name that was probably meant: a similar one, one with the same words and more or fewer, or a synonym.
 fn meant<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let has_all = |a: &str, b: &str| a.split('_').all(|word| b.split('_').any(|other| other == word));
     let lower = name.to_lowercase();
@@ -154,7 +153,7 @@ mod tests {
         assert!(told(&["toolcallid"]).is_some());
     }
 
-    /// Whatever a call brings, the answer is short.
+    /// The answer is short, no matter what a call contains.
     #[test]
     fn a_message_is_short() {
         let many: Vec<String> = (0..10_000).map(|at| format!("{at}{}", "x".repeat(10_000))).collect();

@@ -1,6 +1,6 @@
 //! The Model Context Protocol on bytes.
 //!
-//! A message is one [`bytes::Bytes`] buffer and the places of its members in it; an edit is a splice. Unknown members and
+//! A message is one [`bytes::Bytes`] buffer and the spans of its members in it; an edit is a splice. Unknown members and
 //! messages are forwarded unchanged, so only messages that the gateway acts on have types.
 //!
 //! Pure: no clock, no randomness, no files, no runtime. Only [`era`] and [`bridge`] know that protocol versions differ.

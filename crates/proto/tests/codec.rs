@@ -1,4 +1,4 @@
-//! Properties of the codecs over arbitrary streams and chunkings. The properties themselves are those of the fuzz targets.
+//! Properties of the codecs over arbitrary streams and chunkings. The properties themselves are in the fuzz targets.
 
 extern crate dragoman_proto as proto;
 

@@ -1,4 +1,4 @@
-//! Requests between eras, there and back: whatever a client wrote of its own comes out byte for byte.
+//! Requests between eras, there and back: everything that a client added itself must come back byte for byte.
 
 use bytes::Bytes;
 use dragoman_proto::bridge::handshake::{Envelope, client_capabilities, request, server_capabilities};
@@ -15,7 +15,7 @@ fn space() -> impl Strategy<Value = &'static str> {
     select(&["", "", "", " ", "\r\n\t"][..])
 }
 
-/// Values as nobody's printer would spell them.
+/// Values in spellings that no serializer would produce.
 fn value() -> impl Strategy<Value = String> {
     const ODD: [&str; 14] = [
         "1.2345678901234567890",
@@ -36,7 +36,7 @@ fn value() -> impl Strategy<Value = String> {
     prop_oneof![select(&ODD[..]).prop_map(str::to_owned), any::<i64>().prop_map(|number| number.to_string())]
 }
 
-/// Members that no era takes away, some of them doubled, some with keys that only look like others.
+/// Members that no era removes. Some are duplicated, and some have keys that only resemble known ones.
 fn members() -> impl Strategy<Value = Vec<String>> {
     const KEYS: [&str; 12] = [
         "name",
@@ -57,7 +57,7 @@ fn members() -> impl Strategy<Value = Vec<String>> {
     vec(one, 0..4)
 }
 
-/// A place for one more member.
+/// Inserts one more member.
 fn with(mut members: Vec<String>, at: usize, member: Option<String>) -> String {
     if let Some(member) = member {
         members.insert(at % (members.len() + 1), member);
@@ -65,7 +65,7 @@ fn with(mut members: Vec<String>, at: usize, member: Option<String>) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// A client's request; with `envelope` in its `_meta`, when that is not empty.
+/// A client's request, with `envelope` in its `_meta` unless that is empty.
 fn message(envelope: &'static str) -> impl Strategy<Value = String> {
     let method = select(&["tools/call", "prompts/get", "resources/read", "completion/complete", "x/y"][..]);
     let token = select(&["", "\"progressToken\":\"\\u0070\""][..]);
@@ -92,7 +92,7 @@ fn frame(text: &[u8]) -> Frame {
     Frame::parse(Bytes::copy_from_slice(text), FrameLimits::default()).expect("a message")
 }
 
-/// What a client wrote at each level that is neither a level of its own nor part of the envelope.
+/// The members that a client wrote at each level, except the levels themselves and the envelope.
 fn foreign(frame: &Frame) -> [Vec<(Vec<u8>, Vec<u8>)>; 3] {
     let text = frame.text();
     let own = |members: Option<&Members>| -> Vec<(Vec<u8>, Vec<u8>)> {

@@ -1,5 +1,5 @@
-//! Properties of the JSON scanner, frames and splices over arbitrary text, with `serde_json` as the other opinion. The
-//! properties themselves are those of the fuzz targets.
+//! Properties of the JSON scanner, frames and splices over arbitrary text, with `serde_json` as the reference. The
+//! properties themselves are in the fuzz targets.
 
 extern crate dragoman_proto as proto;
 
@@ -19,7 +19,7 @@ fn space() -> impl Strategy<Value = &'static str> {
     select(&["", "", "", " ", "\n", "\r\n\t", "  "][..])
 }
 
-/// Scalars as nobody's printer would spell them.
+/// Scalars in spellings that no serializer would produce.
 fn scalar() -> impl Strategy<Value = String> {
     const ODD: [&str; 24] = [
         "1.2345678901234567890",
@@ -54,7 +54,7 @@ fn scalar() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Keys that the gateway acts on, plain and escaped, and others.
+/// Keys that the gateway acts on, plain and escaped, and other keys.
 fn key() -> impl Strategy<Value = String> {
     const KEYS: [&str; 18] = [
         "jsonrpc",
@@ -97,7 +97,7 @@ fn json() -> impl Strategy<Value = String> {
     (space(), nested, space()).prop_map(|(a, value, b)| format!("{a}{value}{b}"))
 }
 
-/// Objects that are messages, or nearly.
+/// Objects that are messages, or almost are.
 fn envelope() -> impl Strategy<Value = String> {
     let id = prop_oneof![Just("7".to_owned()), Just("null".to_owned()), scalar()];
     let member = prop_oneof![
@@ -114,7 +114,7 @@ fn envelope() -> impl Strategy<Value = String> {
     vec(member, 1..6).prop_map(|members| format!("{{{}}}", members.join(",")))
 }
 
-/// Text that was JSON before something happened to it.
+/// Text that was JSON before it was damaged.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     (json(), any::<prop::sample::Index>(), any::<u8>(), 0..3).prop_map(|(text, at, byte, how)| {
         let mut bytes = text.into_bytes();
@@ -192,7 +192,7 @@ fn bytes_that_are_no_utf8_are_refused() {
     }
 }
 
-/// A hostile object must not cost the square of its size: that would take minutes here.
+/// The cost of a hostile object must not grow with the square of its size: that would take minutes here.
 #[test]
 fn many_members_of_one_name_cost_no_more_than_others() {
     let text = format!("{{{}\"a\":0}}", "\"name\":1,".repeat(100_000));

@@ -1,5 +1,5 @@
-//! Properties of data between eras: what is not understood survives byte for byte, equal eras change nothing, and
-//! whatever comes in, valid JSON goes out.
+//! Properties of data between eras: unknown members survive byte for byte, equal eras change nothing, and the
+//! output is valid JSON for any input.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -28,7 +28,7 @@ const METHODS: [&str; 9] = [
 const QUESTIONS: [&str; 4] = ["elicitation/create", "sampling/createMessage", "roots/list", "vendor/ask"];
 const LISTED: [Listed; 4] = [Listed::Tool, Listed::Prompt, Listed::Resource, Listed::Template];
 
-/// Whatever a member may turn out to be.
+/// Any value that a member may have.
 fn any_value() -> impl Strategy<Value = String> {
     const ODD: [&str; 12] = [
         "null",
@@ -47,7 +47,7 @@ fn any_value() -> impl Strategy<Value = String> {
     select(&ODD[..]).prop_map(str::to_owned)
 }
 
-/// A member with a name and a spelling of its own, that no version knows.
+/// A member that no version knows, with its own name and spelling.
 fn unknown() -> impl Strategy<Value = String> {
     let value = prop_oneof![
         select(&["1.50", "1E+400", "-0", "\"\\/\\ud83d\"", "{ \"a\" :[ 1 ] }"][..]).prop_map(str::to_owned),
@@ -56,7 +56,7 @@ fn unknown() -> impl Strategy<Value = String> {
     (any::<u32>(), value).prop_map(|(name, value)| format!("\"x-{name}\":{value}"))
 }
 
-/// An object of some of these members, in their order, and unknown ones among them.
+/// An object with some of these members in their order, and unknown members among them.
 fn object(members: Vec<(&'static str, BoxedStrategy<String>)>) -> BoxedStrategy<String> {
     let known: Vec<_> = members
         .into_iter()
@@ -88,7 +88,7 @@ fn text() -> BoxedStrategy<String> {
     one_of(&["\"a\"", "\"\"", "\"{\\\"a\\\":1}\"", "\"\\ud83d\"", "\"a\\n\\u0041\""])
 }
 
-/// Members that are known, but not to all.
+/// Members that some versions know.
 fn dressed(mut members: Vec<(&'static str, BoxedStrategy<String>)>) -> BoxedStrategy<String> {
     members.push(("title", text()));
     members
@@ -205,7 +205,7 @@ fn bytes(text: &str) -> Bytes {
     Bytes::copy_from_slice(text.as_bytes())
 }
 
-/// Everything that can be done to this text, whatever it is, with the name of what was done.
+/// The results of everything that can be done to this text, each with the name of the operation.
 fn everything(text: &Bytes, from: &Era, to: &Era) -> Vec<(String, Bytes)> {
     let own = Own { server_info: "{\"name\":\"g\"}" };
     let mut out = Vec::new();
@@ -240,7 +240,7 @@ fn assert_json(what: &str, text: &[u8]) {
     assert!(valid.is_ok(), "{what}: {valid:?} in {}", String::from_utf8_lossy(text));
 }
 
-/// Checks that each unknown member of `given` stands in `got` as it was written.
+/// Checks that `got` contains each unknown member of `given` exactly as it was written.
 fn assert_survived(what: &str, given: &str, got: &[u8]) {
     let got = std::str::from_utf8(got).unwrap();
     for found in given.match_indices("\"x-").map(|(at, _)| &given[at..]) {
@@ -278,7 +278,7 @@ fn anything() -> BoxedStrategy<String> {
 }
 
 proptest! {
-    // Each case is some two thousand translations.
+    // Each case makes about two thousand translations.
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
@@ -307,7 +307,8 @@ proptest! {
         let own = Own { server_info: "{}" };
         for method in METHODS {
             let got = result(method, &bytes(&given), from, to, &own).unwrap();
-            // What the first version's list of resources holds besides the list that was asked for belongs to it.
+            // In the first version, the other members of a list of resources belong to the list that was
+            // requested.
             if !method.starts_with("resources/") || !method.ends_with("list") {
                 assert_survived(method, &given, &got);
             }
@@ -327,7 +328,7 @@ proptest! {
     fn questions_keep_what_nobody_knows(given in some_question(), from in era(), to in era()) {
         for method in QUESTIONS {
             if let Ok(got) = question(method, &bytes(&given), from, to, &mut || "id".to_owned()) {
-                // A message without content cannot be told to those that want one block.
+                // A message without content cannot be translated for eras that require one block.
                 if !given.contains("\"content\" : [") {
                     assert_survived(method, &given, &got);
                 }
@@ -359,7 +360,7 @@ proptest! {
 
     #[test]
     fn what_was_told_in_another_way_is_told_to_all(given in some_result(), from in era(), to in era()) {
-        // Once data is what an era knows, going there again changes nothing.
+        // Once data has the form of an era, translating it to that era again changes nothing.
         let own = Own { server_info: "{}" };
         for method in ["tools/call", "prompts/get", "resources/read"] {
             if to.typed_results || from == to {
@@ -372,7 +373,7 @@ proptest! {
     }
 }
 
-/// A hostile result must not cost the square of its size: that would take minutes here.
+/// The cost of a hostile result must not grow with the square of its size: that would take minutes here.
 #[test]
 fn many_blocks_cost_no_more_than_their_size() {
     let own = Own { server_info: "{}" };

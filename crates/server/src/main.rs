@@ -7,7 +7,7 @@
 //! | [`preset`] | built-in configurations that behave like other systems |
 //! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
 
-// Whether a future may change threads is told from all that is nested in it.
+// Whether a future can move between threads depends on everything nested in it.
 #![recursion_limit = "256"]
 
 mod cli;
@@ -16,7 +16,7 @@ mod preset;
 mod terminal;
 
 fn main() -> std::process::ExitCode {
-    // Before there is a thread, an allocator that is tuned, or a configuration.
+    // This comes before any thread, any tuning of the allocator, and any configuration.
     #[cfg(target_os = "linux")]
     if let Some(code) = transport::child::guardian::enter() {
         return code;

@@ -1,5 +1,5 @@
-//! What is wrong with an HTTP request before its message counts: size, media types, method, path, session, version.
-//! Each refusal says why, and nobody else notices.
+//! Faults of an HTTP request that are found before its message is read: size, media types, method, path, session,
+//! version. Each refusal gives the reason, and no other client is affected.
 
 mod support;
 
@@ -20,11 +20,11 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
     assert!(error_message(&refusal).contains("65536 bytes"), "{refusal}");
     assert!(error_message(&refusal).contains("limits.requestBody"), "{refusal}");
 
-    // What announces too much is refused although none of it has come.
+    // A request that announces too large a body is refused, even if none of it has arrived.
     let head = http.head("POST", "/mcp", &[], 10_000_000_000);
     assert_eq!(Reply::read(http.raw(head.as_bytes()).await).await.status, 413);
 
-    // What announces nothing is refused where it becomes too much.
+    // A request that announces no length is refused as soon as its body is too large.
     let mut bytes = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
         Transfer-Encoding: chunked\r\n\r\n"
         .to_vec();
@@ -35,12 +35,12 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
     }
     assert_eq!(Reply::read(http.raw(&bytes).await).await.status, 413);
 
-    // Who looks for an answer only when everything is written finds one.
+    // A client that reads the answer only after it has written everything still finds it.
     let long = "x".repeat(8 << 20);
     let head = http.head("POST", "/mcp", &[], long.len());
     assert_eq!(Reply::read(http.raw((head + &long).as_bytes()).await).await.status, 413);
 
-    // At the limit it is read.
+    // A body of exactly the limit is read.
     let fits = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping"}}{}"#, " ".repeat((64 << 10) - 40));
     assert_eq!(fits.len(), 64 << 10);
     assert_eq!(scene.witness().post(&[], &fits).await.status, 200);
@@ -79,7 +79,7 @@ async fn media_types_are_checked() {
         let message = error_message(&refusal);
         assert!(message.contains("application/json") && message.contains("text/event-stream"), "{refusal}");
     }
-    // Clients that say less than they should, but nothing else, are served.
+    // Clients that omit required headers, but send nothing wrong, are served.
     for accept in ["-", "*/*", "application/json", "text/html, application/json;q=0.5", "APPLICATION/JSON"] {
         assert_eq!(session.post(&[("Accept", accept)], PING).await.status, 200, "{accept:?}");
     }
@@ -100,7 +100,7 @@ async fn methods_that_mcp_does_not_have_are_refused() {
             assert!(error_message(&reply.json().await).contains("POST"), "{method}");
         }
     }
-    // Stateless clients have neither streams to open nor sessions to end.
+    // Stateless clients have no streams to open and no sessions to end.
     for method in ["GET", "DELETE"] {
         let reply = scene.http().send(method, "/mcp", &[("MCP-Protocol-Version", MODERN)], b"").await;
         assert_eq!(reply.status, 405, "{method}");
@@ -146,7 +146,7 @@ async fn sessions_that_do_not_exist_are_refused_with_what_to_do() {
             assert!(error_message(&refusal).contains("initialize"), "{refusal}");
         }
     }
-    // A GET that names no version would open a session of the older transport.
+    // A GET without a version would open a session of the older transport.
     for method in ["POST", "GET", "DELETE"] {
         let version = [("MCP-Protocol-Version", LEGACY)];
         let mut reply = scene.http().send(method, "/mcp", &version, PING.as_bytes()).await;
@@ -184,7 +184,7 @@ async fn a_deleted_session_is_gone_for_every_method() {
     assert_eq!(session.post(&[], PING).await.status, 404);
     assert_eq!(session.listen().await.status, 404);
     assert_eq!(session.delete().await.status, 404);
-    // What was open ends with it.
+    // The open stream ends with the session.
     while standing.event().await.is_some() {}
     scene.is_well().await;
 }
@@ -209,7 +209,7 @@ async fn version_headers_that_name_no_version_are_refused() {
             assert_eq!(reply.status, 400, "{method} {version:?}");
         }
     }
-    // Nobody had this header before 2025-06-18.
+    // No client sent this header before 2025-06-18.
     assert_eq!(scene.http().post("/mcp", &[id], PING).await.status, 200);
     assert_eq!(
         scene.http().post("/mcp", &[id, ("MCP-Protocol-Version", " 2025-11-25 ")], PING).await.status,
@@ -246,7 +246,7 @@ async fn what_is_not_http_hurts_nobody() {
         b"POST /mcp HTTP/1.1\r\nHost: local\0host\r\n\r\n",
     ] {
         let stream = scene.http().raw(bytes).await;
-        // It is either refused or hung up on; nothing waits.
+        // The request is refused or the connection closed; nothing waits.
         let answered = soon("a refusal", Reply::try_read(stream)).await;
         let refused = answered.is_none_or(|reply| (400..=505).contains(&reply.status));
         assert!(refused, "{:?}", String::from_utf8_lossy(bytes));

@@ -1,15 +1,15 @@
-//! What is wrong with a message itself: its JSON, its JSON-RPC, its parameters. The same over HTTP and over stdio, and
-//! in both eras; the answer carries the id wherever it could be read.
+//! Faults of a message: its JSON, its JSON-RPC, its parameters. They are the same over HTTP and over stdio, and in
+//! both eras; the answer has the message's ID if it could be read.
 
 mod support;
 
 use serde_json::{Value, json};
 use support::*;
 
-/// A text, the error's code, the id that the answer carries, and a word of the reason.
+/// A text, the error's code, the ID in the answer, and a word of the reason.
 type Refused<T> = (T, i64, Value, &'static str);
 
-/// What is no message.
+/// Texts that are not messages.
 fn no_messages() -> Vec<Refused<String>> {
     let written = no_json_rpc().into_iter().chain(ill_formed());
     written.map(|(text, code, id, why)| (text.to_owned(), code, id, why)).chain(too_much()).collect()
@@ -26,13 +26,13 @@ fn no_json_rpc() -> Vec<Refused<&'static str>> {
         (r#"{"jsonrpc":"2.0","id":NaN,"method":"ping"}"#, -32700, json!(null), "JSON"),
         ("{'jsonrpc':'2.0','id':1,'method':'ping'}", -32700, json!(null), "JSON"),
         ("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}", -32700, json!(null), "JSON"),
-        // No object.
+        // Not an object.
         (r#""ping""#, -32600, json!(null), "object"),
         ("7", -32600, json!(null), "object"),
         ("null", -32600, json!(null), "object"),
         ("true", -32600, json!(null), "object"),
         ("[]", -32600, json!(null), "batch"),
-        // No JSON-RPC 2.0.
+        // Not JSON-RPC 2.0.
         ("{}", -32600, json!(null), "jsonrpc"),
         (r#"{"id":5,"method":"ping"}"#, -32600, json!(5), "jsonrpc"),
         (r#"{"jsonrpc":"1.0","id":5,"method":"ping"}"#, -32600, json!(5), "jsonrpc"),
@@ -43,7 +43,7 @@ fn no_json_rpc() -> Vec<Refused<&'static str>> {
 
 fn ill_formed() -> Vec<Refused<&'static str>> {
     vec![
-        // Ids that MCP does not have.
+        // IDs that MCP does not allow.
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, json!(null), "null"),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600, json!(null), "fraction"),
         (r#"{"jsonrpc":"2.0","id":1e3,"method":"ping"}"#, -32600, json!(null), "exponent"),
@@ -120,12 +120,12 @@ async fn what_is_no_message_is_refused_over_stdio() {
     for (text, code, id, why) in no_messages() {
         client.send(&text).await;
         check(&client.message().await, code, &id, why, &text);
-        // And the next message counts.
+        // The next message works again.
         assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
     }
     client.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}\n").await;
     check(&client.message().await, -32700, &json!(null), "JSON", "not UTF-8");
-    // Empty lines are no messages, and nobody minds them.
+    // Empty lines are not messages, and are ignored.
     client.send_bytes(b"\n\r\n  \n").await;
     assert_eq!(text(&client.call("demo__echo", &json!({"text": "x"})).await), "x");
     assert_eq!(client.close().await.code, Some(0));
@@ -149,7 +149,7 @@ async fn odd_but_allowed_ids_come_back_as_they_were_written() {
     }
 }
 
-/// Requests that are messages, but ask for what cannot be: method, parameters, code, a word of the reason.
+/// Valid messages with impossible requests: method, parameters, code, a word of the reason.
 fn misfits() -> Vec<(&'static str, Value, i64, &'static str)> {
     vec![
         ("tools/call", json!({}), -32602, "name"),
@@ -189,7 +189,7 @@ async fn requests_that_ask_for_what_cannot_be_are_refused() {
             assert!(error_message(&answer).contains(why), "{of}: {answer}");
         }
     }
-    // A resource that is not there is told in the words of each era.
+    // Each era has its own error for a missing resource.
     let missing = json!({"uri": "nowhere://x"});
     assert_eq!(error_code(&session.ask("resources/read", &missing).await), -32002);
     let answer = modern.ask("resources/read", &missing).await;
@@ -206,13 +206,13 @@ async fn unknown_methods_are_refused_and_unknown_notifications_are_not() {
         assert_eq!(reply.status, 200, "{method}");
         let answer = reply.json().await;
         assert_eq!(error_code(&answer), -32601, "{answer}");
-        // What nobody knows may be of an extension that a server declares, and is then refused by that server.
+        // An unknown method may belong to an extension that a server declares; then that server refuses it.
         assert!(error_message(&answer).contains(method), "{answer}");
     }
     for method in ["notifications/nonsense", "notifications/cancelled", "nonsense"] {
         session.notify(method, &json!({"requestId": {"a": 1}})).await;
     }
-    // Answers to what nobody asked are taken and forgotten.
+    // Answers to unknown IDs are accepted and dropped.
     for answer in
         [r#"{"jsonrpc":"2.0","id":99,"result":{}}"#, r#"{"jsonrpc":"2.0","id":null,"error":{"code":1}}"#]
     {
@@ -228,7 +228,7 @@ async fn initialize_requests_that_do_not_fit_are_refused() {
         (json!({}), "protocolVersion"),
         (json!({"protocolVersion": []}), "protocolVersion"),
         (json!({"protocolVersion": LEGACY, "capabilities": 7}), "capabilities"),
-        // It is kept as long as the session lasts.
+        // It is kept as long as the session exists.
         (
             json!({"protocolVersion": LEGACY, "capabilities": {"experimental": {"x": "x".repeat(64 << 10)}}}),
             "bytes",
@@ -243,7 +243,7 @@ async fn initialize_requests_that_do_not_fit_are_refused() {
     let notice = r#"{"jsonrpc":"2.0","method":"initialize","params":{}}"#;
     let mut reply = scene.http().post("/mcp", &[], notice).await;
     check(&reply.json().await, -32600, &json!(null), "id", notice);
-    // Versions that nobody knows get the newest with a handshake, as the specification has it.
+    // Unknown versions get the newest version with a handshake, as the specification requires.
     for version in ["1999-01-01", "nonsense", "", MODERN, "2099-01-01"] {
         let session = Legacy::open_at(scene.http(), "/mcp", version, &json!({})).await;
         assert_eq!(session.version, LEGACY, "{version:?}");

@@ -1,12 +1,12 @@
-//! What is wrong with a stateless request: its envelope, its headers, its version, its method; with status, code and id
-//! of each, and which of two faults is told.
+//! Faults of a stateless request: its envelope, its headers, its version, its method; with the status, code and ID of
+//! each, and the priority between two faults.
 
 mod support;
 
 use serde_json::{Value, json};
 use support::*;
 
-/// A request as it ought to be, to be spoilt.
+/// A valid request, to be modified.
 #[derive(Clone)]
 struct Spoilt {
     headers: Vec<(&'static str, String)>,
@@ -100,7 +100,7 @@ async fn an_envelope_that_is_incomplete_or_malformed_is_refused() {
     bare.is_refused(http, 400, -32602, "protocolVersion").await;
     bare.body.as_object_mut().expect("an object").remove("params");
     bare.is_refused(http, 400, -32602, "protocolVersion").await;
-    // Nobody has to say who they are.
+    // A client need not identify itself.
     call.without_meta("clientInfo").is_answered(http).await;
     scene.is_well().await;
 }
@@ -135,7 +135,7 @@ async fn headers_that_are_missing_or_unlike_the_body_are_refused() {
     ] {
         spoilt.is_refused(http, 400, -32020, why).await;
     }
-    // A name in one place only, and one that is there twice.
+    // A name in only one of two places, and a name that occurs twice.
     let mut nameless = call.clone();
     nameless.body["params"].as_object_mut().expect("an object").remove("name");
     nameless.is_refused(http, 400, -32020, "Mcp-Name").await;
@@ -150,7 +150,7 @@ async fn headers_that_are_missing_or_unlike_the_body_are_refused() {
     let mut the_same_twice = call.clone();
     the_same_twice.headers.push(("Mcp-Name", "good__echo".to_owned()));
     the_same_twice.is_answered(http).await;
-    // Spaces around a value, and its other spelling, mean the same.
+    // Spaces around a value, and its encoded form, have the same meaning.
     call.clone().header("Mcp-Name", "  good__echo\t").is_answered(http).await;
     call.clone().header("Mcp-Name", "=?base64?Z29vZF9fZWNobw==?=").is_answered(http).await;
     call.clone().header("mcp-METHOD", "tools/call").without("Mcp-Method").is_answered(http).await;
@@ -186,7 +186,7 @@ async fn arguments_that_headers_repeat_are_compared() {
     call.clone().header(header, "=?base64?%?=").is_refused(http, 400, -32020, &lower).await;
     call.clone().header(header, "eu").is_answered(http).await;
     call.clone().header(header, "=?base64?ZXU=?=").is_answered(http).await;
-    // A header that stands for nothing known is not looked at.
+    // A header that mirrors nothing known is ignored.
     call.header(header, "eu").header("Mcp-Param-Unknown", "x").is_answered(http).await;
     let absent = Spoilt::new("tools/call", json!({"name": "good__test_x_mcp_header", "arguments": {}}));
     absent.is_answered(http).await;
@@ -222,7 +222,7 @@ async fn methods_that_this_era_does_not_have_are_not_found() {
         "resources/unsubscribe",
         "tasks/result",
         "tasks/list",
-        // It may be of an extension that a server declares, and is then refused by that server.
+        // The method may belong to an extension that a server declares; then that server refuses it.
         "nonsense",
     ] {
         Spoilt::new(method, json!({})).is_refused(scene.http(), 404, -32601, method).await;
@@ -235,15 +235,15 @@ async fn of_two_faults_the_first_in_order_is_told() {
     let scene = Scene::new(&[], "").await;
     let http = scene.http();
     let call = Spoilt::call();
-    // A foreign origin before everything else.
+    // A foreign origin has priority over everything else.
     let mut reply =
         call.clone().without("Mcp-Method").header("Origin", "http://evil.example").send(http).await;
     assert_eq!(reply.status, 403);
     assert_eq!(reply.json().await["id"], json!(null));
-    // The envelope before headers.
+    // The envelope has priority over headers.
     let envelope = call.clone().without_meta("clientCapabilities");
     envelope.clone().without("Mcp-Method").is_refused(http, 400, -32602, "clientCapabilities").await;
-    // The envelope before the version.
+    // The envelope has priority over the version.
     let version = call
         .clone()
         .header("MCP-Protocol-Version", "2099-01-01")
@@ -253,16 +253,16 @@ async fn of_two_faults_the_first_in_order_is_told() {
         .without_meta("clientCapabilities")
         .is_refused(http, 400, -32602, "clientCapabilities")
         .await;
-    // Headers before the version.
+    // Headers have priority over the version.
     version.without("Mcp-Method").is_refused(http, 400, -32020, "Mcp-Method").await;
-    // Headers before the method, the version before the method.
+    // Headers have priority over the method, and the version over the method.
     Spoilt::new("nonsense", json!({}))
         .without("Mcp-Method")
         .is_refused(http, 400, -32020, "Mcp-Method")
         .await;
     let unknown = Spoilt::new("nonsense", json!({})).meta("protocolVersion", json!("2099-01-01"));
     unknown.header("MCP-Protocol-Version", "2099-01-01").is_refused(http, 400, -32022, "2099-01-01").await;
-    // The method before its parameters.
+    // The method has priority over its parameters.
     Spoilt::new("nonsense/call", json!({"name": 7})).is_refused(http, 404, -32601, "nonsense/call").await;
     scene.is_well().await;
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a line, or with the order of lines, on the standard input of `dragoman stdio`.
+//! Faults of a line, or of the order of lines, on the standard input of `dragoman stdio`.
 
 mod support;
 
@@ -61,9 +61,9 @@ async fn messages_in_the_wrong_order_are_refused() {
     let refusal = client.ask("tools/list", &json!({})).await;
     assert_eq!(error_code(&refusal), -32600);
     assert!(error_message(&refusal).contains("initialize"), "{refusal}");
-    // Whether somebody is there may be asked at any time.
+    // A ping is allowed at any time.
     assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
-    // Notifications and answers before it have nobody to go to.
+    // Notifications and answers before the handshake have no recipient.
     client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
     client.send(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#).await;
     let hello = client.initialize(LEGACY, &json!({})).await;
@@ -84,7 +84,7 @@ async fn an_id_that_is_in_use_is_refused() {
     let refusal = client.answer(&json!("same")).await;
     assert_eq!(error_code(&refusal), -32600);
     assert!(error_message(&refusal).contains("id"), "{refusal}");
-    // The first one goes on until it is cancelled; then the id is free.
+    // The first call continues until it is cancelled; then the ID is free.
     client
         .send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"same"}}"#)
         .await;
@@ -95,7 +95,7 @@ async fn an_id_that_is_in_use_is_refused() {
 const CANCELLED: &str =
     r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow"}}"#;
 
-/// The params of a call, in the era of the session or with the metadata of a stateless one.
+/// The params of a call, in the era of the session or with the metadata of a stateless request.
 fn called(tool: &str, ms: u32, stateless: bool) -> Value {
     let mut params = json!({"name": format!("good__{tool}"), "arguments": {"ms": ms}});
     if stateless {
@@ -111,7 +111,7 @@ async fn a_cancellation_in_the_same_write_reaches_its_call() {
         let mut client = Stdio::open(&Scene::config(&good, &[], "limits: { callsPerSession: 1 }\n")).await;
         let slow = request("slow", "tools/call", &called("slow", 600_000, stateless));
         client.send_bytes(format!("{slow}\n{CANCELLED}\n").as_bytes()).await;
-        // Room for the only call comes back.
+        // The capacity for the only call is free again.
         soon("room", async {
             while client.ask("tools/call", &called("slow", 0, stateless)).await.get("error").is_some() {}
         })
@@ -162,7 +162,7 @@ async fn stateless_messages_are_checked_without_headers() {
     for gone in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"] {
         assert_eq!(error_code(&client.ask(gone, &params).await), -32601, "{gone}");
     }
-    // And the process still takes a handshake.
+    // The process still accepts a handshake.
     assert_eq!(client.initialize(LEGACY, &json!({})).await["result"]["protocolVersion"], LEGACY);
     assert_eq!(text(&client.call("demo__echo", &json!({"text": "x"})).await), "x");
 }

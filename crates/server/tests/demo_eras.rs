@@ -1,4 +1,5 @@
-//! The embedded demo server, for clients of every version: each gets what its version has, and nothing that it may refuse.
+//! The embedded demo server, for clients of every version: each gets everything that its version has, and nothing that it
+//! may refuse.
 
 mod support;
 
@@ -95,7 +96,7 @@ async fn all_versions() {
         let missing = client.0.ask("resources/read", &json!({"uri": "demo://nothing"})).await;
         let code = if version == MODERN { -32602 } else { -32002 };
         assert_eq!(error_code(&missing), code, "{version}: {missing}");
-        // A model can correct its call where the version has words for that.
+        // A model can correct its call if the version has a result for that.
         let wrong = json!({"name": "add", "arguments": {"a": "x", "b": 3}});
         let wrong = client.0.ask("tools/call", &wrong).await;
         let is_result = version == LEGACY || version == MODERN;

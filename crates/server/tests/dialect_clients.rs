@@ -1,4 +1,4 @@
-//! Clients of dialects that give up, go, and listen on while servers change.
+//! Clients of dialects that cancel, disconnect, and keep listening while servers change.
 
 mod support;
 
@@ -28,7 +28,7 @@ impl Rig {
         Self { gateway, record, up, changes: 0 }
     }
 
-    /// The server `up`, of which `more` is said, and another one; the profile has `servers`.
+    /// The server `up`, with `more` in its configuration, and another one; the profile has `servers`.
     fn config(up: &Running, more: &str, servers: &str) -> String {
         let url = quoted(&up.url());
         format!(
@@ -38,7 +38,7 @@ impl Rig {
         )
     }
 
-    /// Puts another configuration in force.
+    /// Applies another configuration.
     async fn to(&mut self, more: &str, servers: &str) {
         self.gateway.write(&Self::config(&self.up, more, servers));
         self.gateway.signal(Signal::HUP);
@@ -46,7 +46,7 @@ impl Rig {
         self.gateway.log().has_times("reloaded the configuration", self.changes).await;
     }
 
-    /// What the server was sent by this method.
+    /// The server's received messages with this method.
     fn sent(&self, method: &str) -> Vec<Value> {
         let lines = self.record.lines();
         let all = lines.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -55,13 +55,13 @@ impl Rig {
             .collect()
     }
 
-    /// Waits until it was sent so many.
+    /// Waits until the server has received this number of them.
     async fn was_sent(&self, method: &str, times: usize) -> Vec<Value> {
         until(method, || self.sent(method).len() >= times).await;
         self.sent(method)
     }
 
-    /// An event stream, and where its messages go.
+    /// An event stream, and the path for its messages.
     async fn stream(&self, path: &str) -> (Reply, String) {
         let mut stream = self.gateway.http().get(path, &[("Accept", "text/event-stream")]).await;
         let first = stream.event().await.expect("an event");
@@ -69,7 +69,7 @@ impl Rig {
         (stream, place)
     }
 
-    /// Begins a request over a connection of its own.
+    /// Starts a request over a separate connection.
     async fn begin(&self, path: &str, body: &str) -> tokio::net::TcpStream {
         let http = self.gateway.http();
         let mut bytes = http.head("POST", path, &[], body.len()).into_bytes();
@@ -78,7 +78,7 @@ impl Rig {
     }
 }
 
-/// A call that takes long.
+/// A slow call.
 fn slow(id: &str) -> String {
     request(id, "tools/call", &json!({"name": "up__slow", "arguments": {"ms": 600_000}})).to_string()
 }
@@ -97,7 +97,7 @@ async fn a_call_on_a_stream_is_cancelled_by_a_notice() {
         let (mut stream, place) = rig.stream(path).await;
         let calling = rig.begin(&place, &slow("long")).await;
         let called = rig.was_sent("tools/call", 2 * at + 1).await;
-        // Not one's own, and not one that there is: neither does anything.
+        // Neither another client's ID nor an unknown ID has any effect.
         let other = rig.stream(path).await.1;
         let cancel = |id: &str| {
             json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
@@ -113,7 +113,7 @@ async fn a_call_on_a_stream_is_cancelled_by_a_notice() {
         assert_eq!(params["reason"], "enough");
         let mut reply = soon("its end", Reply::read(calling)).await;
         assert!(reply.status == 202 && !reply.text().await.contains("jsonrpc"), "{path}: {}", reply.status);
-        // Nobody hears of it again, and the id is free.
+        // The call is not mentioned again, and the ID is free.
         let echo = request("long", "tools/call", &json!({"name": "up__echo", "arguments": {"a": 1}}));
         http.post(&place, &[], &echo.to_string()).await;
         let answer = next(&mut stream).await;
@@ -126,12 +126,12 @@ async fn a_call_on_a_stream_is_cancelled_by_a_notice() {
 async fn the_call_of_a_client_that_goes_is_cancelled() {
     let rig = Rig::new().await;
     let (stream, place) = rig.stream("/mcp/work").await;
-    // The POST is over at once; what counts is the stream.
+    // The POST ends at once; only the stream counts.
     assert_eq!(rig.gateway.http().post(&place, &[], &slow("streamed")).await.status, 202);
     rig.was_sent("tools/call", 1).await;
     drop(stream);
     rig.was_sent("notifications/cancelled", 1).await;
-    // Where there is none, it is the connection.
+    // Without a stream, the connection counts.
     for (at, path) in ["/mcp/work", "/message"].iter().enumerate() {
         let calling = rig.begin(path, &slow("alone")).await;
         let called = rig.was_sent("tools/call", at + 2).await;
@@ -163,7 +163,8 @@ async fn resources_are_listened_to_as_long_as_their_server_is_there() {
     http.post(&place, &[], &subscribe).await;
     assert_eq!(next(&mut stream).await["result"], json!({}));
     rig.was_sent("resources/subscribe", 1).await;
-    // Another server of the same name: what may have changed in between is told, and what changes then.
+    // Another server with the same name: notifications report the changes that may have happened in between, and
+    // later ones.
     rig.to(", headers: { X-Other: one }", "up").await;
     rig.was_sent("resources/subscribe", 2).await;
     let told = next(&mut stream).await;
@@ -176,14 +177,14 @@ async fn resources_are_listened_to_as_long_as_their_server_is_there() {
     let (one, other) = (next(&mut stream).await, next(&mut stream).await);
     let told = if one["id"] == "t" { &other } else { &one };
     assert_eq!(told["method"], "notifications/resources/updated", "{one} {other}");
-    // Where the profile has the server no more, it is told so.
+    // If the profile no longer has the server, a notification reports that.
     rig.to(", headers: { X-Other: one }", "plain").await;
     let told = rig.was_sent("resources/unsubscribe", 1).await;
     assert_eq!(told[0]["params"]["uri"], WATCHED);
 }
 
-/// A stdio server that keeps its state in the process, and clients of every kind: who subscribes on one connection hears of
-/// the change that a call on another has made.
+/// A stdio server that keeps its state in the process, and clients of every kind: a client that subscribes on one
+/// connection is notified of the change by a call on another.
 #[tokio::test]
 async fn an_update_of_a_child_is_heard_whoever_caused_it() {
     let program = quoted(testkit::fixture::program().to_str().expect("a path in UTF-8"));
@@ -197,7 +198,7 @@ async fn an_update_of_a_child_is_heard_whoever_caused_it() {
     let follow = json!({"uri": WATCHED});
     let subscribe = |id: &str| request(id, "resources/subscribe", &follow).to_string();
     let touch = request("t", "tools/call", &json!({"name": "up__test_touch_watched", "arguments": {}}));
-    // One subscribes on the dialect's event stream, one in a session, one statelessly.
+    // One client subscribes on the dialect's event stream, one in a session, one statelessly.
     let mut dialect = http.get("/own", &[("Accept", "text/event-stream")]).await;
     let place = dialect.data().await.expect("where messages go");
     http.post(&place, &[], &subscribe("s")).await;
@@ -210,7 +211,7 @@ async fn an_update_of_a_child_is_heard_whoever_caused_it() {
     let mut listening = modern.begin("subscriptions/listen", &wanted).await;
     let first = listening.message().await.expect("an acknowledgement");
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{first}");
-    // Each calls in its turn, on a connection that nobody listens on, and all of them hear of it.
+    // Each client calls in turn, on a connection without subscriptions, and all of them are notified.
     let (other, older) =
         (Legacy::open(http).await, Legacy::open_at(http, "/mcp", "2025-06-18", &json!({})).await);
     for turn in 0..4 {
@@ -239,7 +240,7 @@ async fn sessions_go_on_listening_at_a_server_that_was_configured_otherwise() {
     assert_eq!(session.ask("resources/subscribe", &json!({"uri": WATCHED})).await["result"], json!({}));
     rig.was_sent("resources/subscribe", 1).await;
     rig.to(", headers: { X-Other: one }", "up").await;
-    // Nobody asks for anything, and it is there again.
+    // Without any request, the server is available again.
     rig.was_sent("resources/subscribe", 2).await;
     let mut updates = 0;
     let heard = async {
@@ -253,7 +254,7 @@ async fn sessions_go_on_listening_at_a_server_that_was_configured_otherwise() {
     assert!(session.ask("resources/read", &json!({"uri": WATCHED})).await["error"].is_object());
 }
 
-/// Endpoints with dialects that keep sessions, with little room.
+/// Endpoints with dialects that keep sessions, with low limits.
 const NARROW: &str = "mcpServers: { plain: { native: plain } }\n\
     profiles: { default: { names: plain } }\n\
     dialects: { gated: { base: gateway, initializeGate: session, sessions: issued } }\n\
@@ -292,7 +293,7 @@ async fn a_stream_that_there_is_no_room_for_is_refused_by_its_status() {
         assert_eq!((full.status, full.header("retry-after")), (503, "5"), "{path}");
         assert!(full.json().await["error"]["message"].is_string(), "{path}");
     }
-    // Where a session is to begin by a message, the dialect says it in its own way.
+    // If a message is required to open a session, the dialect reports that in its own way.
     let hello =
         json!({"protocolVersion": "1.0", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
     let mut full = http.post("/bb", &[], &request(1, "initialize", &hello).to_string()).await;

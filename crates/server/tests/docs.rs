@@ -1,4 +1,4 @@
-//! The commands that the documentation shows are run, and say what it says they say.
+//! The commands in the documentation are run, and their output must match it.
 
 #![allow(clippy::disallowed_methods, reason = "a test starts the program as a person would, from a shell")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
@@ -9,14 +9,14 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A command as it is shown, and the lines that are shown beneath it.
+/// A command in the documentation, and the output that is shown below it.
 struct Shown {
     place: String,
     command: String,
     output: Vec<String>,
 }
 
-/// The commands for `dragoman` in the `console` blocks of a page.
+/// The `dragoman` commands in the `console` blocks of a page.
 fn commands(name: &str, page: &str) -> Vec<Shown> {
     commands_for("dragoman ", name, page)
 }
@@ -49,7 +49,7 @@ fn what_the_documentation_shows_works() {
         shown.extend(commands(name, &fs::read_to_string(checkout.join(name)).unwrap()));
     }
     assert!(shown.len() >= 9, "only {} commands were found", shown.len());
-    // A folder without any configuration, so that the demo is what is configured.
+    // A folder without any configuration, so that the demo is served.
     let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs-without-configuration");
     fs::create_dir_all(&empty).unwrap();
     for Shown { place, command, output } in shown {
@@ -101,7 +101,8 @@ impl Serving {
         Self { child, address }
     }
 
-    /// Does what `curl` would do with these arguments: a method, headers, a body, a URL; the body of the answer.
+    /// Does what `curl` would do with these arguments: a method, headers, a body, a URL. Returns the body of the
+    /// answer.
     fn curl(&self, command: &str) -> String {
         let (mut method, mut headers, mut body, mut url) = (None, String::new(), None, String::new());
         let mut words = words(command).into_iter().skip(1);
@@ -135,7 +136,7 @@ impl Drop for Serving {
     }
 }
 
-/// The words of a command, as a shell takes them apart: blanks between them, single quotes around some.
+/// The words of a command, split like in a shell: separated by blanks, some in single quotes.
 fn words(command: &str) -> Vec<String> {
     let quoted = command.split('\'').enumerate();
     quoted
@@ -158,7 +159,7 @@ fn what_the_page_on_managing_shows_works_in_its_order() {
     for Shown { place, command, output } in shown {
         let said = serving.curl(&command);
         for line in output {
-            // The order of members means nothing, and no two runs begin at the same time.
+            // The order of members does not matter, and no two runs start at the same time.
             let read = |text: &str| {
                 let mut read = serde_json::from_str::<serde_json::Value>(text).ok()?;
                 if let Some(since) = read.get_mut("since").filter(|since| since.is_string()) {

@@ -1,5 +1,5 @@
-//! Requests that a proxy, a browser or a page of another site makes look other than they are: two hosts in one request, two
-//! ends of one body, pages without an allowed origin, answers whose type a browser guesses.
+//! Requests that a proxy, a browser or a page of another site interprets differently from this server: two hosts in one
+//! request, two ends of one body, pages without an allowed origin, answers whose type a browser guesses.
 
 mod support;
 
@@ -43,7 +43,7 @@ async fn the_target_and_host_name_one_server() {
         let status = status_of(&scene, &format!("GET {target}/ready HTTP/1.1"), host).await;
         assert_eq!(status, 200, "{target} {host}");
     }
-    // One that both name, and that is not served.
+    // Both name the same host, which is not served.
     assert_eq!(status_of(&scene, "GET http://evil.example/ready HTTP/1.1", "evil.example").await, 403);
     scene.is_well().await;
 }
@@ -77,7 +77,7 @@ async fn the_authority_and_host_name_one_server_over_http2() {
     }
 }
 
-/// A proxy that reads such headers otherwise than we do would see another end of the request, and another request after it.
+/// A proxy that interprets such headers differently would see another end of the request, and another request after it.
 #[tokio::test]
 async fn transfer_encodings_other_than_one_chunked_are_refused() {
     let scene = Scene::new(&[], "").await;
@@ -110,7 +110,7 @@ async fn transfer_encodings_other_than_one_chunked_are_refused() {
     for framing in ["Transfer-Encoding: chunked\r\n", "transfer-encoding:  CHUNKED \r\n"] {
         assert_eq!(send(framing).await.map(|reply| reply.status), Some(200), "{framing:?}");
     }
-    // `Transfer-Encoding` counts alone, and nothing that follows is taken for a request (RFC 9112, 6.3).
+    // Only `Transfer-Encoding` counts, and no later byte is taken for a request (RFC 9112, 6.3).
     for framing in [
         "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
         "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
@@ -140,12 +140,12 @@ async fn pages_of_other_sites_open_nothing_without_an_allowed_origin() {
             let refusal = reply.json().await;
             assert!(error_message(&refusal).contains("allowedOrigins"), "{refusal}");
         }
-        // The API for managers is for this server's own pages.
+        // The management API is only for this server's own pages.
         let reply = scene.http().get("/api/v1/servers", &[("Sec-Fetch-Site", site)]).await;
         assert_eq!(reply.status, 403, "{site}");
         let allowed = [session, ("Sec-Fetch-Site", site), ("Origin", "https://app.example.com")];
         assert_eq!(scene.http().post("/mcp", &allowed, PING).await.status, 200, "{site}");
-        // Links lead here from anywhere, and authorization servers send browsers back.
+        // Links from any site lead here, and authorization servers redirect browsers here.
         let way = [("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate"), ("Accept", "text/html")];
         let plain = [("Accept", "text/html")];
         for path in ["/", "/oauth/consent/x", "/oauth/callback?state=x&code=y", "/ready"] {

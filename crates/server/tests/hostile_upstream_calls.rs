@@ -1,5 +1,5 @@
-//! Servers that misbehave when they are called, over stdio and over HTTP, towards clients of either era: the caller is
-//! told which server did what, in time, and the other servers of the profile answer meanwhile and after.
+//! Servers that misbehave during calls, over stdio and over HTTP, with clients of either era. The caller is told in
+//! time which server did what, and the profile's other servers answer during and after the failure.
 
 mod support;
 
@@ -8,7 +8,7 @@ use support::*;
 
 const LIMITS: &str = "limits: { callIdleTimeout: 2s, connectTimeout: 5s, result: 1MiB, line: 1MiB }\n";
 
-/// The gateway with the odd upstream twice: as the child `pipe` and over HTTP as `net`.
+/// The gateway with two odd upstreams: the child `pipe`, and `net` over HTTP.
 struct Stage {
     scene: Scene,
     clients: (Legacy, Modern),
@@ -28,7 +28,8 @@ impl Stage {
         Self { scene, clients, _net: net }
     }
 
-    /// Calls a tool as clients of both eras do, while the well-behaved server is asked: both answers.
+    /// Calls a tool with clients of both eras, while another client calls the well-behaved server; returns both
+    /// answers.
     async fn call(&self, server: &str, tool: &str, arguments: &Value) -> [Value; 2] {
         let name = format!("{server}__{tool}");
         let (legacy, modern) = &self.clients;
@@ -37,7 +38,7 @@ impl Stage {
         [old, new]
     }
 
-    /// Checks that the call fails, and that the reason names the server and says `why`.
+    /// Checks that the call fails, and that the reason names the server and contains `why`.
     async fn fails(&self, server: &str, tool: &str, arguments: &Value, why: &[&str]) {
         for answer in self.call(server, tool, arguments).await {
             assert_eq!(error_code(&answer), -32603, "{server} {tool}: {answer}");
@@ -68,7 +69,7 @@ impl Stage {
 #[tokio::test]
 async fn garbage_instead_of_an_answer() {
     let stage = Stage::new().await;
-    // A child may print what it likes beside its answers, so only their absence tells.
+    // A child may print any text besides its answers, so only a missing answer shows a fault.
     stage.fails("pipe", "garbage", &json!({}), &["did not answer"]).await;
     stage.fails("net", "garbage", &json!({}), &["not a message"]).await;
     stage.scene.gateway.log().has("child{server=pipe}: stdout has lines that are not messages").await;
@@ -101,7 +102,7 @@ async fn death_takes_all_open_calls_along_at_once() {
             http.post("/mcp", &headers, &body).await.response().await
         }));
     }
-    // The child is told of the deaths-to-be before it is told to die.
+    // The child receives the calls that will die with it before the call that makes it die.
     let answer = legacy.call("pipe__ok", &json!({})).await;
     assert_eq!(text(&answer), "ok");
     legacy.call("pipe__die", &json!({"code": 4})).await;
@@ -120,7 +121,7 @@ async fn silence() {
     }
 }
 
-/// After 15 s a client is given a stream to wait on. The call's deadline, which comes later, counts there as well.
+/// After 15 s, a client gets a stream to wait on. The call's later deadline also applies there.
 #[tokio::test]
 async fn silence_beyond_the_first_word() {
     let stage = Stage::with("limits: { callIdleTimeout: 16s, connectTimeout: 5s }\n").await;
@@ -166,7 +167,7 @@ async fn an_answer_that_is_too_long() {
     for server in ["pipe", "net"] {
         stage.fails(server, "huge_line", &arguments, &["limits.result"]).await;
     }
-    // Two messages come as an event stream, of which one event is too long.
+    // Two messages come as an event stream, in which one event is too long.
     let arguments = json!({"bytes": 2 << 20, "then_answer": true});
     stage.fails("net", "huge_line", &arguments, &["limits.result"]).await;
 }
@@ -180,7 +181,7 @@ async fn a_long_answer_that_breaks_off_breaks_off_for_the_client() {
     });
     let (legacy, modern) = &stage.clients;
     for reply in [legacy.begin("tools/call", &call).await, modern.begin("tools/call", &call).await] {
-        // Either it is noticed in time for an error, or the body ends before its announced length.
+        // Either the fault is noticed in time for an error, or the body ends before its announced length.
         match reply.into_body().await {
             Ok(body) => assert!(String::from_utf8_lossy(&body).contains("\"net\""), "a whole body"),
             Err(cut) => assert!(cut < 512 << 10, "{cut} bytes"),

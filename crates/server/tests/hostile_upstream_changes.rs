@@ -1,5 +1,5 @@
-//! Servers that speak another era when they are started again: whoever calls meanwhile is told to try again, what they
-//! offer is asked for anew, and everybody is served as before.
+//! Servers that support another era after a restart: callers during the change are told to try again, the lists are
+//! fetched again, and everybody is served as before.
 
 mod support;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use support::*;
 use testkit::fixture::{Eras, Options, Running, serve_http, serve_sse};
 
-/// Starts a server at this address as soon as it is free. Those that come `later` offer more tools.
+/// Starts a server at this address as soon as it is free. Servers that start `later` offer more tools.
 async fn serve(at: SocketAddr, eras: Eras, later: bool) -> (SocketAddr, Running) {
     let options = Options { eras, many: later, ..Options::default() };
     let started = async {
@@ -25,7 +25,7 @@ async fn serve(at: SocketAddr, eras: Eras, later: bool) -> (SocketAddr, Running)
     soon("the address", started).await
 }
 
-/// Calls until it is served; what fails before names the server and says that trying again helps.
+/// Calls until it succeeds; earlier failures name the server and recommend another attempt.
 async fn served_again(tool: &str, call: impl AsyncFn(&str) -> Value) {
     let calls = async {
         loop {
@@ -35,20 +35,20 @@ async fn served_again(tool: &str, call: impl AsyncFn(&str) -> Value) {
             }
             let data = &answer["error"]["data"];
             assert_eq!(data["server"], "u", "{answer}");
-            // A call that met its end may have been executed.
+            // A call that was interrupted may have been executed.
             assert!(data["retry"] == true || error_message(&answer).contains("SIGKILL"), "{answer}");
         }
     };
     assert_eq!(text(&soon("an answer", calls).await), r#"{"a":1}"#);
 }
 
-/// Waits until a tool is there that only the later server has.
+/// Waits until a tool is listed that only the later server has.
 async fn lists_are_new(call: impl AsyncFn(&str) -> Value) {
     let calls = async { while call("u__many_007").await.get("error").is_some() {} };
     soon("the new lists", calls).await;
 }
 
-/// Clients of both kinds, those that can be asked included, before and after.
+/// Clients of both kinds, including those that support questions, before and after.
 async fn changes(config: String, change: impl AsyncFnOnce(&Gateway)) {
     let gateway = Gateway::start(&format!("mcpServers: {{ u: {config} }}\n")).await;
     let askable = json!({"elicitation": {}});
@@ -74,14 +74,14 @@ async fn changes(config: String, change: impl AsyncFnOnce(&Gateway)) {
         served_again("u__echo", async |tool| client.call(tool, &arguments).await).await;
         lists_are_new(async |tool| client.call(tool, &arguments).await).await;
     }
-    // Those that come later find the same, whatever links they need.
+    // Later clients find the same, whatever links they need.
     let late = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &askable).await;
     served_again("u__echo", async |tool| late.call(tool, &arguments).await).await;
     let late = Legacy::open_at(gateway.http(), "/mcp", "2025-06-18", &json!({})).await;
     assert_eq!(text(&late.call("u__echo", &arguments).await), r#"{"a":1}"#);
 }
 
-/// Over HTTP, from one to the other.
+/// Changes the era of a server over HTTP.
 async fn over_http(before: Eras, after: Eras) {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let (address, running) = serve(any, before, false).await;
@@ -115,7 +115,8 @@ async fn from_both_to_a_handshake() {
     over_http(Eras::Both, Eras::Legacy).await;
 }
 
-/// Over HTTP+SSE the stream is the session: when it breaks, somebody has to look whether the server is there again.
+/// Over HTTP+SSE the stream is the session: if it breaks, the gateway has to check whether the server is available
+/// again.
 #[tokio::test]
 async fn an_event_stream_that_breaks_is_missed() {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -136,7 +137,7 @@ async fn an_event_stream_that_breaks_is_missed() {
         }
     };
     let _running = soon("the address", started).await;
-    // Nobody calls anything.
+    // No client sends a request.
     let mut changed = Value::Null;
     while changed["method"] != "notifications/tools/list_changed" {
         changed = soon("news of the lists", stream.message()).await.expect("a message");
@@ -145,7 +146,7 @@ async fn an_event_stream_that_breaks_is_missed() {
     assert!(tool_names(&listed).iter().any(|name| name == "u__many_007"), "{listed}");
 }
 
-/// A child that is killed, and is another program when it is started again.
+/// A child that is killed, and is a different program after its restart.
 async fn a_child(before: &str, after: &str) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let file = folder.join(format!("changes-{}-{before}-{after}", std::process::id()));

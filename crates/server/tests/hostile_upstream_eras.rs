@@ -1,5 +1,5 @@
-//! Clients and servers of different eras: everybody reaches everything, in one profile, in the version that they asked
-//! for; a server of no version that is known is missing, with a reason that names it.
+//! Clients and servers of different eras: every client reaches every server, in one profile, in its own version. A
+//! server without a known version is missing, with a reason that names it.
 
 mod support;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use support::*;
 use testkit::fixture::Eras;
 
-/// The versions that a client may ask for in a session over one endpoint.
+/// The versions that a client may request in a session at the single endpoint.
 const SESSIONS: [&str; 4] = [LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"];
 
 async fn gateway_of(servers: &[(&str, String)]) -> Gateway {
@@ -91,7 +91,7 @@ async fn in_a_mixed_profile_everybody_gets_everything() {
     }
 }
 
-/// A server that speaks both: each client is passed on in its own words.
+/// A server that supports both eras: each client's requests are passed on in the client's own era.
 #[tokio::test]
 async fn a_server_of_both_eras_is_spoken_to_in_the_clients() {
     let puppet = Puppet::start(|_, request| match request.method() {
@@ -126,7 +126,7 @@ async fn an_older_server_leaves_the_client_its_version() {
     assert_eq!(session.version, LEGACY);
     assert_eq!(text(&session.call("old__ok", &json!({})).await), "ok");
     let call = puppet.received().into_iter().find(|one| one.method() == "tools/call").expect("a call");
-    // Which that version does not have.
+    // This version does not have the header.
     assert!(!call.headers.contains_key("mcp-protocol-version"), "{call:?}");
 }
 
@@ -144,7 +144,7 @@ async fn a_version_that_is_refused_and_yet_named_is_asked_for_again() {
     assert_eq!((puppet.count("server/discover"), puppet.count("initialize")), (2, 0));
 }
 
-/// Some list what they speak with a handshake, too, or nothing else.
+/// Some servers also list their versions with a handshake, or only those.
 #[tokio::test]
 async fn a_server_that_discovers_nothing_but_handshakes_is_asked_for_one() {
     let puppet = Puppet::start(|_, request| match request.method() {
@@ -184,7 +184,7 @@ async fn a_server_of_no_known_version_is_missing_with_its_version() {
     }
 }
 
-/// A stateless version that is not known yet, told in either way.
+/// A future stateless version, reported in either way.
 #[tokio::test]
 async fn a_server_of_the_future_is_missing_with_its_versions() {
     for says_by_error in [false, true] {
@@ -217,7 +217,7 @@ async fn over_stdio_the_same_is_reached() {
         let call = json!({"name": tool, "arguments": {}, "_meta": meta(&json!({}))});
         let answer = client.ask("tools/call", &call).await;
         assert_eq!((text(&answer), &answer["result"]["resultType"]), ("{}", &json!("complete")));
-        // One process may be spoken to in both ways.
+        // One process may receive requests of both eras.
         let hello = client.initialize(LEGACY, &json!({})).await;
         assert_eq!(hello["result"]["protocolVersion"], LEGACY, "{hello}");
         assert_eq!(text(&client.call(&tool, &json!({})).await), "{}");
@@ -248,7 +248,7 @@ fn discovered(versions: &[&str]) -> Value {
     json!({"resultType": "complete", "supportedVersions": versions, "capabilities": {"tools": {}}})
 }
 
-/// An error that says that only these versions are spoken.
+/// An error that lists these versions as the only supported ones.
 fn refused(request: &Received, versions: &[&str]) -> Said {
     let data = json!({"supported": versions, "requested": LEGACY});
     let error = json!({"code": -32022, "message": "not here", "data": data});

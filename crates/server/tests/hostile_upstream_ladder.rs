@@ -1,5 +1,5 @@
-//! Ways into a conversation with servers that take what they do not know in their own way: by silence, by their end, by pages
-//! and odd statuses; and servers of two endpoints. All of them are reached, by clients of every kind.
+//! Connecting to servers that react to unknown requests in their own ways: with silence, with an exit, with HTML pages
+//! and odd statuses; and servers with two endpoints. Clients of every kind reach all of them.
 
 mod support;
 
@@ -12,10 +12,10 @@ use testkit::fixture::{Eras, Options, Running, serve_sse};
 
 const SHORT: &str = "limits: { connectTimeout: 1s, callIdleTimeout: 2s }\n";
 
-/// How long a client waits for a server that is silent at first, and what a busy machine needs on top.
+/// The time that a client waits for a server that is silent at first, plus the delay of a busy machine.
 const BOUND: Duration = Duration::from_secs(8 + 12);
 
-/// Checks that clients of every kind reach the tool of the server `u`; `arguments` are answered with `said`.
+/// Checks that clients of every kind reach the tool of the server `u`; a call with `arguments` returns `said`.
 async fn is_reached(config: &str, tool: &str, arguments: &Value, said: &str) -> Gateway {
     let started = Instant::now();
     let gateway = Gateway::start(&format!("{SHORT}mcpServers: {{ u: {config} }}\n")).await;
@@ -64,7 +64,7 @@ async fn a_child_that_says_nothing_to_the_first_question() {
     echo_is_reached(&child(&["--mute-discover"])).await;
 }
 
-/// What a puppet with a handshake says to the first question of the other era.
+/// The answer of a puppet with a handshake to the first request of the other era.
 async fn to_discover(said: Said) {
     let puppet = Puppet::start(move |_, request| match request.method() {
         "server/discover" => said.clone(),
@@ -103,7 +103,7 @@ async fn a_server_that_says_nothing_to_the_first_question() {
     to_discover(Said::Hold(Vec::new())).await;
 }
 
-/// What a puppet without sessions says to a handshake.
+/// The answer of a puppet without sessions to a handshake.
 #[tokio::test]
 async fn servers_that_do_not_know_a_handshake() {
     let page = || "<html>Not here</html>".to_owned();
@@ -146,7 +146,8 @@ async fn a_server_of_two_endpoints() {
     }
 }
 
-/// Servers of two endpoints that answer a POST to the stream's address in odd ways, and messages in the POST's own answer.
+/// Servers with two endpoints that answer a POST to the stream's path in odd ways, and that answer messages in the
+/// response to the POST.
 #[tokio::test]
 async fn servers_of_two_endpoints_that_take_no_message_at_the_stream() {
     let page = || "<html>Not here</html>".to_owned();
@@ -170,7 +171,7 @@ async fn servers_of_two_endpoints_that_take_no_message_at_the_stream() {
     }
 }
 
-/// A way that is not configured is not tried.
+/// A transport that is not configured is not tried.
 #[tokio::test]
 async fn a_configured_transport_is_the_only_one() {
     let server = event_stream().await;
@@ -186,7 +187,7 @@ async fn a_configured_transport_is_the_only_one() {
     assert_eq!(puppet.count("initialize") + puppet.count("server/discover"), 0);
 }
 
-/// Where messages go is told by the server; to another host they do not go.
+/// The server names the endpoint for messages; a message never goes to another host.
 #[tokio::test]
 async fn an_event_stream_that_leads_elsewhere() {
     let puppet = Puppet::start(|_, request| match request.verb.as_str() {
@@ -203,7 +204,7 @@ async fn an_event_stream_that_leads_elsewhere() {
     scene.is_well().await;
 }
 
-/// What keeps every client out settles nothing, and nothing else is tried.
+/// A refusal of every client decides nothing about the version, and nothing else is tried.
 #[tokio::test]
 async fn a_server_that_lets_nobody_in_is_not_asked_in_other_ways() {
     for status in [401, 302] {
@@ -211,7 +212,7 @@ async fn a_server_that_lets_nobody_in_is_not_asked_in_other_ways() {
         let gateway = Gateway::start(&format!("mcpServers: {{ u: {} }}\n", puppet.config())).await;
         let answer = Modern::new(gateway.http()).call("u__ok", &json!({})).await;
         assert!(error_message(&answer).contains(&status.to_string()), "{answer}");
-        // It may say elsewhere on its port who gives consent to it.
+        // Requests to other paths of its port are allowed: they look for its authorization server.
         let gets = puppet.received().iter().filter(|one| one.verb == "GET" && one.path == "/mcp").count();
         assert_eq!((puppet.count("initialize"), gets), (0, 0), "{status}");
     }

@@ -1,5 +1,5 @@
-//! Servers that list what no client can read, or fail to list something: it is left out, repaired or kept from before, and
-//! everything else is served.
+//! Servers with unreadable entries in their lists, or with lists that fail: such entries are removed, repaired or kept
+//! from before, and everything else is served.
 
 mod support;
 
@@ -86,7 +86,7 @@ async fn a_list_that_cannot_be_fetched_hides_no_other() {
 
 #[tokio::test]
 async fn a_list_that_fails_later_stays_as_it_was_and_the_others_go_on() {
-    // 0: as at first; 1: a tool more, the second page of tools fails, and so do prompts.
+    // 0: the initial lists; 1: one more tool, while the second page of tools and all prompts fail.
     let state = Arc::new(AtomicUsize::new(0));
     let (tell, told) = watch::channel((Vec::new(), false));
     let now = state.clone();

@@ -1,5 +1,5 @@
-//! Servers that cannot be brought to speak, or whose lists never end: they are missing, with a reason that names them,
-//! and nobody waits for them longer than the bound.
+//! Servers that cannot be reached, or whose lists never end: they are missing, with a reason that names them, and
+//! nobody waits for them longer than the limit.
 
 mod support;
 
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use support::*;
 use testkit::fixture::Eras;
 
-/// How long a first client is kept waiting for servers that do not answer, and what a busy machine needs on top.
+/// The time that a first client waits for servers that do not answer, plus the delay of a busy machine.
 const BOUND: Duration = Duration::from_secs(8 + 12);
 
-/// What is quick even on a busy machine, but not if anything was waited for.
+/// A time that is enough on a busy machine, but not if anything was waited for.
 const QUICK: Duration = Duration::from_secs(6);
 
-/// Starts a gateway beside whose `good` there is `bad`, and checks that `bad` is missing for the reason `why`.
+/// Starts a gateway with the servers `good` and `bad`, and checks that `bad` is missing for the reason `why`.
 async fn is_missing(bad: &str, limits: &str, why: &[&str]) -> Scene {
     let started = Instant::now();
     let scene = Scene::new(&[("bad", bad)], limits).await;
@@ -28,7 +28,7 @@ async fn is_missing(bad: &str, limits: &str, why: &[&str]) -> Scene {
         assert!(!names.iter().any(|name| name.starts_with("bad__")), "{names:?}");
     }
     let call = json!({"name": "bad__ok", "arguments": {}});
-    // While it is still being tried, that is what is told.
+    // While the gateway is still trying to connect, the error says so.
     let told = |answer: &Value| !error_message(answer).contains("still starting");
     let answer = soon("the reason", async {
         loop {
@@ -43,7 +43,7 @@ async fn is_missing(bad: &str, limits: &str, why: &[&str]) -> Scene {
     assert_eq!(answer["error"]["data"]["server"], "bad", "{answer}");
     let message = error_message(&answer);
     assert!(message.contains("\"bad\"") && why.iter().all(|why| message.contains(why)), "{answer}");
-    // Once a view is in use nobody waits for who is missing, however often that is tried again.
+    // Once a view is in use, nobody waits for a missing server, however often the gateway retries.
     let started = Instant::now();
     for _ in 0..10 {
         scene.is_well().await;
@@ -214,7 +214,7 @@ async fn a_slow_server_joins_when_it_is_ready() {
     let mut standing = session.listen().await;
     assert!(!tool_names(&session.ask("tools/list", &json!({})).await).contains(&"slow__ok".to_owned()));
     open.send_replace(true);
-    // The client is told, and finds it.
+    // The client is notified, and finds the server.
     loop {
         let message = standing.message().await.expect("a stream that stays");
         if message["method"] == "notifications/tools/list_changed" {
@@ -229,7 +229,7 @@ async fn a_slow_server_joins_when_it_is_ready() {
 async fn a_server_that_hung_a_moment_ago_is_not_waited_for_again() {
     let hung = Puppet::start(|_, _| Said::Hold(Vec::new())).await;
     let scene = Scene::new(&[("hung", &hung.config())], "").await;
-    // Clients of a new kind each, who would all have to wait.
+    // Each client is of a new kind, so each would have to wait.
     let started = Instant::now();
     for kind in 0..3 {
         let capabilities = json!({"roots": {}, "experimental": {format!("kind-{kind}"): {}}});

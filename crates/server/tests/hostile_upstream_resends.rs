@@ -1,4 +1,4 @@
-//! Requests that fail on their way: sent again where that does no harm, and executed once where it would.
+//! Requests that fail on their way: they are repeated if that is harmless, and executed only once otherwise.
 
 mod support;
 
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use support::*;
 
-/// Tools of a puppet: one that only reads, one that can be repeated, one that says nothing of itself.
+/// Tools of a puppet: a read-only one, an idempotent one, and one without annotations.
 fn tools() -> Said {
     let tool = |name: &str, annotations| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations});
     let all = [
@@ -83,7 +83,7 @@ async fn a_call_waits_for_a_server_that_is_starting_again() {
     let address = net.url().trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
     net.stop().await;
     let again = async {
-        // The time for which it is down is what this is about.
+        // This test is about the time for which the server is down.
         tokio::time::sleep(Duration::from_millis(300)).await;
         OddHttp::start_at(&address, &[]).await
     };
@@ -93,7 +93,7 @@ async fn a_call_waits_for_a_server_that_is_starting_again() {
     scene.is_well().await;
 }
 
-/// A server with sessions that forgets the first one, and then answers `initialize` like this so many times.
+/// A server with sessions that forgets the first session, and then gives this answer to `initialize` this number of times.
 async fn reopening(times: usize, answer: Said) -> Puppet {
     let left = Arc::new(AtomicUsize::new(times));
     Puppet::start(move |number, request| match request.method() {
@@ -180,7 +180,7 @@ async fn a_child_that_does_not_start_for_some_seconds_is_waited_for() {
     }
     until("the children's end", || children.iter().all(|child| !is_running(*child))).await;
     let again = async {
-        // The time for which it is down is what this is about.
+        // This test is about the time for which the server is down.
         tokio::time::sleep(Duration::from_secs(3)).await;
         std::fs::write(&flag, "").expect("writable");
     };
@@ -202,7 +202,8 @@ async fn a_call_that_a_child_cannot_have_read_is_answered_by_the_next_one() {
     for child in &children {
         kill(*child, Signal::STOP);
     }
-    // A pipe holds 64 KiB: the first fits in, the second in part, and the third waits behind it. No event tells that they do.
+    // A pipe holds 64 KiB: the first message fits, the second fits in part, and the third waits for it. No event shows that
+    // they wait.
     let long = "x".repeat(60_000);
     let (long_call, short_call) = (json!({"text": long}), json!({"text": "3"}));
     let mut first = std::pin::pin!(session.call("pipe__ok", &long_call));

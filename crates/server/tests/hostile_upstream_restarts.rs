@@ -1,4 +1,4 @@
-//! Servers that end and begin again: sessions that are forgotten, children that crash, once or in a loop.
+//! Servers that end and start again: sessions that are forgotten, children that crash, once or in a loop.
 
 mod support;
 
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use support::*;
 
-/// A puppet with sessions; it forgets them all whenever the returned flag is raised.
+/// A puppet with sessions, which forgets them all whenever the returned flag is set.
 async fn forgetful(status: u16, body: &'static str) -> (Puppet, Arc<AtomicBool>) {
     let forget = Arc::new(AtomicBool::new(false));
     let (own, known) = (forget.clone(), Mutex::new(HashSet::new()));
@@ -68,7 +68,7 @@ async fn a_forgotten_session_is_opened_again_without_the_client_noticing() {
         assert_eq!(text(&session.call("old__ok", &json!({"n": 1})).await), "ok");
         let before = puppet.count("initialize");
         forget.store(true, Ordering::SeqCst);
-        // Several callers at once: one of them opens the session again, each call is executed once.
+        // Several simultaneous callers: one of them reopens the session, and each call is executed once.
         let arguments = [json!({"n": 2}), json!({"n": 3}), json!({"n": 4})];
         let [a, b, c] = &arguments;
         let (a, b, c) =
@@ -162,7 +162,7 @@ async fn a_child_that_is_killed_is_started_again() {
         }
         until("the children's end", || children.iter().all(|child| !is_running(*child))).await;
         scene.is_well().await;
-        // The first call may still meet the dead one; it is then told so, and the next one is served.
+        // The first call may still reach the dead child; it then gets an error, and the next call is served.
         let answer = session.call("pipe__ok", &json!({"text": round})).await;
         if answer.get("error").is_some() {
             assert!(error_message(&answer).contains("SIGKILL"), "{answer}");
@@ -178,7 +178,8 @@ async fn a_child_that_crashes_in_a_loop_is_left_alone_for_a_while() {
     let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "limits: { resendWait: 100ms }\n").await;
     let session = scene.witness();
     let mut reasons = Vec::new();
-    // Every call ends the child; soon it is not even started any more, and callers are told why at once.
+    // Every call ends the child; after a few times it is no longer started, and callers get the reason at
+    // once.
     let told = soon("a rest", async {
         loop {
             let answer = session.call("pipe__die", &json!({"code": 9})).await;
@@ -199,7 +200,7 @@ async fn a_child_that_crashes_in_a_loop_is_left_alone_for_a_while() {
     session.call("pipe__ok", &json!({})).await;
     assert!(before.elapsed() < std::time::Duration::from_secs(3));
     scene.is_well().await;
-    // It comes back by itself when its rest is over.
+    // It is started again after its pause.
     soon("its return", async {
         while session.call("pipe__ok", &json!({})).await.get("error").is_some() {
             scene.is_well().await;
@@ -224,7 +225,7 @@ async fn lists_are_fetched_again_after_the_stream_that_announces_changes_was_los
         "GET" if lost.lock().expect("no panic").insert(request.headers["mcp-session-id"].clone()) => {
             Said::Raw(HEAD.to_vec())
         }
-        // It is there again, with another tool, and says nothing of it.
+        // It is available again, with another tool, and sends no notification.
         "GET" => {
             changed.store(true, Ordering::SeqCst);
             Said::Hold(HEAD.to_vec())

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use support::*;
 
-/// A folder of kept state, gone with the test.
+/// A state folder, removed when the test ends.
 struct StateFolder(PathBuf);
 
 impl StateFolder {
@@ -35,7 +35,7 @@ impl Drop for StateFolder {
     }
 }
 
-/// A server with one tool, which wants a number. While it is `silent` it answers calls alone.
+/// A server with one tool, which requires a number. While it is `silent`, it answers only calls.
 async fn server(silent: &Arc<AtomicBool>) -> Puppet {
     let silent = silent.clone();
     Puppet::start(move |_, received| {
@@ -57,12 +57,12 @@ async fn server(silent: &Arc<AtomicBool>) -> Puppet {
     .await
 }
 
-/// The answer to a list request at once.
+/// The immediate answer to a list request.
 async fn listed(gateway: &Gateway) -> Value {
     Modern::new(gateway.http()).ask("tools/list", &json!({})).await["result"].clone()
 }
 
-/// Waits until the server's tool is shown.
+/// Waits until the server's tool is listed.
 async fn shown(gateway: &Gateway) {
     let names = async { while tool_names(&json!({"result": listed(gateway).await})) != ["up__ok"] {} };
     soon("the server's tool", names).await;

@@ -10,7 +10,7 @@ use serde_json::json;
 use support::*;
 use testkit::fixture::Eras;
 
-/// What is quick even on a busy machine.
+/// A time that is enough even on a busy machine.
 const QUICK: Duration = Duration::from_secs(10);
 
 #[tokio::test]
@@ -35,7 +35,7 @@ async fn a_call_in_flight_is_finished_and_nothing_new_begun() {
     until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
 }
 
-/// How many files a process may have open, by the soft and the hard limit.
+/// The soft and hard limits of a process's open files.
 fn files(pid: u32) -> (String, String) {
     let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).expect("Linux");
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).expect("this limit");
@@ -46,7 +46,7 @@ fn files(pid: u32) -> (String, String) {
 #[tokio::test]
 async fn as_many_files_may_be_open_as_the_system_allows_but_not_in_children() {
     let own = getrlimit(Resource::Nofile);
-    // Enough for the tests beside this one.
+    // Enough for the other tests that run at the same time.
     let few = own.maximum.map_or(900, |most| most.min(900) - 1);
     setrlimit(Resource::Nofile, Rlimit { current: Some(few), ..own }).expect("less is always allowed");
     let logged = Start { env: &[("DRAGOMAN_LOG", "info")], ..Start::default() };
@@ -84,7 +84,7 @@ async fn the_drain_has_an_end() {
         let ended = scene.gateway.ended().await;
         assert_eq!(ended.code, Some(0), "{signal:?}: {}", ended.err);
         assert!(started.elapsed() < QUICK, "{signal:?}: {:?}", started.elapsed());
-        // The client is not left hanging: it gets an error or the end of its connection.
+        // The client is not left waiting: it gets an error or the end of its connection.
         soon("the end of the call", Reply::try_read(open)).await;
         until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
     }
@@ -115,7 +115,7 @@ async fn an_idle_gateway_stops_at_once() {
         scene.gateway.signal(signal);
         let ended = scene.gateway.ended().await;
         assert_eq!(ended.code, Some(0), "{signal:?}: {}", ended.err);
-        // Open sessions and idle connections are nothing to wait for: the drain's ten seconds are not needed.
+        // The drain does not wait for open sessions and idle connections: its ten seconds are not needed.
         assert!(started.elapsed() < Duration::from_secs(8), "{signal:?}: {:?}", started.elapsed());
         drop(idle);
     }
@@ -143,7 +143,7 @@ async fn open_streams_end_when_it_stops() {
 #[tokio::test]
 async fn while_it_stops_it_is_not_ready() {
     let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "").await;
-    // A connection from before is served to the end of its request, and told the truth.
+    // An existing connection is served to the end of its request, and gets a correct status.
     let mut kept = scene.http().connect().await;
     let call = slow_call_in_background(&scene);
     scene.gateway.signal(Signal::TERM);
@@ -212,7 +212,7 @@ async fn a_configuration_with_faults_serves_nothing() {
 async fn servers_are_told_that_their_sessions_end() {
     let actor = Actor::start(Speaks::Handshake).await;
     let gateway = Gateway::start(&format!("mcpServers:\n  up: {}\n", actor.config())).await;
-    // One that is shared, one that is a session's own, and one of a call.
+    // A shared child, a child of a session, and a child of a call.
     let session = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &json!({"roots": {}})).await;
     let asked = Modern { capabilities: json!({"roots": {}}), ..Modern::new(gateway.http()) };
     let params = json!({"name": "up__ok", "arguments": {}});
@@ -255,7 +255,7 @@ async fn a_server_that_takes_its_time_over_goodbyes_holds_up_no_other() {
         _ => Said::Proper,
     })
     .await;
-    // Each session has its own at the server, which ends with it.
+    // Each session has a separate session at the server, which ends with it.
     let server = puppet.config();
     let server = server.trim_end().trim_end_matches('}');
     let config =

@@ -1,4 +1,5 @@
-//! Starting and ending `dragoman stdio`: what ends it, what is still answered, what is left behind.
+//! Starting and ending `dragoman stdio`: the causes of its end, the calls that are still answered, and the
+//! processes that remain.
 
 mod support;
 
@@ -54,7 +55,8 @@ async fn a_server_that_takes_no_notices_holds_up_nothing_else() {
     client.initialize(LEGACY, &json!({"roots": {"listChanged": true}})).await;
     assert_eq!(text(&client.call("deaf__ok", &json!({})).await), "ok");
     let notice = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}).to_string();
-    // Each is given so long that all of them together would take longer than this test may.
+    // Each notification has such a long deadline that all of them in sequence would take longer than this
+    // test may.
     for _ in 0..8 {
         client.send(&notice).await;
     }
@@ -95,7 +97,7 @@ async fn a_client_that_does_not_read_is_no_reason_to_grow() {
     let before = peak_memory(client.pid());
     let big = "x".repeat(100_000);
     let call = json!({"name": "pipe__ok", "arguments": {"text": big}});
-    // Answers of 400 MB are asked for and not read; sooner or later it stops reading in its turn.
+    // Answers of 400 MB are requested and not read; sooner or later the gateway also stops reading.
     let flood = async {
         for _ in 0..4000 {
             client.begin("tools/call", &call).await;
@@ -134,7 +136,7 @@ async fn a_dialects_client_can_give_a_request_up() {
     let waiting = client.begin("tools/call", &hold).await;
     let asked = client.begin("ping", &json!({})).await;
     puppet.heard("the call", |one| one.method() == "tools/call").await;
-    // One that waits behind it, and then the one that is worked on.
+    // A call that waits in the queue, and then the current one.
     client.send(&cancelled(&waiting)).await;
     client.send(&cancelled(&first)).await;
     let answer = client.message().await;

@@ -1,5 +1,5 @@
-//! Upstreams over HTTP that use what the standard leaves open: progress beside the call, arrays of messages, slow bodies;
-//! and clients that are away for a while or say what nobody knows.
+//! Upstreams over HTTP that use the freedoms of the standard: progress outside the call's stream, arrays of messages,
+//! slow bodies; and clients that are disconnected for a while or send unknown messages.
 
 mod support;
 
@@ -10,10 +10,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use support::*;
 
-/// No puppet has to wait longer.
+/// The longest wait of a puppet.
 const LONG: Duration = Duration::from_secs(30);
 
-/// An event stream that stays open, with these messages on it.
+/// An event stream with these messages, which stays open.
 fn events(messages: &[Value]) -> Vec<u8> {
     let mut text = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n".to_owned();
     for message in messages {
@@ -30,7 +30,7 @@ fn told(method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "method": method, "params": params})
 }
 
-/// The last event's id and its message, if it has one.
+/// The last event's ID and its message, if it has one.
 async fn numbered(stream: &mut Reply) -> (String, Option<Value>) {
     let event = stream.event().await.expect("an event");
     let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::trim_start);
@@ -38,11 +38,11 @@ async fn numbered(stream: &mut Reply) -> (String, Option<Value>) {
     (field("id:").unwrap_or_default().to_owned(), data.map(|data| serde_json::from_str(data).expect("JSON")))
 }
 
-/// What a test tells a script of its puppet, or one script another.
+/// A value by which a test controls a script of its puppet, or one script controls another.
 type Gate<T> = (Mutex<T>, Condvar);
 
-/// Waits in a script for what is told. The runtime has to know that its thread waits: it may be the one that all others get
-/// their events from.
+/// Waits in a script for a value. The runtime must know that its thread blocks, because other threads may depend on this
+/// thread for their events.
 fn waited_for<T: Clone>(gate: &Gate<T>, is_told: impl Fn(&T) -> bool) -> T {
     tokio::task::block_in_place(|| {
         let state = gate.0.lock().expect("nobody panics");
@@ -55,11 +55,11 @@ fn open<T>(gate: &Gate<T>, state: T) {
     gate.1.notify_all();
 }
 
-/// Progress that comes on the upstream's standing stream goes to the client of the call, under that client's token, and
-/// to nobody else. A log message goes to the one whose call alone is open.
+/// Progress on the upstream's standing stream reaches the client of the call, with that client's token, and nobody
+/// else. A log message reaches the client that has the only open call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn progress_beside_the_call() {
-    // The session of the call that has come, and the call's token.
+    // The session of the received call, and the call's token.
     let call: Gate<Option<(String, Value)>> = Gate::default();
     let puppet = Puppet::start(move |number, request| match request.method() {
         "initialize" => {
@@ -68,7 +68,7 @@ async fn progress_beside_the_call() {
             Said::Result(hello, format!("Mcp-Session-Id: {number}\r\n"))
         }
         "GET" => {
-            // The stream of its session opens with the progress of the call; other sessions need none.
+            // Its session's stream opens with the progress of the call; other sessions need no stream.
             let (session, token) = waited_for(&call, Option::is_some).expect("a call");
             if session != request.headers["mcp-session-id"] {
                 return Said::Status(405, "text/plain", String::new());
@@ -147,7 +147,7 @@ async fn arrays_of_messages() {
     }
 }
 
-/// A body that comes slowly has the call's time, not that for connecting.
+/// The call's deadline applies to a slow body, not the deadline for connecting.
 #[tokio::test]
 async fn slow_bodies() {
     let puppet = Puppet::start(|_, request| match request.method() {
@@ -164,13 +164,13 @@ async fn slow_bodies() {
     assert!(error_message(&answer).contains("did not answer \"tools/call\" within 2 s"), "{answer}");
 }
 
-/// What is said while a client is away from its standing stream comes when it asks behind the last event.
+/// Messages that are sent while a client's standing stream is disconnected arrive when it resumes after the last event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn away_from_the_standing_stream() {
     let gate = Arc::new(Gate::<bool>::default());
     let own = gate.clone();
     let puppet = Puppet::start(move |_, request| match request.method() {
-        // On every stream, whoever it is for.
+        // On every stream, whichever client it belongs to.
         "GET" => {
             let is_open = waited_for(&own, |is_open| *is_open);
             assert!(is_open, "nobody opens the gate");
@@ -201,7 +201,7 @@ async fn away_from_the_standing_stream() {
     }
 }
 
-/// A notification that nobody knows reaches a server over a shared connection while its client is the only one there.
+/// An unknown notification reaches a server over a shared connection while its client is the only one there.
 #[tokio::test]
 async fn foreign_notifications() {
     let puppet = Puppet::start(|_, _| Said::Proper).await;
@@ -217,11 +217,11 @@ async fn foreign_notifications() {
     assert_eq!(puppet.count("notifications/x.custom"), 1);
 }
 
-/// A stateless upstream whose tool wants an argument repeated in a header, whose name it changes without a word.
+/// A stateless upstream with a tool that requires an argument in a header; it changes the header's name without notice.
 async fn changes_its_mind(ends: bool) -> Puppet {
     let calls = AtomicUsize::new(0);
     Puppet::start(move |_, request| {
-        // From the first call on it is the other header.
+        // From the first call on, the other header is required.
         let wanted = format!("Zone-{}", calls.load(Ordering::SeqCst).min(1));
         let result = match request.method() {
             "initialize" => {
@@ -274,13 +274,14 @@ async fn headers_that_a_server_no_longer_wants_are_learnt_anew_once() {
     let answer = session.call("up__go", &arguments).await;
     assert_eq!((error_code(&answer), error_message(&answer)), (-32020, "header mcp-param-never is missing"));
     assert_eq!(puppet.count("tools/call"), 2, "once more, and no more");
-    // Its list says the same as before: the headers cannot have been what it did not like, so it may have done something.
+    // Its list is unchanged: the headers cannot be the reason for the refusal, so it may have executed the call.
     let answer = session.call("up__go", &arguments).await;
     assert_eq!(error_code(&answer), -32020, "{answer}");
     assert_eq!(puppet.count("tools/call"), 3);
 }
 
-/// Characters that nobody sees reach no client, in its server's era and in another, and the log says so in one line.
+/// Invisible characters reach no client, whether its era is the server's or another one, and the log reports them in one
+/// line.
 #[tokio::test]
 async fn hidden_characters_in_lists() {
     let puppet = Puppet::start(|_, request| match request.method() {
@@ -299,7 +300,7 @@ async fn hidden_characters_in_lists() {
                 {"name": "o\u{2066}k", "inputSchema": {"type": "object"}},
                 {"name": "hides", "inputSchema": hides},
             ]);
-            // As escapes, too.
+            // Also as escapes.
             let text =
                 json!({"jsonrpc": "2.0", "id": request.body["id"], "result": {"tools": tools}}).to_string();
             let text = text.replace('\u{200b}', "\\u200B").replace('\u{feff}', "\\uFEFF");

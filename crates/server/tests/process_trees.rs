@@ -1,4 +1,4 @@
-//! Whole trees of processes end, however the gateway ends, and whatever its servers do against it.
+//! Whole process trees end, however the gateway ends, and however its servers resist.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -17,14 +17,14 @@ use testkit::awkward::{self, Kind};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::unix::pipe;
 
-/// The time after which nothing may be left of a gateway that was killed.
+/// The time after which no process of a killed gateway may be left.
 const PROMISE: Duration = Duration::from_secs(3);
 
-/// A named pipe that every process of awkward servers holds open.
+/// A named pipe that every process of awkward servers keeps open.
 struct Census {
     path: PathBuf,
     lines: BufReader<pipe::Receiver>,
-    /// Keeps the pipe from ending before there is anybody.
+    /// Keeps the pipe open before any process has opened it.
     open: Option<pipe::Sender>,
 }
 
@@ -63,7 +63,7 @@ impl Census {
         line
     }
 
-    /// Waits until each of these kinds has all that it wants.
+    /// Waits until all processes of these kinds have reached their state.
     async fn all_there(&mut self, kinds: &[Kind]) {
         let mut missing: HashMap<String, usize> =
             kinds.iter().map(|kind| (kind.word(), kind.lines())).collect();
@@ -112,13 +112,13 @@ impl Drop for Census {
     }
 }
 
-/// Descriptors that tell of the end of processes that are nobody's children here.
+/// Descriptors that report the end of processes that are not this process's children.
 fn watched(pids: &[u32]) -> Vec<OwnedFd> {
     let open = |pid: &u32| pidfd_open(Pid::from_raw(pid.cast_signed())?, PidfdFlags::empty()).ok();
     pids.iter().filter_map(open).collect()
 }
 
-/// Waits until all of them have ended, until then at most.
+/// Waits until all of them have ended, at most until this time.
 async fn ended(processes: Vec<OwnedFd>, until: Instant) -> bool {
     let wait = move || {
         processes.iter().all(|process| {
@@ -130,7 +130,7 @@ async fn ended(processes: Vec<OwnedFd>, until: Instant) -> bool {
     tokio::task::spawn_blocking(wait).await.expect("no panic")
 }
 
-/// Limits under which a gateway leaves such servers alone, and ends them soon.
+/// Limits under which a gateway does not disturb such servers, and ends them quickly.
 const LIMITS: &str = "limits: { connectTimeout: 1m, drainTimeout: 300ms, childStopTimeout: 500ms }\n";
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn nothing_is_left_of_a_gateway_that_stops() {
     let guards = watched(&[named(gateway.pid(), GUARDIAN), named(gateway.pid(), HOLDER)].concat());
     let ended_gateway = gateway.stop().await;
     assert_eq!(ended_gateway.code, Some(0), "{}", ended_gateway.err);
-    // It has waited for them.
+    // The gateway has waited for them.
     census.nobody_left(Duration::from_millis(100)).await;
     assert!(ended(guards, Instant::now() + PROMISE).await);
 }
@@ -172,11 +172,11 @@ async fn servers_outlive_their_guardian_and_new_ones_have_another() {
     let [guardian] = named(gateway.pid(), GUARDIAN)[..] else { panic!("one guardian") };
     kill(guardian, Signal::KILL);
     until("its end, reaped", || !std::path::Path::new(&format!("/proc/{guardian}")).exists()).await;
-    // Their pipes do not go through the guardian.
+    // Their pipes do not pass through the guardian.
     assert_eq!(text(&session.call("pipe__ok", &json!({"text": "2"})).await), "2");
     let holders = named(gateway.pid(), HOLDER);
     assert!(holders.len() >= kinds.len(), "adopted: {holders:?}");
-    // The next start needs another guardian. The holder that has lost its server goes, and is reaped.
+    // The next start needs another guardian. The holder without a server ends, and is reaped.
     session.call("pipe__die", &json!({"code": 9})).await;
     soon("its return", async { while session.call("pipe__ok", &json!({})).await.get("error").is_some() {} })
         .await;
@@ -201,7 +201,7 @@ async fn what_a_killed_holder_leaves_is_ended_by_the_guardian() {
         kill(holder, Signal::KILL);
     }
     assert!(ended(left, killed + PROMISE).await, "{}", census.holders());
-    // They are started again, and these end, too.
+    // They are started again, and the new ones also end.
     census.all_there(&kinds).await;
     kill(gateway.pid(), Signal::KILL);
     census.nobody_left(PROMISE).await;
@@ -224,7 +224,7 @@ async fn a_server_finds_what_a_program_expects() {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("Linux says it");
         u64::from_str_radix(line.trim(), 16).expect("a mask")
     };
-    // Bit 12 is SIGPIPE's. What the test itself was started with is inherited.
+    // Bit 12 is SIGPIPE's. Signals that the test itself was started with are inherited.
     assert_eq!((mask("SigBlk:"), mask("SigIgn:") & 1 << 12), (0, 0), "{status}");
     let pipes = opened(server).filter(|to| to.starts_with("pipe:")).count();
     let others: Vec<String> = opened(server).filter(|to| !to.starts_with("pipe:")).collect();
@@ -241,7 +241,7 @@ async fn a_server_finds_what_a_program_expects() {
     }
 }
 
-/// The files that a process has open, but for those that it inherited from this one.
+/// The open files of a process, except those that it inherited from this one.
 fn opened(pid: u32) -> impl Iterator<Item = String> {
     let open = |pid: u32| {
         let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("it runs").flatten();
@@ -252,7 +252,7 @@ fn opened(pid: u32) -> impl Iterator<Item = String> {
     open(pid).filter(move |to| !own.contains(to))
 }
 
-/// Processes that have ended, and that this one should have reaped.
+/// Processes that have ended, and that this process should have reaped.
 fn zombies_of(pid: u32) -> Vec<String> {
     let stats = std::fs::read_dir("/proc").expect("Linux").flatten();
     let stats = stats.filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok());
@@ -266,7 +266,7 @@ async fn as_the_first_process_it_reaps_everybodys_orphans_and_stops_when_it_is_t
     let first = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
     let done = command(first[0]).args(&first[1..]).arg("true").output().await;
     if !done.is_ok_and(|done| done.status.success()) {
-        // Not every system lets this user make a process the first one.
+        // Not every system lets this user start a process with PID 1.
         return;
     }
     for servers in ["  demo: { native: demo }\n".to_owned(), format!("  pipe: {}\n", odd_stdio(&[]))] {
@@ -279,7 +279,7 @@ async fn as_the_first_process_it_reaps_everybodys_orphans_and_stops_when_it_is_t
         let target = pid.to_string();
         let inside = ["--target", &target, "--pid", "--mount", "sh", "-c"];
         for _ in 0..10 {
-            // One of the two has ended before it is an orphan, or soon afterwards; the other one later.
+            // One of the two ends before it is orphaned, or soon afterwards; the other one ends later.
             let orphans = "setsid true & setsid sleep 0.2 & exit 0";
             let done = command("nsenter").args(inside).arg(orphans).status().await;
             assert!(done.expect("nsenter is where unshare is").success());

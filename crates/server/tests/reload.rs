@@ -29,7 +29,7 @@ impl Changing {
         Self { gateway, good, changes: 0 }
     }
 
-    /// Writes another configuration and tells the gateway; waits until it is in force.
+    /// Writes another configuration and notifies the gateway; waits until it is in force.
     async fn to(&mut self, servers: &[(&str, &str)], rest: &str) {
         self.gateway.write(&Scene::config(&self.good, servers, rest));
         self.gateway.signal(Signal::HUP);
@@ -48,7 +48,7 @@ impl Changing {
     }
 }
 
-/// Asks once whether a list has, or has not, a tool: servers that are new are waited for.
+/// Asks once for a list, and checks that a tool is present or absent: the list waits for new servers.
 async fn list_has(session: &Legacy, tool: &str, wanted: bool) {
     let names = tool_names(&session.ask("tools/list", &json!({})).await);
     assert_eq!(names.iter().any(|name| name == tool), wanted, "{names:?}");
@@ -64,7 +64,7 @@ async fn what_did_not_change_stays_and_clients_are_told_of_the_rest() {
     let filter = json!({"notifications": {"toolsListChanged": true}});
     let mut listening = Modern::new(place.http()).begin("subscriptions/listen", &filter).await;
     listening.message().await.expect("an acknowledgement");
-    // Clients of either era share one.
+    // Clients of both eras share a connection.
     let before = place.children();
     assert_eq!(before.len(), 1);
     place.to(&[("pipe", &pipe), ("more", "{ native: demo }")], "").await;
@@ -111,7 +111,7 @@ async fn a_changed_server_gets_another_child() {
     place.to(&[("pipe", &other)], "").await;
     list_has(&session, "pipe__ok", true).await;
     assert_eq!(text(&session.call("pipe__ok", &json!({"text": "y"})).await), "y");
-    // Clients of each era have their own lists.
+    // Clients of each era have separate lists.
     assert_eq!(text(&modern.call("pipe__ok", &json!({"text": "z"})).await), "z");
     until("the old child's end", || old.iter().all(|child| !is_running(*child))).await;
     assert!(!place.children().is_empty());
@@ -177,14 +177,15 @@ async fn a_faulty_file_changes_nothing() {
     place.gateway.log().has("comand").await;
     assert_eq!(text(&session.call("pipe__ok", &json!({"text": "y"})).await), "y");
     assert_eq!(place.children(), children);
-    // One that could not be served at the start is not served now either.
+    // A configuration that would be refused at the start is also refused now.
     place.gateway.write("listen: 0.0.0.0:8808\nmcpServers: { more: { native: demo } }\n");
     place.gateway.signal(Signal::HUP);
     place.to(&[("pipe", &pipe), ("more", "{ native: demo }")], "").await;
     list_has(&session, "more__echo", true).await;
 }
 
-/// What a server's entry excludes is in no list and cannot be called, in any profile and era, as soon as the file says so.
+/// A tool that a server's entry excludes is in no list and cannot be called, in any profile and era, as soon as the file
+/// excludes it.
 #[tokio::test]
 async fn excluded_tools_are_gone_everywhere() {
     let rest = "profiles: { one: { servers: [more], names: plain } }\n";
@@ -262,7 +263,8 @@ async fn rules_count_at_once_also_in_sessions_that_are_open() {
     let list = request(1, "tools/list", &json!({})).to_string();
     assert_eq!(session.post(&token, &list).await.status, 404, "it was another's session");
     place.to(&[], "").await;
-    // What callers do not share is not shared later: the server's lists are fetched anew, and waited for.
+    // State that callers did not share is not shared later: the server's lists are fetched again, and requests wait for
+    // them.
     assert_eq!(tool_names(&session.ask("tools/list", &json!({})).await), before);
 }
 
@@ -280,7 +282,7 @@ async fn a_session_of_a_profile_that_is_gone_ends_with_its_last_call() {
     soon("the end of its stream", async { while standing.event().await.is_some() {} }).await;
 }
 
-/// A client's event stream at a profile with a dialect, and where its messages go.
+/// A client's event stream at a profile with a dialect, and the path for its messages.
 async fn events_at(http: Http, path: &str) -> (Reply, String) {
     let mut stream = http.get(path, &[("Accept", "text/event-stream")]).await;
     assert!(stream.status == 200 && stream.is_stream(), "{path}: {}", stream.status);
@@ -305,7 +307,7 @@ async fn event_streams_of_dialects_end_with_what_they_were_opened_under() {
         (events_at(http, "/mcp/one").await.0, events_at(http, "/mcp/two").await);
     place.to(&[], &last).await;
     ends(gone).await;
-    // That of a profile that is there goes on.
+    // The stream of an existing profile continues.
     http.post(&messages, &[], &request("still", "ping", &json!({})).to_string()).await;
     let answered = async { while !stays.event().await.expect("an answer").contains("still") {} };
     soon("an answer on the stream", answered).await;
@@ -327,7 +329,7 @@ async fn a_request_that_comes_slowly_keeps_no_stream_under_rules_of_before() {
     let body = request("slow", method, &filter).to_string();
     let headers = [("MCP-Protocol-Version", MODERN), ("Mcp-Method", method), ("Expect", "100-continue")];
     let mut slow = http.raw(http.head("POST", "/mcp", &headers, body.len()).as_bytes()).await;
-    // It asks for the body: by then it has been seen who sends it.
+    // The gateway requests the body: by then it has authenticated the sender.
     let mut said = Vec::new();
     let asked = async {
         while !said.ends_with(b"\r\n\r\n") {

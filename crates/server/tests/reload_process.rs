@@ -1,4 +1,4 @@
-//! The parts of the configuration that belong to the whole process, changed while the gateway serves: limits, addresses, the
+//! The parts of the configuration that apply to the whole process, changed while the gateway serves: limits, addresses, the
 //! record of calls, management.
 
 mod support;
@@ -49,7 +49,7 @@ impl Place {
         self.gateway.log().has(why).await;
     }
 
-    /// The address that it has listened at since this many changes of it.
+    /// Its address after this number of changes.
     async fn address(&self, number: usize) -> Http {
         let words = "listening at another address";
         self.gateway.log().has_times(words, number).await;

@@ -1,7 +1,7 @@
-//! rmcp, the Rust SDK, as a client of the gateway, in each way in which it can begin, with upstreams of each era and
-//! transport behind the gateway, alone and side by side.
+//! rmcp, the Rust SDK, as a client of the gateway, with each of its ways to begin, and with upstreams of each era
+//! and transport behind the gateway, alone and side by side.
 //!
-//! The upstreams are fixtures; what is asked is what this SDK can answer for itself.
+//! The upstreams are fixtures; their questions are those that this SDK can answer by itself.
 
 #![allow(
     deprecated,
@@ -37,7 +37,7 @@ use tokio::sync::Notify;
 const WATCHED: &str = "test://watched-resource";
 const FIRST_SSE: &str = "2024-11-05";
 
-/// A user called Ada with a model that says one thing.
+/// A user named Ada with a model that always gives the same answer.
 #[derive(Clone, Default)]
 struct Ada {
     progress: Arc<Mutex<Vec<f64>>>,
@@ -95,9 +95,9 @@ impl ClientHandler for Ada {
 /// Servers behind one gateway.
 struct Behind {
     servers: Value,
-    /// What the gateway puts in front of each one's names, and whether it knows elicitation.
+    /// The prefix of each server's names, and true if the server supports elicitation.
     each: Vec<(&'static str, bool)>,
-    /// Whether a stateless client's call has a process for itself, so that none shows what another one did.
+    /// True if each stateless call has a separate process, so that none shows what another call did.
     scattered: bool,
     _running: Vec<Running>,
 }
@@ -173,7 +173,7 @@ async fn read(client: &Client, uri: &str) -> String {
     serde_json::to_value(&read).unwrap()["contents"][0]["text"].as_str().unwrap().to_owned()
 }
 
-/// What concerns one server, whose names begin with `prefix`.
+/// Requests to one server, whose names begin with `prefix`.
 async fn ask_server(client: &Client, prefix: &str, elicits: bool) {
     let named = |name: &str| format!("{prefix}{name}");
     let said = call(client, &named("test_simple_text"), json!({})).await;
@@ -209,7 +209,7 @@ async fn ask_server(client: &Client, prefix: &str, elicits: bool) {
     );
 }
 
-/// Gives up calls until the server was told of one: this SDK may forget one before it has left.
+/// Cancels calls until the server has received one cancellation: this SDK may drop a call before it is sent.
 async fn give_up(client: &Client, prefix: &str, counted: bool) {
     let before = read(client, "test://cancelled-count").await;
     loop {
@@ -217,7 +217,7 @@ async fn give_up(client: &Client, prefix: &str, counted: bool) {
         let slow = CallToolRequestParams::new(format!("{prefix}slow")).with_arguments(arguments);
         let slow = ClientRequest::CallToolRequest(CallToolRequest::new(slow));
         let running = client.send_cancellable_request(slow, PeerRequestOptions::no_options()).await.unwrap();
-        // Once something that was sent later is answered, the call has most likely arrived.
+        // Once a later request is answered, the call has most likely arrived.
         let prompt = GetPromptRequestParams::new(format!("{prefix}test_simple_prompt"));
         client.get_prompt(prompt).await.unwrap();
         running.cancel(Some("given up".to_owned())).await.unwrap();
@@ -227,9 +227,9 @@ async fn give_up(client: &Client, prefix: &str, counted: bool) {
     }
 }
 
-/// Hears of changes in the way of the client's era.
+/// Receives notifications in the way of the client's era.
 enum Ear {
-    /// By itself, and of resources after a request.
+    /// Automatically, and about resources after a subscription.
     Told,
     Listening(Box<Subscription>),
 }
@@ -274,7 +274,7 @@ impl Ear {
     }
 }
 
-/// Changes what the first server shows, and sees it once it is told.
+/// Changes what the first server offers, and checks it after the notification.
 async fn hear_changes(client: &Client, prefix: &str, stateless: bool, scattered: bool) {
     let mut ear = Ear::open(client, stateless).await;
     let revision = text(&call(client, &format!("{prefix}test_trigger_tool_change"), json!({})).await);
@@ -312,14 +312,14 @@ async fn what_every_client_asks(client: &Client, behind: &Behind, stateless: boo
     assert!(!client.list_all_resource_templates().await.unwrap().is_empty());
     assert!(read(client, "test://static-text").await.contains("static text resource"));
     assert!(client.read_resource(ReadResourceRequestParams::new("test://no-such-resource")).await.is_err());
-    // A URI that several servers have is the first one's.
+    // If several servers have a URI, the first one gets the request.
     let (first, _) = behind.each[0];
     let scattered = stateless && behind.scattered;
     give_up(client, first, !scattered).await;
     hear_changes(client, first, stateless, scattered).await;
 }
 
-/// Begins as told and asks everything.
+/// Begins in this way and makes every kind of request.
 async fn visit(lifecycle: ClientLifecycleMode, version: ProtocolVersion, behind: Behind) {
     let names = if behind.each.len() == 1 { "plain" } else { "prefix" };
     let config = json!({ "mcpServers": behind.servers, "profiles": { "default": { "names": names } } });
@@ -336,7 +336,7 @@ async fn visit(lifecycle: ClientLifecycleMode, version: ProtocolVersion, behind:
     soon("all that a client asks", run).await;
 }
 
-/// A test of each way to begin, with these servers behind the gateway.
+/// A test for each way to begin, with these servers behind the gateway.
 macro_rules! with {
     ($($name:ident: $behind:expr;)*) => {$(
         mod $name {

@@ -1,5 +1,5 @@
-//! Who may connect, from where, and for how long: Host and Origin, sessions that belong to one profile, caps, slow
-//! clients, addresses beyond this machine.
+//! Limits for connections: Host and Origin, sessions that belong to one profile, caps, slow clients, addresses
+//! beyond this machine.
 
 mod support;
 
@@ -12,7 +12,7 @@ use tokio::io::AsyncWriteExt;
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#;
 
-/// Every place that answers requests.
+/// Every path that answers requests.
 const PLACES: [(&str, &str); 8] = [
     ("POST", "/mcp"),
     ("GET", "/mcp"),
@@ -120,7 +120,7 @@ async fn requests_for_other_hosts_are_refused_everywhere() {
         for (method, path) in PLACES {
             let headers = [session.headers()[0], ("Host", host)];
             let mut reply = scene.http().send(method, path, &headers, PING.as_bytes()).await;
-            // What is no host name at all may also be refused as no HTTP.
+            // An invalid host name may also be refused as invalid HTTP.
             assert!(matches!(reply.status, 403 | 400), "{method} {path} {host:?}: {}", reply.status);
             if reply.status == 403 {
                 let refusal = reply.json().await;
@@ -155,7 +155,7 @@ async fn a_session_belongs_to_its_profile() {
     for (method, path) in [("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("POST", "/mcp/default")] {
         let mut reply = scene.http().send(method, path, &session.headers(), PING.as_bytes()).await;
         assert_eq!(reply.status, 404, "{method} {path}");
-        // The refusal tells nothing about whose it is.
+        // The refusal does not reveal the owner.
         let refusal = reply.json().await;
         let mut unknown =
             scene.http().send(method, path, &[("Mcp-Session-Id", "nobody")], PING.as_bytes()).await;
@@ -173,7 +173,7 @@ async fn session_ids_cannot_be_guessed() {
         let id = Legacy::open(scene.http()).await.id;
         assert!(id.len() >= 22 && id.bytes().all(|byte| byte.is_ascii_graphic()), "{id}");
         assert!(ids.insert(id.clone()), "{id} twice");
-        // Behind the number of the key, two of them share nothing but chance.
+        // After the number of the key, two of them have nothing in common except by chance.
         let shared = |other: &String| {
             *other != id && (other[7..15] == id[7..15] || other[id.len() - 8..] == id[id.len() - 8..])
         };
@@ -184,7 +184,7 @@ async fn session_ids_cannot_be_guessed() {
 #[tokio::test]
 async fn sessions_are_capped() {
     let scene = Scene::new(&[], "limits: { sessions: 4 }\n").await;
-    // The witness, and the one that the check has opened.
+    // The witness's session, and the session that the check opened.
     let third = Legacy::open(scene.http()).await;
     let _fourth = Legacy::open(scene.http()).await;
     let mut reply = Legacy::initialize(scene.http(), "/mcp", LEGACY, &json!({})).await;
@@ -192,10 +192,10 @@ async fn sessions_are_capped() {
     let refusal = reply.json().await;
     assert!(error_message(&refusal).contains("limits.sessions"), "{refusal}");
     assert_eq!(reply.header("mcp-session-id"), "");
-    // Those that are open, and those that need none, are served.
+    // Open sessions, and requests that need no session, are served.
     assert_eq!(text(&scene.witness().call("good__echo", &json!({})).await), "{}");
     assert_eq!(text(&Modern::new(scene.http()).call("good__echo", &json!({})).await), "{}");
-    // Room that is made can be used.
+    // Freed capacity can be used.
     assert_eq!(third.delete().await.status, 204);
     Legacy::open(scene.http()).await;
 }
@@ -209,7 +209,7 @@ async fn calls_of_a_session_are_capped() {
         let session = session.clone();
         calls.spawn(async move { session.call("good__slow", &json!({"ms": 600_000})).await });
     }
-    // Whichever came last is answered first.
+    // One of the three calls is refused, so it is answered first.
     let refusal = soon("a refusal", calls.join_next()).await.expect("three calls").expect("no panic");
     assert!(error_message(&refusal).contains("too many"), "{refusal}");
     for id in 1..=3 {
@@ -224,12 +224,12 @@ async fn calls_of_a_session_are_capped() {
 
 #[tokio::test]
 async fn streams_of_a_session_are_capped() {
-    // A 2025-11-25 client gets a stream for every call that takes its time or asks back.
+    // A 2025-11-25 client gets a stream for every call that takes long or asks a question.
     let scene = Scene::new(&[], "limits: { streamsPerSession: 1 }\n").await;
     let session = Legacy::open(scene.http()).await;
     let standing = session.listen().await;
     assert_eq!(standing.status, 200);
-    // A second standing stream takes the place of the first.
+    // A second standing stream replaces the first.
     let again = session.listen().await;
     assert_eq!(again.status, 200);
     let asks =
@@ -249,7 +249,7 @@ async fn slow_clients_are_hung_up_on() {
     for _ in 0..50 {
         slow.push(scene.http().raw(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: ").await);
     }
-    // One drips, so that it is never idle.
+    // One client sends byte by byte, so that it is never idle.
     let mut dripping = scene.http().raw(b"POST /mcp HTTP/1.1\r\nX-Slow: ").await;
     let drip = async {
         while dripping.write_all(b"x").await.is_ok() {
@@ -292,7 +292,7 @@ async fn listening_beyond_this_machine_takes_a_word() {
     }
     let with = Start { config, args: &["--listen", "0.0.0.0:0", "--insecure"], ..Start::default() };
     let gateway = Gateway::start_with(&with).await;
-    // Names are still checked, so that no page can come in by one.
+    // Host names are still checked, so no page can get access by a foreign name.
     assert_eq!(gateway.http().get("/ready", &[("Host", "evil.example")]).await.status, 403);
     assert_eq!(gateway.http().get("/ready", &[("Origin", "http://evil.example")]).await.status, 403);
     assert_eq!(gateway.http().get("/health", &[("Host", "10.0.0.1")]).await.status, 200);

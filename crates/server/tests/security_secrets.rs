@@ -1,12 +1,12 @@
 //! Secrets of the configuration reach the servers that they are meant for, and nothing else: no log at any level, no
-//! answer to a client, no first screen, not even when the server itself throws them back. Ids of sessions likewise.
+//! answer to a client, no first screen, even if the server itself repeats them. The same applies to session IDs.
 
 mod support;
 
 use serde_json::{Value, json};
 use support::*;
 
-/// What must not be seen anywhere.
+/// Texts that must not appear anywhere.
 const SECRETS: [&str; 5] = [
     "s3cret-token-1111",
     "s3cret-key-2222",
@@ -32,7 +32,7 @@ fn is_clean(what: &str, text: &str) {
     }
 }
 
-/// A server that throws the header that it got back at the sender: with every answer, or only with those to calls.
+/// A server that returns the header that it received: with every answer, or only with answers to calls.
 async fn indiscreet(always: bool) -> Puppet {
     Puppet::start(move |_, request| {
         let token = request.headers.get("authorization").cloned().unwrap_or_default();
@@ -44,7 +44,7 @@ async fn indiscreet(always: bool) -> Puppet {
     .await
 }
 
-/// Servers that are given secrets in every way that there is, and that behave in every way.
+/// Servers that receive secrets in every possible way, and that behave in every possible way.
 fn servers(calm: &Puppet, strict: &Puppet) -> [(&'static str, String); 8] {
     let odd = testkit::odd::program();
     let odd = odd.to_str().expect("UTF-8");
@@ -70,7 +70,7 @@ fn servers(calm: &Puppet, strict: &Puppet) -> [(&'static str, String); 8] {
         ),
         ("dies", child("exit 3")),
         ("loud", child("echo KEY=$$KEY $0 >&2; echo $$KEY; exit 4")),
-        // A part of an argument, a part of a path.
+        // A part of an argument, and a part of a path.
         (
             "part",
             "{ command: sh, args: [-c, 'echo refused $0 >&2; exit 6', '--token=${T_ARGUMENT}'] }".to_owned(),
@@ -105,7 +105,7 @@ async fn secrets_stay_where_they_belong() {
     let with = Start { env: &VARIABLES, files: &secret_file, ..Start::default() };
     let scene = Scene::start_with(&servers, "limits: { connectTimeout: 1s }\n", &with).await;
 
-    // They do reach whom they are meant for.
+    // They reach the servers that they are meant for.
     let seen = calm.received();
     assert!(seen.iter().all(|one| one.headers["authorization"] == format!("Bearer {}", SECRETS[0])));
     assert!(seen.iter().all(|one| one.headers["x-file"] == SECRETS[4]));
@@ -121,7 +121,7 @@ async fn secrets_stay_where_they_belong() {
     for answer in &told {
         is_clean("an answer", &answer.to_string());
     }
-    // The reason is still there, without what nobody may see.
+    // The reason is still there, without the secret.
     let said =
         told.iter().filter_map(|answer| answer["error"]["message"].as_str()).collect::<Vec<_>>().join("\n");
     for reason in [
@@ -214,7 +214,7 @@ async fn a_child_gets_no_more_of_the_environment_than_it_needs() {
     let told = error_message(&answer);
     assert!(told.contains("OWN=yes"), "{told}");
     assert!(!told.contains("T_TOKEN") && !told.contains(SECRETS[0]), "{told}");
-    // What it said is kept short.
+    // Its message is truncated.
     assert!(told.len() < 4000, "{} bytes", told.len());
 }
 

@@ -1,8 +1,8 @@
-//! What is shipped: the program as the linker made it, and the crates in it. The reasons are in docs/security.md.
+//! The shipped files: the linked program, and the crates in it. The reasons are in docs/security.md.
 
 use std::path::Path;
 
-/// The file's text, from the checkout's top.
+/// The text of a file, relative to the top of the checkout.
 fn of_checkout(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     std::fs::read_to_string(path).expect("it can be read")
@@ -25,7 +25,7 @@ fn has_text_relocations(elf: &[u8]) -> bool {
     let (headers, size) = (place(32), usize::try_from(number(54, 2)).expect("small"));
     let count = usize::try_from(number(56, 2)).expect("small");
     let dynamic = (0..count).map(|index| headers + index * size).find(|at| number(*at, 4) == PT_DYNAMIC);
-    // A program without the section is linked statically and relocates nothing.
+    // A program without the section is statically linked and relocates nothing.
     let Some(dynamic) = dynamic else { return false };
     let (from, length) = (place(dynamic + 8), place(dynamic + 32));
     (from..from + length).step_by(16).any(|at| match (number(at, 8), number(at + 8, 8)) {
@@ -35,8 +35,8 @@ fn has_text_relocations(elf: &[u8]) -> bool {
     })
 }
 
-/// Nothing writes to the program's code, also not while it is loaded: so the pages of its code can be made read-only, shared, and
-/// let go of and read again (`gateway::memory::forget_start`).
+/// Nothing writes to the program's code, not even while it is loaded. So its pages can be made read-only, shared, dropped and
+/// read again (`gateway::memory::forget_start`).
 #[test]
 #[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
 fn the_program_has_no_text_relocations() {
@@ -75,7 +75,7 @@ fn text_relocations_are_found() {
     }
 }
 
-/// Of the crates that deny.toml bans, only those that it lets somebody bring along are built.
+/// No crate that deny.toml bans is built, except those that it allows as dependencies of certain crates (`wrappers`).
 #[test]
 fn banned_crates_are_not_built() {
     let (rules, lock) = (of_checkout("deny.toml"), of_checkout("Cargo.lock"));
@@ -86,7 +86,7 @@ fn banned_crates_are_not_built() {
         .collect();
     assert!(banned.contains(&"rsa") && banned.len() > 5, "{banned:?}");
     let program = std::fs::read(env!("CARGO_BIN_EXE_dragoman")).expect("the program is built");
-    // The lock file also has optional crates that nothing turns on; code that is built in says where its source lay.
+    // The lock file also lists optional crates that nothing enables; compiled code names the path of its source.
     for name in banned.into_iter().filter(|name| lock.contains(&format!("\nname = \"{name}\"\n"))) {
         let source = format!("/{name}-");
         let is_built =
@@ -95,7 +95,7 @@ fn banned_crates_are_not_built() {
     }
 }
 
-/// `cargo deny check advisories` judges by the whole database: no advisory is excepted.
+/// `cargo deny check advisories` uses the whole database: no advisory is excepted.
 #[test]
 fn no_advisory_is_ignored() {
     let rules = of_checkout("deny.toml");

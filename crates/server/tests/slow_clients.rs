@@ -1,4 +1,4 @@
-//! Answers that come late or long, and clients that do not read them: each call has an end, and its client is told.
+//! Late or long answers, and clients that do not read them: each call ends, and its client gets an answer.
 
 mod support;
 
@@ -18,7 +18,7 @@ async fn a_client_that_reads_nothing_does_not_stop_the_clock() {
     let unread = gateway.http().raw((head + &body).as_bytes()).await;
     let line = actor.next("tools/call").await;
     let token = &line.received.body["params"]["_meta"]["progressToken"];
-    // More than there is room for on the way.
+    // More than all buffers along the connection can hold.
     for progress in 1..=300 {
         let params = json!({"progressToken": token, "progress": progress, "message": "x".repeat(200_000)});
         line.say(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));
@@ -33,7 +33,7 @@ async fn an_answer_that_breaks_off_on_an_open_stream_is_an_error_there() {
     let config = format!("mcpServers:\n  old: {}\n  new: {}\n", old.config(), new.config());
     let gateway = Gateway::start(&config).await;
     let (legacy, modern) = (Legacy::open(gateway.http()).await, Modern::new(gateway.http()));
-    // After 15 seconds without a word a client gets a stream.
+    // After 15 seconds without a message, a client gets a stream.
     let params = |server: &str| {
         let arguments = json!({"later": 15_500, "half": true, "text": "x".repeat(512 << 10)});
         json!({"name": format!("{server}__die"), "arguments": arguments})

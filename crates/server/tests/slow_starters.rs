@@ -1,4 +1,5 @@
-//! Servers that take their time before they read, print rubbish, or are not there: what their clients see, and what is said.
+//! Servers that take a long time before they read, print garbage, or are missing: the effect on their clients, and the
+//! messages.
 
 mod support;
 
@@ -9,15 +10,15 @@ use serde_json::json;
 use support::*;
 use tokio::process::Command;
 
-/// A child that reads nothing until two questions have been put to it: the answer to the first comes after the second was
-/// sent, as from a program that is still being downloaded.
+/// A child that reads nothing until it has received two requests: it answers the first one after the second was sent,
+/// like a program that is still being downloaded.
 const LATE: &str = "read a; read b; { printf '%s\\n%s\\n' \"$a\" \"$b\"; cat; } | exec \"$@\"";
 
-/// A child that is slow to answer the first question, longer than one that may not be known is waited for. The gateway puts a
-/// second one only when the first is refused.
+/// A child that answers the first request slowly, later than the wait for a server that may not support it. The gateway sends
+/// a second request only if the first is refused.
 const SLOW: &str = "read a; sleep 6; { printf '%s\\n' \"$a\"; cat; } | exec \"$@\"";
 
-/// A child of the newest version that is locked in the version of its first request, as servers of the Python SDK 2 are.
+/// A child of the newest version that is locked to the version of its first request, like servers of the Python SDK 2.
 const LOCKED: &str = r#"
 id() { printf '%s' "$1" | sed 's/.*"id":\([0-9]*\).*/\1/'; }
 read a; read b
@@ -108,7 +109,7 @@ async fn what_a_program_says_at_its_end_is_not_explained_away() {
     assert!(run.err.contains("check that this command starts an MCP server"), "{}", run.err);
 }
 
-/// A gate that opens when the test says so: the server behind it starts then.
+/// A gate that the test opens: the server behind it starts then.
 struct Gate(std::path::PathBuf);
 
 impl Gate {
@@ -127,13 +128,13 @@ impl Gate {
         Self(path)
     }
 
-    /// The server behind it. Each of its processes waits for a line of its own.
+    /// The server behind the gate. Each of its processes waits for a separate line.
     fn config(&self, more: &str) -> String {
         let script = format!("read line < '{}'; exec \"$@\"", self.0.display());
         config(&words(&script, "both"), more)
     }
 
-    /// Lets all in, now and later.
+    /// Lets all processes through, now and later.
     fn open(&self) {
         let path = self.0.clone();
         std::thread::spawn(move || {
@@ -152,7 +153,7 @@ impl Drop for Gate {
     }
 }
 
-/// The first client of each era is answered at once with what is there, and hears of the rest.
+/// The first client of each era is answered at once with the available entries, and is notified of the rest.
 #[tokio::test]
 async fn the_first_client_waits_for_nobody_and_hears_of_the_rest() {
     let gate = Gate::new("first");
@@ -188,14 +189,14 @@ async fn the_first_client_waits_for_nobody_and_hears_of_the_rest() {
     gateway.log().has("tools: ").await;
 }
 
-/// A child that lives is given all of its time, and the one key for that is named.
+/// A running child gets all of its time, and the message names the key that sets it.
 #[tokio::test]
 async fn the_time_to_start_is_the_servers_own() {
     let gate = Gate::new("own");
     let text = format!("mcpServers: {{ slow: {} }}\n", gate.config(", startTimeout: 500ms"));
     let gateway = Gateway::start(&text).await;
     gateway.log().has("did not answer within 500ms of its start (`startTimeout`)").await;
-    // Asked again and again, it fails as before, and the log has one line of it.
+    // After repeated requests, it fails as before, and the log has one line about it.
     for _ in 0..3 {
         let _ = Modern::new(gateway.http()).ask("tools/list", &json!({})).await;
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -203,11 +204,12 @@ async fn the_time_to_start_is_the_servers_own() {
     assert_eq!(gateway.log().text().matches("did not answer").count(), 1, "{}", gateway.log().text());
 }
 
-/// A client that starts Dragoman starts its servers with it, and may list once: it gets those that need a moment.
+/// A client that starts Dragoman also starts its servers, and may list only once: the list includes servers that need a
+/// moment.
 #[tokio::test]
 async fn a_client_over_stdio_gets_servers_that_need_a_moment() {
     let server = config(&words("sleep 2; exec \"$@\"", "both"), "");
-    // The word keeps the tests' own time away.
+    // The comment with `listWait` keeps the tests' default wait out of the configuration.
     let mut client =
         Stdio::open(&format!("# listWait is not said\nmcpServers: {{ slow: {server} }}\n")).await;
     let listed = client.ask("tools/list", &json!({})).await;

@@ -1,4 +1,4 @@
-//! Clients over HTTP+SSE, the transport of the older versions: one event stream, and a POST a message.
+//! Clients over HTTP+SSE, the transport of the older versions: one event stream, and one POST per message.
 
 mod support;
 
@@ -9,7 +9,7 @@ use testkit::client::{Peer, Wire};
 const DEMO: &str = "mcpServers:\n  demo: { native: demo }\n";
 const EVENTS: (&str, &str) = ("Accept", "text/event-stream");
 
-/// A client with its stream, which has said nothing yet.
+/// A client with an open stream, which has sent nothing yet.
 async fn opened(http: Http, path: &str, version: &Value) -> Peer {
     Peer::new(Wire::sse(http, path, "").await, version, &json!({}))
 }
@@ -22,7 +22,7 @@ async fn introduced(http: Http, version: &str, capabilities: &Value) -> Peer {
     client
 }
 
-/// Sends a body as it is.
+/// Sends a body unchanged.
 async fn post(client: &mut Peer, body: &str) -> Reply {
     client.wire.halves().post(body).await
 }
@@ -38,7 +38,7 @@ async fn message(client: &mut Peer) -> Value {
     serde_json::from_str(&client.wire.unasked().await).expect("JSON")
 }
 
-/// How many calls the server `good` was told to give up.
+/// The number of calls that the server `good` was told to cancel.
 async fn given_up(scene: &Scene) -> Value {
     let answer = scene.witness().ask("resources/read", &json!({"uri": "test://cancelled-count"})).await;
     answer["result"]["contents"][0]["text"].clone()
@@ -63,7 +63,7 @@ async fn every_version_with_a_handshake_can_be_spoken() {
         let answer = client.call("demo__hello", &json!({"name": "Ada"})).await.to_string();
         assert!(answer.contains("Hello, Ada!"), "{version}: {answer}");
     }
-    // As over the other transports, an unknown version is answered with the newest one.
+    // As over the other transports, the answer to an unknown version is the newest one.
     let hello = opened(gateway.http(), "/sse", &json!("1999-01-01")).await.introduce().await;
     assert_eq!(hello["result"]["protocolVersion"], LEGACY, "{hello}");
 }
@@ -94,7 +94,7 @@ async fn each_endpoint_has_a_stream_of_its_profile() {
     let path = &mut client.wire.halves().path;
     *path = path.replace("/editors", "");
     assert_eq!(post(&mut client, "{}").await.status, 404);
-    // Elsewhere only who asks for it gets this transport, and whoever speaks a version that has it.
+    // At other paths, a client gets this transport only if it requests it and its version has it.
     for (headers, status) in [
         (&[("Accept", "*/*")][..], 400),
         (&[EVENTS, ("MCP-Protocol-Version", LEGACY)], 400),
@@ -106,7 +106,7 @@ async fn each_endpoint_has_a_stream_of_its_profile() {
     ] {
         assert_eq!(http.get("/mcp", headers).await.status, status, "{headers:?}");
     }
-    // Its sessions are none of the other transport's.
+    // Its sessions are unknown to the other transport.
     let mut client = introduced(http, "2025-03-26", &json!({})).await;
     let id = client.wire.halves().path.split_once('=').expect("an id").1;
     let ping = request(1, "ping", &json!({})).to_string();
@@ -182,7 +182,7 @@ async fn what_is_wrong_with_a_message_is_told_on_the_stream() {
     assert_eq!(error_code(&client.ask("no/such", &json!({})).await), -32601);
     assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
 
-    // In the one version that has them, arrays are answered by arrays.
+    // In the only version with arrays, arrays are answered with arrays.
     let mut client = introduced(gateway.http(), "2025-03-26", &json!({})).await;
     send(&mut client, &json!([request("a", "ping", &json!({})), request("b", "ping", &json!({}))])).await;
     let answers = message(&mut client).await;
@@ -224,7 +224,7 @@ async fn calls_are_cancelled_by_their_client_and_by_the_end_of_its_stream() {
     client.notify("notifications/cancelled", &json!({"requestId": id})).await;
     soon("the first to be given up", async { while given_up(&scene).await != "1" {} }).await;
 
-    // Nothing was said of it any more.
+    // No further message about it was sent.
     client.begin("tools/call", &slow).await;
     let echo = client.begin("tools/call", &json!({"name": "good__echo", "arguments": begun})).await.id;
     assert_eq!(message(&mut client).await["id"], echo);

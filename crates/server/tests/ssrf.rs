@@ -1,5 +1,5 @@
-//! Where requests of the embedded servers may lead: nobody who calls reaches this machine, its networks or a cloud's metadata
-//! by naming a site or a file, however they spell it; and a site cannot lead on, fill memory or hold a call for ever.
+//! Targets of embedded servers' requests. By naming a site or a file in any spelling, no caller reaches this machine, its
+//! networks or a cloud's metadata; and a site cannot redirect there, fill memory or hold a call forever.
 
 mod support;
 
@@ -13,8 +13,8 @@ use testkit::site::{Options, Site, accounts, serve};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Spellings of this machine, with `P` for the port: as they are, as names, as numbers of other bases, in IPv6, and behind
-/// what looks like another host.
+/// Spellings of this machine, with `P` for the port: plain, as names, as numbers in other bases, in IPv6, and after what
+/// looks like another host.
 const INNER: &[&str] = &[
     "http://127.0.0.1:P",
     "http://localhost:P",
@@ -58,7 +58,7 @@ const INNER: &[&str] = &[
     "file:///etc/passwd",
 ];
 
-/// Other networks that are nobody's on the public one.
+/// Other networks that are not part of the public one.
 const OTHERS: &[&str] = &[
     "http://10.0.0.1",
     "http://172.16.0.1",
@@ -80,14 +80,14 @@ async fn site() -> Site {
     serve((Ipv4Addr::LOCALHOST, 0).into(), Options::default()).await.expect("a site")
 }
 
-/// The preset whose requests name their site, with more said of that.
+/// The preset whose requests name their site, with more settings of the site.
 async fn gateway(site: &str, more: &str) -> Gateway {
     let config = format!("mcpServers: {{ wordpress: {{ native: wordpress, site: {{ {site} }}{more} }} }}");
     let start = Start { config: &config, args: &["--preset", "wordpress"], ..Start::default() };
     Gateway::start_with(&start).await
 }
 
-/// What a call of a tool is answered with: its result or its error.
+/// The answer to a call of a tool: its result or its error.
 async fn called(gateway: &Gateway, url: &str, tool: &str, arguments: &Value) -> Value {
     let params = json!({"name": tool, "arguments": arguments});
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
@@ -106,7 +106,7 @@ async fn a_request_names_no_site_of_the_inner_network() {
     let site = site().await;
     let gateway = gateway("headers: true", "").await;
     for url in INNER.iter().chain(OTHERS).map(|text| spelled(text, &site)) {
-        // A header holds visible ASCII; what is none is no address there.
+        // A header contains only visible ASCII; other texts cannot be a URL there.
         if !url.is_ascii() {
             continue;
         }
@@ -133,7 +133,7 @@ async fn it_may_where_the_configuration_or_the_command_line_says_so() {
     }
 }
 
-/// The operator's own site, at which requests need no account.
+/// The operator's own site, for which requests need no account.
 fn own(url: &str) -> String {
     let account = accounts::ADMIN;
     format!("url: '{url}', username: '{}', password: '{}'", account.user, account.password)
@@ -153,7 +153,7 @@ async fn a_call_names_no_file_of_the_inner_network() {
     assert!(received.iter().all(|one| one.path.contains("/users/me")), "{received:?}");
 }
 
-/// A server that answers each connection as it is told, and counts them.
+/// A server that answers each connection as specified, and counts them.
 async fn puppet<F>(answer: impl Fn(TcpStream) -> F + Send + 'static) -> (String, Arc<AtomicUsize>)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -212,7 +212,7 @@ async fn an_answer_without_end_is_cut() {
             )
             .await;
         let chunk = [b"10000\r\n", vec![b' '; 0x10000].as_slice(), b"\r\n"].concat();
-        // Until the other side has enough.
+        // Until the other side has received enough.
         while stream.write_all(&chunk).await.is_ok() {}
     })
     .await;
@@ -242,7 +242,7 @@ async fn a_file_without_end_is_cut() {
 
 #[tokio::test]
 async fn a_site_that_never_answers_is_left() {
-    // Nothing at all, or a byte now and then without end.
+    // Nothing at all, or an occasional byte without end.
     let drips = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
     for begin in ["", drips] {
         let (gone, mut left) = tokio::sync::mpsc::unbounded_channel();
@@ -259,7 +259,7 @@ async fn a_site_that_never_answers_is_left() {
                     }
                     std::future::pending::<()>().await;
                 };
-                // Nothing more comes, and then the end.
+                // Nothing more arrives, and then the stream ends.
                 let mut byte = [0];
                 tokio::select! {
                     _ = read.read(&mut byte) => {}
@@ -305,7 +305,7 @@ async fn no_more_are_at_a_site_at_once_than_configured() {
                 return;
             }
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            // Whoever may come meanwhile comes.
+            // Further connections are accepted meanwhile.
             for _ in 0..50 {
                 tokio::task::yield_now().await;
             }
@@ -326,7 +326,7 @@ async fn no_more_are_at_a_site_at_once_than_configured() {
     assert!(connections.load(Ordering::SeqCst) >= 24);
 }
 
-/// Waits for all of them, beside each other.
+/// Waits for all of them concurrently.
 async fn join_all<F: Future + Unpin>(futures: &mut [F]) -> Vec<F::Output> {
     let mut done: Vec<Option<F::Output>> = futures.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {

@@ -1,6 +1,6 @@
-//! Errors that servers answer real calls with reach their clients as they are, whatever code they have: over each transport
-//! and in each era. That a server is another now, or has forgotten a session, is believed only when asking shows it, and no
-//! call is sent twice for it.
+//! Errors that servers return for real calls reach their clients unchanged, whatever their code: over each transport and in
+//! each era. The gateway concludes that a server has changed, or has forgotten a session, only if a request shows it, and
+//! it sends no call twice for that reason.
 
 mod support;
 
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use support::*;
 
-/// Codes that servers use for their own purposes, and which may mean something else as well.
+/// Codes that servers use for their own purposes, and that may also have another meaning.
 const CODES: [i64; 9] = [-32600, -32000, -32001, -32020, -32021, -32022, -32602, -32002, -31999];
 
-/// An error with data whose bytes nobody else would write.
+/// An error with data in an unusual spelling, which nobody else would write.
 fn error_of(code: i64) -> String {
     format!(
         "{{\"message\": \"the tool's own: session not found, _meta is odd\", \"code\":{code}, \"data\":{{ \"b\":1.50,\"a\":[ ] }}}}"
@@ -29,7 +29,7 @@ enum Speaks {
 /// The status and the error object of the next calls.
 type Fails = Arc<Mutex<(u16, String)>>;
 
-/// A server whose tool fails in the way that is set, and which is well otherwise.
+/// A server whose tool fails as `fails` specifies, and which otherwise works.
 async fn failing(speaks: Speaks, fails: &Fails) -> Puppet {
     let fails = fails.clone();
     Puppet::start(move |_, request| match (speaks, request.method()) {
@@ -90,12 +90,12 @@ async fn a_servers_own_error_over_http_reaches_its_client_unchanged_and_its_call
                 let (told, text) = said(session.begin("tools/call", &call).await).await;
                 let case = format!("{speaks:?}, HTTP {status}, {code}: {text}");
                 assert!(text.contains(&error_of(code)), "{case}");
-                // Whatever its server's HTTP said is no word about the session that the client has here.
+                // The server's HTTP status says nothing about the session that the client has here.
                 assert_eq!(told, 200, "{case}");
                 let (told, text) = said(modern.begin("tools/call", &call).await).await;
                 let case = format!("{speaks:?} to stateless, HTTP {status}, {code}: {told} {text}");
                 if speaks == Speaks::Sessions && (-32022..=-32020).contains(&code) {
-                    // There these codes say that the request was refused, and a client may send it again.
+                    // In that version, these codes mean that the request was refused, and a client may send it again.
                     assert!(text.contains("-32603") && text.contains("the tool's own"), "{case}");
                 } else if speaks == Speaks::Sessions && code == -32002 {
                     assert!(
@@ -138,14 +138,14 @@ async fn a_server_that_refuses_every_call_is_not_asked_about_itself_at_every_cal
                 assert_eq!(error_code(&answer), -32000, "{answer}");
             }
         }
-        // One a second for each of at most two links, and the one that a second began with.
+        // One per second for each of at most two links, and the one at the beginning of a second.
         let asked = puppet.count(question) - before;
         let most = 2 * (usize::try_from(began.elapsed().as_secs()).expect("few") + 1);
         assert!(asked <= most, "{speaks:?}: {asked} in {:?}", began.elapsed());
     }
 }
 
-/// What keeps silent proves nothing.
+/// Silence proves nothing.
 #[tokio::test]
 async fn a_server_that_does_not_answer_the_question_keeps_its_word_and_its_session() {
     let puppet = Puppet::start(|_, request| match request.method() {
@@ -176,8 +176,8 @@ async fn a_server_that_does_not_answer_the_question_keeps_its_word_and_its_sessi
     assert_eq!((puppet.count("tools/call"), puppet.count("initialize")), (2, opened));
 }
 
-/// A tool that fails just before its server is started again: that the next question is refused in other words is no proof
-/// that the call was.
+/// A tool that fails just before its server is restarted: if the next request is refused with another error, that does not
+/// prove that the call was refused.
 #[tokio::test]
 async fn a_call_that_may_have_been_executed_is_not_sent_again() {
     let gone = Arc::new(AtomicBool::new(false));
@@ -206,14 +206,14 @@ async fn a_call_that_may_have_been_executed_is_not_sent_again() {
     let call = json!({"name": "own__ok", "arguments": {}});
     let (_, text) = said(session.begin("tools/call", &call).await).await;
     assert!(text.contains(&error_of(-32000)), "{text}");
-    // The catalogue's own listening may have opened the next session by now: only the call is counted here.
+    // The catalogue's own subscription may have opened the next session by now: only the call is counted here.
     assert_eq!(puppet.count("tools/call"), 1);
-    // Whoever comes next has another session, and the same one.
+    // The next callers get another session, which they share.
     assert_eq!(support::text(&session.call("own__ok", &json!({})).await), "ok");
     assert_eq!((puppet.count("tools/call"), puppet.count("initialize")), (2, opened + 1));
 }
 
-/// A server that comes back as one of the other kind, and does not know the question either.
+/// A server that is replaced by one of the other kind, which does not know the request either.
 #[tokio::test]
 async fn a_server_that_is_another_now_is_found_out_by_asking() {
     let is_new = Arc::new(AtomicBool::new(false));
@@ -283,7 +283,7 @@ async fn a_servers_own_error_over_a_pipe_reaches_its_client_unchanged() {
             assert!(status == 200 && text.contains(&error_of(code)), "{args:?} {code}: {status} {text}");
             let arguments = json!({"error": serde_json::from_str::<Value>(error.get()).expect("JSON")});
             let answer = modern.call("own__raw", &arguments).await;
-            // All clients share one child, which is spoken to with a handshake, also where it could do without.
+            // All clients share one child, which is used with a handshake even if it could do without one.
             let translated = (-32022..=-32020).contains(&code) || code == -32002;
             if !translated {
                 assert_eq!(answer["error"], arguments["error"], "{args:?} {code}");

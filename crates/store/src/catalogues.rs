@@ -1,5 +1,6 @@
-//! Catalogues of servers as they were last fetched, to be shown before the servers are asked again. One row for each
-//! server, found by a digest of everything that decides what the server is. It must not know what a row holds.
+//! Catalogues of servers as last fetched. They are shown until the servers are asked again. There is one row for
+//! each server, identified by a digest of everything that determines the server. It must not know the contents of a
+//! row.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +13,10 @@ use crate::vault::VaultKey;
 /// The file's name in its folder.
 const FILE: &str = "catalogue.db";
 
-/// The time for which a row is kept without being written again.
+/// The time after which a row is deleted, unless it was written again.
 const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
-/// The size of all rows together, in bytes; the oldest go first.
+/// The maximum size of all rows together, in bytes; the oldest rows are deleted first.
 const MOST_BYTES: i64 = 64 << 20;
 
 const FIRST: &str = "
@@ -35,12 +36,12 @@ pub struct StoredCatalogues {
     key: VaultKey,
 }
 
-/// The digest of everything that decides what a server is.
+/// The digest of everything that determines a server.
 pub type ServerDigest = [u8; 32];
 
 impl StoredCatalogues {
     /// Opens the file in this folder, and creates it if it is missing; `fresh` becomes the folder's key if there is none. A
-    /// file that is damaged is moved aside: what it held can be fetched again. Returns the path to which it was moved.
+    /// damaged file is moved aside, because its contents can be fetched again. Returns the path to which it was moved.
     ///
     /// # Errors
     /// If the file or the key cannot be used.
@@ -63,7 +64,7 @@ impl StoredCatalogues {
         self.file.read(|file| file.query_row(query, [server], |row| row.get(0)).optional())
     }
 
-    /// Keeps rows, and deletes those that are too old or too many.
+    /// Stores rows. Deletes rows that are too old, and the oldest if there are too many.
     ///
     /// # Errors
     /// If the file cannot be written.

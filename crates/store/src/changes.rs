@@ -1,5 +1,6 @@
-//! Changes made while serving, in a file of their own: one text, of which only the newest is kept. It may hold
-//! secrets, such as keys for servers, so it is sealed like the vault. It must not know what the text means.
+//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. It may
+//! contain secrets, such as keys for servers, so it is sealed like the vault. It must not know what the text
+//! means.
 
 use std::path::Path;
 
@@ -21,7 +22,8 @@ const FIRST: &str = "
         changed_ms INTEGER NOT NULL
     ) STRICT;
 ";
-/// A text in the first table is sealed and removed when the file is opened, because the key is available only then.
+/// A text in the first table is sealed and removed when the file is opened, because the key is not available
+/// before.
 const SEALED: &str = "
     CREATE TABLE sealed_changes (
         id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -82,18 +84,18 @@ impl StoredChanges {
         if let Some(text) = clear {
             let sealed = self.seal(&text, nonce)?;
             self.file.write(|transaction| {
-                // Another process may have sealed it, and kept a newer text.
+                // Another process may have sealed the text already, and stored a newer one.
                 let sql = "INSERT INTO sealed_changes (id, sealed, changed_ms)
                            SELECT 1, ?1, changed_ms FROM changes WHERE text = ?2
                            ON CONFLICT (id) DO NOTHING";
                 transaction.execute(sql, params![sealed, text])?;
                 transaction.execute("DELETE FROM changes", []).map(drop)
             })?;
-            // What is deleted is overwritten in the file; a new one has no trace of it either. Another process may be reading:
-            // then the overwritten pages stand until the next start, and there is nothing to tell anybody.
+            // Deleted data is overwritten, and a vacuum leaves no trace of it in the file. Another process may be reading:
+            // then the overwritten pages stay until the next start, and there is nothing to report.
             let _ = self.file.read(|file| file.execute_batch("VACUUM"));
         }
-        // The log of writes may hold pages from before, also where a process ended between the two steps.
+        // The write-ahead log may contain older pages, for example if a process ended between the two steps.
         let _ = self
             .file
             .read(|file| file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)));
@@ -185,7 +187,7 @@ mod tests {
         assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
         drop(changes);
         assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
-        // Under another key it is no empty text, but a fault.
+        // Under another key, the result is an error, not an empty text.
         fs::write(folder.path().join("vault.key"), [1; 32]).unwrap();
         let error = StoredChanges::open(folder.path(), &fresh()).unwrap().text().unwrap_err();
         assert!(error.to_string().contains("a key other than"), "{error}");

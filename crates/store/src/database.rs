@@ -1,5 +1,5 @@
 //! One `SQLite` file: created for its owner alone, opened by several processes at once, and migrated to the current
-//! schema. It must not know what is in it.
+//! schema. It must not know the contents.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::Error;
 
-/// The time to wait for another process that writes.
+/// The time to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The size of a database's header in bytes (SQLite's file format, section 1.3).
@@ -22,12 +22,12 @@ const HEADER: u64 = 100;
 pub(crate) struct Purpose {
     /// `PRAGMA application_id`, which identifies our files, with a different value for each purpose.
     pub(crate) mark: i64,
-    /// The statements that migrate from schema number N to N+1, starting with an empty file. Published ones never
-    /// change.
+    /// The statements that migrate from schema number N to N+1, starting with an empty file. Published statements
+    /// never change.
     pub(crate) steps: &'static [&'static str],
-    /// True if a write must survive a power cut, and not only a crash of the process.
+    /// True if a write must survive a power cut, not only a crash of the process.
     pub(crate) durable: bool,
-    /// True if the whole file is checked when it is opened; for small files.
+    /// True if the whole file is checked when it is opened; meant for small files.
     pub(crate) examined: bool,
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Purpose {
 pub(crate) struct Database {
     connection: Connection,
     path: PathBuf,
-    /// The file that was opened: its device and its number there. `None` once it is gone.
+    /// The file that was opened: its device and its inode number. `None` once it is gone.
     opened: Option<(u64, u64)>,
 }
 
-/// The file at a path: its device and its number there.
+/// The file at a path: its device and its inode number.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
@@ -48,8 +48,8 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 impl Database {
     /// Opens the file, and creates it and its folders if they are missing.
     pub(crate) fn open(path: &Path, purpose: &Purpose) -> Result<Self, Error> {
-        // Closing a file lets go of all locks that this process has on it, also those of `SQLite` (fcntl(2)). A file
-        // that is being made has none yet, as long as nobody else here opens it meanwhile.
+        // Closing a file releases all locks that this process holds on it, including those of `SQLite` (fcntl(2)). A
+        // file that is being created has no locks yet, as long as no other thread opens it meanwhile.
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let path = std::path::absolute(path).map_err(|source| folder_error(path, source))?;
@@ -62,13 +62,13 @@ impl Database {
         match path.try_exists() {
             Ok(false) => Ok(None),
             Ok(true) => Self::open(path, purpose).map(Some),
-            // Whether it is there cannot be seen.
+            // It is impossible to determine if the file exists.
             Err(source) => Err(Error::Unwritable { path: path.to_path_buf(), why: source.to_string() }),
         }
     }
 
-    /// Opens the file like [`Database::open`]. One that is damaged is moved aside, for what can be had again; returns the path
-    /// to which it was moved.
+    /// Opens the file like [`Database::open`]. A damaged file is moved aside, so use this only for data that can be obtained
+    /// again. Returns the path to which the file was moved.
     pub(crate) fn open_or_replace(path: &Path, purpose: &Purpose) -> Result<(Self, Option<PathBuf>), Error> {
         match Self::open(path, purpose) {
             Err(Error::Corrupt { .. }) => {}
@@ -78,7 +78,7 @@ impl Database {
         let failed = |e: io::Error| Error::Unwritable { path: path.to_path_buf(), why: e.to_string() };
         fs::rename(path, &aside).map_err(failed)?;
         for side in ["db-wal", "db-shm"] {
-            // They belong to the file that was moved, and need not be there.
+            // These belong to the file that was moved, and may not exist.
             let _ = fs::remove_file(path.with_extension(side));
         }
         Ok((Self::open(path, purpose)?, Some(aside)))
@@ -97,7 +97,7 @@ impl Database {
         }
         let opened = identity(&path);
         let mut database = Self { connection, path, opened };
-        // A file that is not ours, or too new, is left as it is.
+        // A foreign file, or one of a newer version, is left unchanged.
         let is_new = database.judge(purpose)? == 0;
         database.configure(purpose, is_new)?;
         database.migrate(purpose)?;
@@ -107,13 +107,13 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens a new file if the one that was opened is no longer at its path. Returns true if so.
+    /// Opens a new file if the opened one is no longer at its path, and then returns true.
     pub(crate) fn replace_if_gone(&mut self, purpose: &Purpose) -> Result<bool, Error> {
         if self.opened.is_some() && identity(&self.path) == self.opened {
             return Ok(false);
         }
-        // Closed before the new one is opened: at the end `SQLite` deletes its side files by their names. Until that works
-        // there is a file without tables, which refuses every write.
+        // The old connection is closed before the new file is opened, because `SQLite` deletes its side files by name when
+        // it closes. Until the new file is open, an empty in-memory database without tables rejects every write.
         let nothing = Connection::open_in_memory().map_err(|e| self.error(&e))?;
         (self.connection, self.opened) = (nothing, None);
         *self = Self::open(&self.path, purpose)?;
@@ -122,7 +122,7 @@ impl Database {
 
     /// The file's schema number; 0 for an empty file.
     fn judge(&mut self, purpose: &Purpose) -> Result<usize, Error> {
-        // In one transaction: another process may just be making it.
+        // Read in one transaction, because another process may be creating the file.
         let read = self.connection.transaction().and_then(|snapshot| {
             let number = |query| snapshot.query_row::<i64, _, _>(query, [], |row| row.get(0));
             let tables = number("SELECT count(*) FROM sqlite_schema")?;
@@ -141,12 +141,12 @@ impl Database {
     }
 
     fn configure(&self, purpose: &Purpose, is_new: bool) -> Result<(), Error> {
-        // Giving pages back has to be chosen before anything is in the file. Either choice is written down even where it is
-        // made again, for which a disk may have no room, and a file that somebody else writes to no turn.
+        // Incremental vacuum must be enabled before the file contains anything. Setting either pragma writes to the file
+        // even if it changes nothing. That fails if the disk is full, or if another process holds the write lock.
         let begins = "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;";
         let begins = if is_new { begins } else { "" };
         let durable = if purpose.durable { "FULL" } else { "NORMAL" };
-        // What is deleted is overwritten.
+        // Deleted data is overwritten.
         let pragmas = format!(
             "{begins} PRAGMA synchronous = {durable};
              PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
@@ -160,7 +160,7 @@ impl Database {
             return Ok(());
         }
         self.write(|transaction| {
-            // Somebody else may have been quicker.
+            // Another process may have been faster.
             let done: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
             let done = usize::try_from(done).unwrap_or(usize::MAX);
             for (number, step) in purpose.steps.iter().enumerate().skip(done) {
@@ -179,7 +179,7 @@ impl Database {
         if found == "ok" { Ok(()) } else { Err(Error::Corrupt { path: self.path.clone(), why: found }) }
     }
 
-    /// Runs `work` as one transaction, which first waits for its turn among all processes.
+    /// Runs `work` as one transaction, after waiting for the write lock that all processes share.
     pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -227,7 +227,8 @@ fn make(path: &Path) -> Result<(), Error> {
             if !kind.is_file() {
                 return Err(unwritable(io::Error::other("it is not a file")));
             }
-            // What is shorter than its header SQLite would take for an empty file, and write over.
+            // SQLite would take a file that is shorter than its header for an empty database, and overwrite
+            // it.
             if (1..HEADER).contains(&kind.len()) {
                 let why = format!("{} bytes are not a database", kind.len());
                 return Err(Error::Corrupt { path: path.to_path_buf(), why });
@@ -236,7 +237,7 @@ fn make(path: &Path) -> Result<(), Error> {
             if rights == rights & 0o700 {
                 return Ok(());
             }
-            // By name: opening and closing the file would let go of locks.
+            // Permissions are set by name, because opening and closing the file would release locks.
             fs::set_permissions(path, fs::Permissions::from_mode(rights & 0o700)).map_err(unwritable)
         }
         Err(e) => Err(unwritable(e)),
@@ -247,7 +248,7 @@ fn folder_error(path: &Path, source: io::Error) -> Error {
     Error::Folder { path: path.to_path_buf(), source }
 }
 
-/// Converts a count to the file's integer type. Larger values do not occur in practice.
+/// Converts a count to the file's integer type. Values that do not fit do not occur in practice.
 pub(crate) fn kept(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -98,7 +98,7 @@ pub enum Error {
     /// The text is not a valid profile name.
     #[error("{0:?} is not a valid profile name")]
     Profile(String),
-    /// A new key equals an existing one: the random numbers are not random.
+    /// A new key equals an existing one, so the random numbers are not random.
     #[error("the new key equals an existing one: the system's random numbers repeat")]
     Repeated,
 }
@@ -138,7 +138,8 @@ impl Error {
             rusqlite::Error::SqliteFailure(code, said) => said.clone().unwrap_or_else(|| code.to_string()),
             other => other.to_string(),
         };
-        // Of the journal's index nothing else can fail: its file grows by whole pages before it is used.
+        // The shared-memory index of the journal can fail for no other reason: its file grows by whole pages
+        // before it is used.
         if let rusqlite::Error::SqliteFailure(code, _) = error
             && code.extended_code == ffi::SQLITE_IOERR_SHMSIZE
         {

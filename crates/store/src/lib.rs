@@ -5,16 +5,16 @@
 //! |---|---|
 //! | [`keys`] | API keys: their text, and the file of their digests |
 //! | [`audit`] | the audit log: appended, queried, pruned |
-//! | [`catalogues`] | what servers offered when they were last asked |
+//! | [`catalogues`] | the offers of servers when they were last asked |
 //! | [`changes`] | changes made while serving |
-//! | [`keyring`] | keys that seal what clients carry for the gateway |
-//! | [`sessions`] | what clients have said in their sessions, and which sessions have ended |
+//! | [`keyring`] | keys that seal data that clients carry for the gateway |
+//! | [`sessions`] | data that clients have sent in their sessions, and the ended sessions |
 //! | [`vault`] | secrets for other servers, sealed |
 //! | [`Error`] | errors of the files, and their remedies |
 //!
-//! Everything here blocks: a server calls it from a thread that may wait. Several processes may open a file at
-//! once. Times are milliseconds since 1970 (UTC) and come from the caller; so does randomness. It must not know what a
-//! call is about, nor how anything is configured.
+//! All functions block, so a server calls them from a thread that may wait. Several processes may open a file at once. Times are
+//! milliseconds since 1970 (UTC). The caller supplies times and random numbers. It must not know the content of a call, nor the
+//! configuration.
 
 pub mod audit;
 pub mod catalogues;

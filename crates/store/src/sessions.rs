@@ -1,5 +1,5 @@
-//! Clients' statements in their sessions, kept so that a session goes on after the process has ended, and the sessions that
-//! have ended for good. It must not know what a client has said.
+//! The data that clients have sent in their sessions, stored so that a session continues after the process has ended, and
+//! the sessions that have ended for good. It must not know the meaning of this data.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::database::{Database, Purpose};
 /// The file's name in its folder.
 const FILE: &str = "sessions.db";
 
-/// The most rows that are kept; those that were used longest ago go first.
+/// The maximum number of stored rows; the least recently used rows are deleted first.
 const MOST: i64 = 100_000;
 
 const FIRST: &str = "
@@ -37,7 +37,7 @@ pub struct OpenRow {
     pub introduction: Vec<u8>,
     /// The log level that it asked for.
     pub level: Option<Vec<u8>>,
-    /// The resources that it listens to.
+    /// The resources that it has subscribed to.
     pub subscriptions: String,
     /// The time of its last use.
     pub used_ms: i64,
@@ -46,9 +46,9 @@ pub struct OpenRow {
 /// A row of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionRow {
-    /// The session can go on.
+    /// The session can continue.
     Open(OpenRow),
-    /// The session has ended at this time, and stays so.
+    /// The session ended at this time, for good.
     Ended(i64),
 }
 
@@ -57,8 +57,8 @@ pub enum SessionRow {
 pub struct StoredSessions(Database);
 
 impl StoredSessions {
-    /// Opens the file in this folder, and creates it if it is missing. A file that is damaged is moved aside; returns the path
-    /// to which it was moved.
+    /// Opens the file in this folder, and creates it if it is missing. A damaged file is moved aside. Returns the path to
+    /// which it was moved.
     ///
     /// # Errors
     /// If the file cannot be used.
@@ -97,7 +97,7 @@ impl StoredSessions {
         self.0.write(|transaction| {
             for (id, row) in rows {
                 match row {
-                    // What has ended stays so, whatever another process knows of it.
+                    // An ended session stays ended, whatever another process believes.
                     SessionRow::Open(row) => transaction.execute(
                         "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, ?5)
                          ON CONFLICT (id) DO UPDATE SET introduction = excluded.introduction, level = excluded.level,

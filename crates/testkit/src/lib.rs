@@ -1,4 +1,5 @@
-//! Peers for tests and measurements: fixture upstreams, odd upstreams, awkward processes, a fake site, load; and a client.
+//! Peers for tests and measurements: fixture upstreams, odd upstreams, awkward processes, a fake site, load generators,
+//! and a client.
 
 #[cfg(target_os = "linux")]
 pub mod awkward;

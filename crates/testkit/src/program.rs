@@ -1,4 +1,4 @@
-//! Where this crate's programs are, for tests of other crates.
+//! The paths of this crate's programs, for tests of other crates.
 
 use std::{
     env,
@@ -6,14 +6,14 @@ use std::{
     process::Command,
 };
 
-/// The variable that names a folder where all of them have just been built, so that no test has to.
+/// The variable that names a folder with freshly built programs, so that no test has to build them.
 const BUILT: &str = "DRAGOMAN_TEST_PROGRAMS";
 
-/// The path of the program `name`: in the folder that `DRAGOMAN_TEST_PROGRAMS` names; without it, built into the
-/// folder and the profile of the test that asks.
+/// The path of the program `name`: in the folder that `DRAGOMAN_TEST_PROGRAMS` names; otherwise, the program is
+/// built into the folder and the profile of the test that asks.
 ///
 /// # Panics
-/// When it cannot be built: then no test that needs it can run.
+/// Panics if it cannot be built: then no test that needs it can run.
 pub(crate) fn program(name: &str) -> PathBuf {
     env::var_os(BUILT).map_or_else(|| build(name), |folder| Path::new(&folder).join(name))
 }

@@ -1,11 +1,11 @@
-//! The load generator against the fast upstream, as the two programs that a measurement runs.
+//! The load generator against the fast upstream, as the two programs of a measurement.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// A program that is killed when the test ends, however it ends.
+/// A program that is killed when the test ends, whatever the outcome.
 struct Program {
     child: Child,
     out: BufReader<ChildStdout>,

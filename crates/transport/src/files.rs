@@ -1,6 +1,6 @@
-//! The limit of open files for this process: each connection is one, and the soft limit of many systems (1024) is
-//! meant for programs that do not raise it. Children start with the limit that this process started with, because
-//! some of them do not work with a high one. It must not know what the files are for.
+//! The limit of open files for this process. Each connection is an open file, and the soft limit of many systems
+//! (1024) is meant for programs that do not raise it. Children start with the original limit of this process,
+//! because some of them do not work with a high one. It must not know what the files are for.
 
 use std::io;
 use std::sync::OnceLock;
@@ -13,9 +13,9 @@ static STARTED_WITH: OnceLock<Rlimit> = OnceLock::new();
 /// The limit of open files; `None` means unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Raised {
-    /// The limit before.
+    /// The previous limit.
     pub from: Option<u64>,
-    /// The limit now.
+    /// The current limit.
     pub to: Option<u64>,
 }
 
@@ -27,13 +27,13 @@ pub fn raise() -> io::Result<Raised> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })?;
-        // Whoever raises it first was started with the one before.
+        // Only the first call stores the limit that this process was started with.
         let _ = STARTED_WITH.set(limit);
     }
     Ok(Raised { from: limit.current, to: limit.maximum })
 }
 
-/// The limit for children, if it differs from the one of this process.
+/// The limit for children, if it differs from that of this process.
 pub(crate) fn started_with() -> Option<Rlimit> {
     STARTED_WITH.get().copied()
 }

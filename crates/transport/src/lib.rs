@@ -1,4 +1,4 @@
-//! Transports that move frames: Streamable HTTP, HTTP+SSE and stdio, in both directions.
+//! Transports that move frames, in both directions: Streamable HTTP, HTTP+SSE and stdio.
 
 pub mod budget;
 pub mod child;

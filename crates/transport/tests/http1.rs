@@ -1,4 +1,4 @@
-//! Properties of HTTP/1.1 as the client writes and reads it. The properties themselves are those of the fuzz targets.
+//! Properties of HTTP/1.1 as the client writes and reads it. The properties themselves are in the fuzz targets.
 
 extern crate dragoman_transport as transport;
 
@@ -24,7 +24,7 @@ fn setting() -> impl Strategy<Value = Setting> {
     )
 }
 
-/// Pieces of answers, good and bad, as an upstream might put them together.
+/// Pieces of answers, valid and invalid, as an upstream might combine them.
 fn piece() -> impl Strategy<Value = String> {
     let known = select(vec![
         "HTTP/1.1 200 OK\r\n",
@@ -64,7 +64,7 @@ fn piece() -> impl Strategy<Value = String> {
     prop_oneof![12 => known.prop_map(str::to_owned), 1 => "[ -~\r\n]{0,12}"]
 }
 
-/// An answer with lines that say where it ends, more than one of them and not always rightly, and a body that may fit one.
+/// An answer with several lines that state its end, not always correctly, and a body that may match one of them.
 fn ambiguous() -> impl Strategy<Value = String> {
     let status = select(vec![
         "HTTP/1.1 200 OK",
@@ -94,7 +94,7 @@ fn ambiguous() -> impl Strategy<Value = String> {
     })
 }
 
-/// An answer that is well formed, with the body that it has.
+/// A well-formed answer, with its body.
 #[derive(Clone, Debug)]
 struct Good {
     interim: usize,
@@ -187,10 +187,10 @@ proptest! {
             let line = (name.clone(), value.clone().into_bytes());
             prop_assert!(answer.headers.contains(&line), "{:?}", line);
         }
-        // A shorter stream is an answer without its end.
+        // A truncated stream is an answer without its end.
         let short = answers::read(&stream[..short.index(stream.len())], &setting);
         prop_assert!(short.is_none_or(|answer| answer.end.is_none()));
-        // Of what follows, nothing is taken for the next answer.
+        // No following byte may be taken for the next answer.
         let behind = answers::check(&[&stream[..], b"HTTP/1.1 200 OK\r\n\r\n"].concat(), &setting);
         prop_assert_eq!(behind.expect("a head").end, Some((19, false)));
     }

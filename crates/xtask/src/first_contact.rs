@@ -1,5 +1,5 @@
-//! `cargo xtask first-contact`: a new user's first minutes, with real servers out of their registries and nothing in any cache.
-//! It must not know what the clients do; that is the script's.
+//! `cargo xtask first-contact`: a new user's first minutes, with real servers from their registries and empty caches. It must
+//! not know the actions of the clients; these are in the script.
 
 use crate::conformance::build;
 use crate::root;
@@ -19,7 +19,7 @@ cargo xtask first-contact [--profile CARGO-PROFILE]
   --profile  which cargo profile the program is built with (dev)
 ";
 
-/// Prints the transcript; true when every client came to see every server.
+/// Prints the transcript; true if every client saw every server in the end.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let profile = match args {
         [] => "dev",

@@ -1,9 +1,9 @@
-//! Where things are: the checkout, the target folder, installed tools, built programs.
+//! Locations: the checkout, the target folder, installed tools, built programs.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The checkout's top folder.
+/// The top folder of the checkout.
 pub(crate) fn checkout() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
@@ -15,22 +15,22 @@ pub(crate) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| top.join("target"), |set| top.join(set))
 }
 
-/// The folder that installed tools go to.
+/// The folder for installed tools.
 pub(crate) fn tools() -> PathBuf {
     target().join("tools")
 }
 
-/// Built programs of one cargo profile.
+/// The built programs of one cargo profile.
 #[derive(Debug, Clone)]
 pub(crate) struct Programs(PathBuf);
 
 impl Programs {
-    /// Those of `cargo build --profile NAME` (`dev` builds into `debug`).
+    /// The programs of `cargo build --profile NAME` (`dev` builds into `debug`).
     pub(crate) fn of_profile(name: &str) -> Self {
         Self(target().join(if name == "dev" { "debug" } else { name }))
     }
 
-    /// Where they are.
+    /// The folder with the programs.
     pub(crate) fn folder(&self) -> &Path {
         &self.0
     }
@@ -40,7 +40,7 @@ impl Programs {
         self.0.join("dragoman")
     }
 
-    /// The fixture upstream that has what the conformance suite asks for.
+    /// The fixture upstream with everything that the conformance suite needs.
     pub(crate) fn fixture(&self) -> PathBuf {
         self.0.join("fixture")
     }

@@ -1,16 +1,16 @@
-//! `cargo xtask routes INDEX.json`: the index of a WordPress site's REST API as a small table, one line an endpoint:
+//! `cargo xtask routes INDEX.json`: the index of a WordPress site's REST API as a small table, one line per endpoint:
 //! `METHODS ROUTE PARAMETER…`. The rows of tools are checked against such tables (`native/src/rest/tests/routes`).
 //!
-//! A parameter is `name:types`, with `*` before it when it is required and `=a|b` behind it when it has few values. Types are
-//! `s`tring, `i`nteger, `n`umber, `b`oolean, `o`bject, `a`rray (of what, in brackets), `z` for null, `t` for an object that
-//! may be given as its text, `?` for anything. Knows what such an index looks like; knows nothing of tools.
+//! A parameter is `name:types`, with `*` before it if it is required and `=a|b` after it if it has few values. Types are
+//! `s`tring, `i`nteger, `n`umber, `b`oolean, `o`bject, `a`rray (with the type of its items in brackets), `z` for null, `t`
+//! for an object that may be given as its text, `?` for anything. It knows the form of such an index. It must not know tools.
 
 use std::fmt::Write as _;
 use std::fs;
 
 use serde_json::Value;
 
-/// More values than these are a site's own.
+/// The maximum number of listed values; a longer list is specific to a site.
 const FEW: usize = 20;
 
 /// Prints the table.
@@ -32,7 +32,7 @@ fn line(route: &str, endpoint: &Value) -> String {
     let methods: Vec<&str> =
         endpoint["methods"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut line = format!("{} {route}", methods.join(","));
-    // An endpoint without parameters has an empty list.
+    // An endpoint without parameters has an empty list here.
     for (name, schema) in endpoint["args"].as_object().into_iter().flatten() {
         let required = if schema["required"] == Value::Bool(true) { "*" } else { "" };
         let _ = write!(line, " {required}{name}:{}{}", types(schema), values(schema));
@@ -70,7 +70,8 @@ fn values(schema: &Value) -> String {
     words.map(|words| format!("={}", words.join("|"))).unwrap_or_default()
 }
 
-/// A route with `{name}` where it has `(?P<name>PATTERN)`; `{*name}` where that may be several segments.
+/// A route with `{name}` in place of `(?P<name>PATTERN)`, or `{*name}` if the pattern can match several
+/// segments.
 fn plain(route: &str) -> String {
     let mut out = String::new();
     let mut rest = route;
@@ -98,7 +99,8 @@ fn plain(route: &str) -> String {
     out + rest
 }
 
-/// Whether what fits a pattern may have slashes: outside of the classes that say what may not be.
+/// Returns true if text that matches a pattern may contain slashes: the pattern has one outside of negated
+/// classes.
 fn has_slashes(pattern: &str) -> bool {
     let mut parts = pattern.split("[^");
     let first = parts.next().unwrap_or_default();

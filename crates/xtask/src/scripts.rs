@@ -1,5 +1,5 @@
-//! Commands that run scripts, each of which prints `ok CASE` or `not ok CASE: why`: their arguments, and what is told at the end.
-//! It must not know what the scripts are about.
+//! Commands that run scripts, each of which prints `ok CASE` or `not ok CASE: why`: their arguments, and the final report. It
+//! must not know the contents of the scripts.
 
 use crate::conformance::build;
 use crate::peers::cases;
@@ -14,16 +14,16 @@ const DEADLINE: Duration = Duration::from_mins(10);
 
 /// A command and the scripts that it runs.
 pub(crate) struct Scripts {
-    /// The command's name, and its log's.
+    /// The name of the command and its log.
     pub(crate) name: &'static str,
-    /// What runs, in this order.
+    /// The scripts, in this order.
     pub(crate) all: &'static [&'static str],
-    /// Starts what the scripts need and runs those that are named; all where none is.
+    /// Starts everything that the scripts need, and runs the named scripts; all if none is named.
     pub(crate) run: fn(&Tools, &Programs, &[&str], &Log) -> Result<Tally, String>,
 }
 
 impl Scripts {
-    /// Runs what the arguments ask for and prints each case; true when nothing failed.
+    /// Runs the requested scripts and prints each case; true if nothing failed.
     pub(crate) fn run(&self, args: &[String]) -> Result<bool, String> {
         let (mut profile, mut only) = ("dev", Vec::new());
         let mut args = args.iter();
@@ -48,7 +48,7 @@ impl Scripts {
         Ok(tally.good())
     }
 
-    /// Runs all scripts, or some, each with these arguments.
+    /// Runs all scripts, or some, with these arguments.
     pub(crate) fn each<S: AsRef<OsStr>>(
         &self,
         (node, args): (&Node, &[S]),

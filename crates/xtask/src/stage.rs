@@ -1,6 +1,6 @@
-//! The gateway on a free port with upstreams behind it, for runs against real peers.
+//! The gateway on a free port, with upstreams behind it, for runs against real peers.
 //!
-//! Knows how to start our programs and what a configuration looks like; knows nothing of who calls.
+//! It knows how to start our programs, and the form of a configuration. It must not know the callers.
 
 use crate::root::{self, Programs};
 use crate::run::{Log, Service};
@@ -33,18 +33,18 @@ impl HttpUpstream {
     }
 }
 
-/// How a fixture is reached.
+/// The way to reach a fixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// Streamable HTTP.
     Http,
-    /// HTTP+SSE, as before 2025-03-26.
+    /// HTTP+SSE, as in versions before 2025-03-26.
     Sse,
     /// The pipes of a child of the gateway.
     Stdio,
 }
 
-/// A fixture upstream: how it is reached, and which options narrow what it speaks.
+/// A fixture upstream: the way to reach it, and the options that limit its versions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fixture {
     pub(crate) reach: Reach,
@@ -56,7 +56,7 @@ impl Fixture {
         Self { reach, options }
     }
 
-    /// Starts it, unless the gateway is to do so; how a configuration names it, and what runs until it is dropped.
+    /// Starts it, unless the gateway does so; returns its entry in a configuration, and the running program.
     pub(crate) fn start(
         self,
         programs: &Programs,
@@ -79,7 +79,7 @@ impl Fixture {
     }
 }
 
-/// How the default profile names what it shows.
+/// The names of items in the default profile.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Naming {
     /// `server__tool`.
@@ -88,10 +88,10 @@ pub(crate) enum Naming {
     Plain,
 }
 
-/// What a gateway is told.
+/// The options of a gateway.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Serving {
-    /// The options of `serve` and of `stdio` alike.
+    /// The options that `serve` and `stdio` share.
     pub(crate) args: Vec<String>,
     /// The environment of `serve`.
     pub(crate) env: Vec<(&'static str, String)>,
@@ -102,7 +102,7 @@ pub(crate) struct Serving {
 pub(crate) struct Gateway {
     /// The endpoint of the default profile.
     pub(crate) url: String,
-    /// What it was told.
+    /// The options that it was started with.
     pub(crate) told: Serving,
     service: Service,
 }
@@ -121,24 +121,24 @@ impl Gateway {
             Naming::Plain => "plain",
         };
         let profiles = json!({ "default": { "names": names } });
-        // Peers list at once, and mean what is there in the end.
+        // Peers list at once and expect the complete lists.
         let config = json!({ "mcpServers": servers, "profiles": profiles, "limits": { "listWait": "30s" } });
         let args = configured(name, &config)?.into();
         Self::start_as(programs, Serving { args, ..Serving::default() }, log)
     }
 
-    /// Starts `dragoman serve` as it is told.
+    /// Starts `dragoman serve` with these options.
     pub(crate) fn start_as(programs: &Programs, told: Serving, log: &Log) -> Result<Self, String> {
         let mut command = Command::new(programs.dragoman());
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(&told.args);
         command.envs(told.env.iter().map(|(name, value)| (name, value)));
-        // Its log may name upstreams before the first screen names its own address.
+        // Its log may name upstreams before its own address.
         let own = |line: &str| address(line.split_once(" serves ")?.1);
         let (service, url) = Service::start(&mut command, log, own)?;
         Ok(Self { url: format!("{url}/mcp"), told, service })
     }
 
-    /// What it serves at a path.
+    /// The URL for a path.
     pub(crate) fn at(&self, path: &str) -> String {
         format!("{}{path}", self.url.trim_end_matches("/mcp"))
     }
@@ -147,7 +147,7 @@ impl Gateway {
         self.service.tell(log);
     }
 
-    /// The last of what it has said.
+    /// The last part of its output.
     pub(crate) fn said(&self) -> String {
         self.service.said()
     }
@@ -171,7 +171,7 @@ pub(crate) fn scratch(name: &str) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// `http://127.0.0.1:PORT` out of a line that names it.
+/// The URL `http://127.0.0.1:PORT` in a line.
 fn address(line: &str) -> Option<String> {
     let start = ["http://127.0.0.1:", "http://localhost:"]
         .iter()
@@ -180,7 +180,7 @@ fn address(line: &str) -> Option<String> {
     port.parse::<u16>().ok().filter(|port| *port > 0).map(|port| format!("http://127.0.0.1:{port}"))
 }
 
-/// The endpoint that a line names; `/mcp` when it names only the address.
+/// The endpoint that a line names; `/mcp` if it names only the address.
 fn endpoint(url: &str, line: &str) -> String {
     let port = url.rsplit(':').next().unwrap_or_default();
     let path: String = line

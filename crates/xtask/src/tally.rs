@@ -1,8 +1,8 @@
-//! Counting what passed and what failed, across steps of every kind.
+//! Counts passes and failures across steps of every kind.
 
 use std::ops::AddAssign;
 
-/// How many tests passed and failed.
+/// The number of passed and failed tests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) passed: usize,
@@ -10,12 +10,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// One test.
+    /// The tally of one test.
     pub(crate) fn one(passed: bool) -> Self {
         Self { passed: usize::from(passed), failed: usize::from(!passed) }
     }
 
-    /// Whether nothing failed and something was tested at all.
+    /// Returns true if nothing failed and at least one test ran.
     pub(crate) fn good(self) -> bool {
         self.failed == 0 && self.passed > 0
     }

@@ -1,5 +1,5 @@
-//! What is measured: a `tools/call` of about one kilobyte between the bytes of its request and the bytes of its answer,
-//! and the other texts that the gateway reads all day. Shared by the instruction budgets and the count of allocations.
+//! The measured work: a `tools/call` of about one kilobyte, from the bytes of its request to the bytes of its answer,
+//! and the other texts that the gateway reads constantly. Shared by the instruction budgets and the allocation counts.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,12 +21,12 @@ const BINDING: Binding<'_> =
 const KEY: u64 = 1_234_567;
 const TEXT: &str = "The quick brown fox jumps over the lazy dog, and then it goes on to the next field. ";
 
-/// The ids of the client's tasks, which it has none of.
+/// The ids of the client's tasks; there are none.
 fn ids(view: &View) -> TaskIds<'_> {
     TaskIds::new(&NoSeal, "anyone", view.era())
 }
 
-/// A call that is ready to be made, with the answer that its upstream will give.
+/// A prepared call, with the answer that its upstream will give.
 pub(crate) struct Call {
     view: &'static View,
     request: Bytes,
@@ -35,12 +35,12 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A call in a session, as 2025-11-25 has it.
+    /// A call in a session, as in 2025-11-25.
     pub(crate) fn in_session() -> Self {
         Self::new(&V2025_11_25, "")
     }
 
-    /// A call that stands for itself, as 2026-07-28 has it.
+    /// A self-contained call, as in 2026-07-28.
     pub(crate) fn stateless() -> Self {
         let era = &V2026_07_28;
         let envelope = format!(
@@ -50,7 +50,7 @@ impl Call {
         Self::new(era, &envelope)
     }
 
-    /// The call is made once before it is handed out, so that the tool's schema is compiled.
+    /// Makes the call once before it is returned, so that the tool's schema is compiled.
     fn new(era: &'static Era, envelope: &str) -> Self {
         let call = || {
             let text = TEXT.repeat(if envelope.is_empty() { 9 } else { 7 });
@@ -73,7 +73,7 @@ impl Call {
         Self { view, request, response, now }
     }
 
-    /// Steps 3 to 7 and 9 of a call's way: frame, era, name, arguments, splice; then the answer back.
+    /// Steps 3 to 7 and 9 of a call: frame, era, name, arguments, splice; then the answer back.
     pub(crate) fn make(self) -> ExchangeAnswer {
         let era = self.view.era();
         let limits = FrameLimits::default();
@@ -126,7 +126,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// No state is sealed in these calls.
+/// A sealer for these calls, which seal no state.
 struct NoSeal;
 
 impl Sealer for NoSeal {
@@ -156,7 +156,7 @@ impl Headers for NoHeaders {
     }
 }
 
-/// What a profile with one server of so many tools shows to clients of `era`.
+/// The view that a profile with one server and this many tools shows to clients of `era`.
 pub(crate) fn view(era: &'static Era, tools: usize) -> View {
     let hello = ServerHello {
         era,
@@ -193,7 +193,7 @@ pub(crate) fn view(era: &'static Era, tools: usize) -> View {
     View::build(spec, vec![upstream])
 }
 
-/// A list of a thousand tools that is about to be asked for.
+/// A list of a thousand tools that is about to be requested.
 #[derive(Clone)]
 pub(crate) struct List {
     view: &'static View,
@@ -201,17 +201,18 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// In a session, as 2025-11-25 has it.
+    /// In a session, as in 2025-11-25.
     pub(crate) fn of_1000_tools() -> Self {
         let request = r#"{"jsonrpc":"2.0","id":"a-client's-id","method":"tools/list","params":{}}"#;
         let list =
             Self { view: Box::leak(Box::new(view(&V2025_11_25, 1000))), request: Bytes::from(request) };
-        // Whoever asks for memory first puts in order what making the view has left behind.
+        // The first allocation also cleans up the memory that building the view has freed, so one happens
+        // here.
         drop(list.clone().answer());
         list
     }
 
-    /// The whole answer, in the pieces that it is written in.
+    /// The whole answer, in the pieces in which it is written.
     pub(crate) fn answer(self) -> Vec<Bytes> {
         let frame = Frame::parse(self.request, FrameLimits::default()).expect("a request");
         let Ok(Dispatch::Listed(result)) = dispatch(&frame, self.view, SERVER_INFO, ids(self.view)) else {
@@ -221,7 +222,7 @@ impl List {
     }
 }
 
-/// About 18 kB of JSON with little between its members: 270 records.
+/// About 18 kB of JSON with short members: 270 records.
 pub(crate) fn records() -> String {
     let record = |n: u32| format!(r#"{{"id":{n},"name":"item {n}","ok":true,"tags":["a","b"],"x":null}}"#);
     let text = format!("[{}]", (1000..1270).map(record).collect::<Vec<_>>().join(","));
@@ -229,14 +230,14 @@ pub(crate) fn records() -> String {
     text
 }
 
-/// About 17 kB of JSON that is one long text.
+/// About 17 kB of JSON with one long text.
 pub(crate) fn prose() -> String {
     let text = format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, TEXT.repeat(205));
     assert!((17_000..18_000).contains(&text.len()), "{}", text.len());
     text
 }
 
-/// An event of about one kilobyte, as it comes in one piece.
+/// An event of about one kilobyte, received in one piece.
 pub(crate) fn event() -> Bytes {
     Bytes::from(format!(
         "id: 7\nevent: message\ndata: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"text\":\"{}\"}}}}\n\n",

@@ -12,18 +12,20 @@ use crate::config::{Glob, ValuePath, Who};
 pub struct Asker<'a> {
     /// The principal.
     pub principal: &'a Principal,
-    /// The address of the client; `None` for standard input, which is in no range.
+    /// The address of the client; `None` for standard input, which matches no range.
     pub address: Option<IpAddr>,
 }
 
 impl Asker<'_> {
-    /// Returns true if the asker matches `who`. Any value of an attribute counts; all given attributes must match.
+    /// Returns true if the asker matches `who`. Any value of an attribute may match; all given attributes must
+    /// match.
     pub fn is_among(&self, who: &Who) -> bool {
         is_among(self, who)
     }
 }
 
-/// Returns true if the asker matches `who`. Any value of an attribute counts; all given attributes must match.
+/// Returns true if the asker matches `who`. Any value of an attribute may match; all given attributes must
+/// match.
 pub(super) fn is_among(asker: &Asker<'_>, who: &Who) -> bool {
     let Asker { principal, address } = asker;
     let Who { key, user, scope, claim, ip, scheme } = who;
@@ -57,7 +59,7 @@ fn claims(principal: &Principal, path: &ValuePath, globs: &[Glob]) -> bool {
     principal.claims.as_ref().is_some_and(|claims| claim_is(claims, path.steps(), globs))
 }
 
-/// Returns true if a claim matches; of a list, one item is enough.
+/// Returns true if a claim matches; for a list, one matching item is enough.
 fn claim_is(value: &Value, steps: &[Box<str>], globs: &[Glob]) -> bool {
     match (value, steps) {
         (Value::Array(items), steps) => items.iter().any(|item| claim_is(item, steps, globs)),

@@ -1,4 +1,4 @@
-//! The rules as they apply to one class of askers at one profile: a view is built with them, and its calls are
+//! The rules as they apply to one class of askers at one profile. A view is built with them, and its calls are
 //! checked against them. It must not know who the askers are.
 
 use std::sync::Arc;
@@ -20,18 +20,18 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// An item of a server, under the name that clients see, as it is listed.
+    /// An item of a server as it is listed, under the name that clients see.
     pub fn target<'a>(&'a self, server: &'a str, kind: ListKind, name: &'a str) -> AccessTarget<'a> {
         AccessTarget::listed(&self.profile, server, kind, name)
     }
 
     /// Returns true if the askers may use anything of a server whose name or URI can match `like`. `false` is
-    /// certain, `true` is not.
+    /// certain; `true` is not.
     pub fn opens(&self, server: &str, like: &Glob) -> bool {
         self.rules.opens_server(&self.class, (&self.profile, server), like)
     }
 
-    /// Returns true if a rule can deny the askers anything of a server.
+    /// Returns true if a rule can deny the askers any item of a server.
     pub fn bounds(&self, server: &str) -> bool {
         self.rules.bound(&self.class, (&self.profile, server))
     }
@@ -41,7 +41,7 @@ impl Guard {
         self.rules.bound_resources(&self.class, (&self.profile, server), like)
     }
 
-    /// Returns true if the askers may use it.
+    /// Returns true if the askers may use the target.
     pub fn admits(&self, target: &AccessTarget<'_>) -> bool {
         self.rules.decide_as(&self.class, target).is_allowed()
     }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 /// The names by which this server may be addressed, and the origins of web pages that may call it.
 #[derive(Debug)]
 pub struct Hosts {
-    /// True if only this machine can connect, so that any other name is an attack.
+    /// True if only this machine can connect, so that any other host name indicates an attack.
     loopback: bool,
     names: Vec<String>,
     origins: Vec<String>,
@@ -23,13 +23,13 @@ impl Hosts {
     /// Returns true if a request to this host (in lower case) is meant for this server; the port does not matter.
     pub fn knows(&self, host: &str) -> bool {
         let name = without_port(host);
-        // What most say is found before names are taken apart.
+        // The most frequent names are checked before a name is parsed.
         if matches!(name, "localhost" | "127.0.0.1" | "[::1]")
             || self.names.iter().any(|known| known == host || known == name)
         {
             return true;
         }
-        // An address cannot be rebound; on a loopback listener only loopback makes sense.
+        // An address cannot be rebound. On a loopback listener, only loopback addresses make sense.
         literal(name).is_some_and(|address| address.is_loopback() || !self.loopback)
     }
 

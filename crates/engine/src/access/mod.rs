@@ -4,9 +4,9 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `target` | the item asked for |
+//! | `target` | the requested item |
 //! | `values` | a call's arguments against a rule's conditions |
-//! | `reach` | the question if any arguments could be allowed |
+//! | `reach` | the decision if any arguments could be allowed |
 //! | `rules` | the decision |
 //! | `guard` | the rules for one class of askers at one profile |
 //! | `hosts` | the names by which this server may be addressed, and the web pages that may call it |

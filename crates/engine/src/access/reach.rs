@@ -1,7 +1,7 @@
 //! Decides if any arguments could be allowed, given a rule that allows some and rules that deny others.
 //!
 //! A list shows a tool if some call of it may be allowed. If both kinds of conditions concern the same arguments, the
-//! question is whether a text exists that matches some patterns and not others. The answer comes from walking through
+//! task is to find out if a text exists that matches some patterns and not others. This is done by walking through
 //! all patterns at once, one character after the other. The walk has a limit that no configuration reaches by
 //! accident; beyond it the answer is yes, so that no usable tool is hidden.
 
@@ -43,14 +43,14 @@ pub(super) fn is_reachable(allowed: &Conditions, denied: &[&Conditions]) -> bool
             None => return true,
         }
     }
-    // A rule counts where all of its conditions do; those it has on other places do not.
+    // A rule matches only if its conditions match for all of their paths.
     let places = |rule: usize| left[rule].iter().map(|(place, _)| *place).collect::<BTreeSet<usize>>();
     let places: Vec<BTreeSet<usize>> = (0..left.len()).map(places).collect();
     let mut steps = 0;
     combine(&choices, &places, &mut Vec::new(), &mut steps)
 }
 
-/// The conditions of a denying rule that can match together with `allowed`, by the place that both share. Returns an
+/// The conditions of a denying rule that can match together with `allowed`, by the path that both share. Returns an
 /// empty list if arguments can always be chosen so that the rule does not match, and `None` if it always matches.
 fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(usize, &'c [Glob])>> {
     let mut shared = Vec::new();
@@ -59,19 +59,19 @@ fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(
         if let Some(place) = allowed.keys().position(like) {
             shared.push((place, globs.as_slice()));
         } else if allowed.keys().any(|other| path.leads_to(other)) {
-            // What is allowed stands inside, so something is there, and it is no text.
+            // The allowed value is nested in this one, so this value exists and is not a text.
             if !fits_all(globs) {
                 return Some(Vec::new());
             }
         } else {
-            // Nothing has to be there.
+            // The value may be absent.
             return Some(Vec::new());
         }
     }
     (!shared.is_empty()).then_some(shared)
 }
 
-/// Chooses a value for each place so that no denying rule matches in all of its places.
+/// Chooses a value for each path so that no denying rule matches at all of its paths.
 fn combine(
     choices: &[Vec<Fitting>],
     places: &[BTreeSet<usize>],
@@ -97,7 +97,7 @@ fn combine(
     false
 }
 
-/// All combinations of denying rules that a text which matches one of `allowed` can match; `None` if there are too
+/// All sets of denying rules that can match a text which also matches one of `allowed`; `None` if there are too
 /// many to enumerate.
 fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
     let walk = Walk::new(allowed, denying);
@@ -126,7 +126,7 @@ fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
     Some(found)
 }
 
-/// The position in all patterns at once: pairs of a pattern and a character in it.
+/// The positions in all patterns at once: pairs of a pattern and a character in it.
 type WalkState = BTreeSet<(usize, usize)>;
 
 struct Walk {
@@ -148,7 +148,7 @@ impl Walk {
         let mut letters: BTreeSet<char> = patterns.iter().flatten().copied().collect();
         letters.remove(&'?');
         letters.remove(&'*');
-        // One that stands in no pattern stands for all others.
+        // One character that occurs in no pattern represents all others.
         let other = ('a'..=char::MAX).find(|char| !letters.contains(char));
         let alphabet = letters.iter().copied().chain(other).collect();
         Self { patterns, owners: all.into_iter().map(|(owner, _)| owner).collect(), alphabet }
@@ -175,12 +175,12 @@ impl Walk {
         self.closed(moved)
     }
 
-    /// Returns true if the allowed text can still be completed.
+    /// Returns true if the text can still be completed to an allowed one.
     fn may_fit(&self, state: &WalkState) -> bool {
         state.iter().any(|(pattern, _)| self.owners[*pattern].is_none())
     }
 
-    /// The outcome if the text ends here: is it allowed, and which denying rules does it match?
+    /// The outcome if the text ends here: true if it is allowed, and the denying rules that it matches.
     fn outcome(&self, state: &WalkState) -> (bool, Fitting) {
         let ended = state.iter().filter(|(pattern, at)| *at == self.patterns[*pattern].len());
         let owners: Vec<Option<usize>> = ended.map(|(pattern, _)| self.owners[*pattern]).collect();
@@ -214,15 +214,15 @@ mod tests {
             (&[("a", &["x*"])], &[&[("a", &["*y"])], &[("a", &["*x"])]], true),
             (&[("a", &["x", "y"])], &[&[("a", &["x"])]], true),
             (&[("a", &["x", "y"])], &[&[("a", &["x"])], &[("a", &["y"])]], false),
-            // On another argument, or deeper inside: it need not be there.
+            // The denied value is another argument, or nested more deeply, so it may be absent.
             (&[("a", &["x"])], &[&[("b", &["*"])]], true),
             (&[("a", &["x"])], &[&[("a.b", &["*"])]], true),
             (&[("a", &["x"])], &[&[("a", &["x"]), ("b", &["*"])]], true),
-            // Around it: it must be there.
+            // The denied value contains the allowed one, so it exists.
             (&[("a.b", &["x"])], &[&[("a", &["*"])]], false),
             (&[("a.b", &["x"])], &[&[("A", &["*"])]], false),
             (&[("a.b", &["x"])], &[&[("a", &["x*"])]], true),
-            // Two places: a rule needs both.
+            // Two values: a rule needs both.
             (&[("a", &["x"]), ("b", &["x"])], &[&[("a", &["x"]), ("b", &["x"])]], false),
             (&[("a", &["x"]), ("b", &["x*"])], &[&[("a", &["x"]), ("b", &["x"])]], true),
             (

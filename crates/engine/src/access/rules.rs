@@ -14,12 +14,12 @@ use crate::list_kind::ListKind;
 /// The compiled access rules.
 ///
 /// A denying rule always wins. If there is at least one allowing rule, only items that such a rule allows may be
-/// used; without any, everything that is not denied. A list shows an item if a call with some arguments may be
-/// allowed, so lists and calls cannot disagree.
+/// used. If there is none, every item that is not denied may be used. A list shows an item if a call with some
+/// arguments may be allowed, so lists and calls cannot disagree.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     rules: Box<[AccessRule]>,
-    /// True if there is an allowing rule, so that everything else is closed.
+    /// True if there is an allowing rule, so that all other items are denied.
     closed: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Rules {
 pub enum Decision {
     /// The asker may use it.
     Allowed,
-    /// The asker may not use it; it looks as if it did not exist.
+    /// The asker may not use it; it appears not to exist.
     Denied(Why),
 }
 
@@ -46,11 +46,11 @@ pub enum Why {
     Profile,
     /// The rule with this number, from 0, denies it.
     Rule(usize),
-    /// There are allowing rules, and none of them allows this.
+    /// There are allowing rules, and none of them allows the target.
     NotAllowed,
 }
 
-/// A class of askers to which the same rules apply: they see the same lists.
+/// A class of askers to which the same rules apply, so they see the same lists.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Class {
     /// One bit for each rule that applies to such askers.
@@ -63,8 +63,8 @@ impl Class {
         self.about.get(rule / 64).is_some_and(|bits| bits & (1 << (rule % 64)) != 0)
     }
 
-    /// A text that is the same for the same class under the same rules, in any process. Rules that are about others have no part
-    /// in it.
+    /// A text that is equal for the same class under the same rules, in any process. Rules about other askers are not part of
+    /// it.
     pub fn text(&self) -> Vec<u8> {
         let mut text = Vec::new();
         for (word, bits) in self.about.iter().enumerate() {
@@ -114,8 +114,8 @@ impl Rules {
         Class { about, profiles: asker.principal.profiles.clone() }
     }
 
-    /// Returns true if askers of this class find anything in a profile. If not, the profile looks as if it did not
-    /// exist.
+    /// Returns true if askers of this class have access to any item of a profile. If not, the profile appears not
+    /// to exist.
     pub fn opens(&self, class: &Class, profile: &str) -> bool {
         class.may_enter(profile)
             && !self.about(class, Effect::Deny, profile).any(|rule| is_whole(rule) && rule.servers.is_none())
@@ -123,7 +123,7 @@ impl Rules {
     }
 
     /// Returns true if askers of this class may use anything of a server whose name or URI can match `like`. The
-    /// items of the server are unknown here: `false` is certain, `true` is not.
+    /// items of the server are unknown here: `false` is certain; `true` is not.
     pub fn opens_server(&self, class: &Class, (profile, server): (&str, &str), like: &Glob) -> bool {
         let there = |effect| {
             self.about(class, effect, profile).filter(|rule| matches(rule.servers.as_deref(), server))
@@ -136,7 +136,7 @@ impl Rules {
                 || there(Effect::Allow).any(|rule| rule.what().iter().any(|glob| glob.meets(like))))
     }
 
-    /// Returns true if a rule can deny askers of this class anything of a server.
+    /// Returns true if a rule can deny askers of this class any item of a server.
     pub fn bound(&self, class: &Class, (profile, server): (&str, &str)) -> bool {
         self.keeps(class, (profile, server), |_| true)
     }
@@ -148,7 +148,7 @@ impl Rules {
         })
     }
 
-    /// Returns true if a denying rule withholds something of a server, or if not all of it is allowed.
+    /// Returns true if a denying rule withholds any item of a server, or if not all of its items are allowed.
     fn keeps(
         &self,
         class: &Class,
@@ -172,7 +172,8 @@ impl Rules {
         all.filter(move |(number, rule)| is_one(*number, rule)).map(|(_, rule)| rule)
     }
 
-    /// Decides for one asker. Equals [`Rules::decide_as`] with the asker's class, with which lists are made.
+    /// Decides for one asker. The result equals that of [`Rules::decide_as`] with the asker's class, which
+    /// determines the lists.
     pub fn decide(&self, asker: &Asker<'_>, target: &AccessTarget<'_>) -> Decision {
         if !asker.principal.may_enter(target.profile) {
             return Decision::Denied(Why::Profile);
@@ -206,7 +207,7 @@ impl Rules {
             }
         }
         let allows = |rule: &AccessRule| match target.arguments {
-            // Without any arguments no condition holds, so that none denies.
+            // Without arguments, no condition matches, so the rule does not deny the call.
             _ if rule.when.arguments.is_empty() => true,
             CallArguments::Any => is_reachable(&rule.when.arguments, &denying),
             CallArguments::These(these) => hold(&rule.when.arguments, these, Effect::Allow),
@@ -228,8 +229,8 @@ fn is_whole(rule: &AccessRule) -> bool {
     fits_all(rule.what()) && rule.when.is_empty()
 }
 
-/// Returns true if the rule concerns this target, whoever asks. Conditions on arguments concern tools, so a rule with
-/// conditions is about tools only.
+/// Returns true if the rule concerns this target, for any asker. Conditions on arguments concern tools, so a rule
+/// with conditions is about tools only.
 fn speaks_of(rule: &AccessRule, target: &AccessTarget<'_>) -> bool {
     matches(rule.profiles.as_deref(), target.profile)
         && matches(rule.servers.as_deref(), target.server)

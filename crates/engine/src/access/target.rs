@@ -5,7 +5,7 @@ use proto::json::{Members, Span};
 use crate::config::AnnotationHint;
 use crate::list_kind::ListKind;
 
-/// The item that somebody wants to see or use.
+/// The item that an asker wants to see or use.
 #[derive(Debug, Clone, Copy)]
 pub struct AccessTarget<'a> {
     /// The profile.
@@ -14,7 +14,7 @@ pub struct AccessTarget<'a> {
     pub server: &'a str,
     /// The kind of item.
     pub kind: ListKind,
-    /// Its name as clients see it there; the URI of a resource, or the URI template of a template.
+    /// Its name as clients see it; the URI of a resource, or the URI template of a template.
     pub name: &'a str,
     /// The server's annotations; for tools only.
     pub annotations: Annotations,
@@ -23,7 +23,7 @@ pub struct AccessTarget<'a> {
 }
 
 impl<'a> AccessTarget<'a> {
-    /// An item as it is listed: with any arguments.
+    /// An item as it is listed, with any arguments.
     pub fn listed(profile: &'a str, server: &'a str, kind: ListKind, name: &'a str) -> Self {
         let (annotations, arguments) = (Annotations::default(), CallArguments::Any);
         Self { profile, server, kind, name, annotations, arguments }
@@ -45,7 +45,7 @@ impl<'a> AccessTarget<'a> {
 /// The arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallArguments<'a> {
-    /// Arguments that are not known yet: is any call allowed?
+    /// Arguments that are not known yet: the decision is if any call is allowed.
     Any,
     /// These arguments, JSON text; `None` if there are none.
     These(Option<&'a [u8]>),
@@ -60,9 +60,9 @@ pub struct Annotations {
     pub read_only: bool,
     /// It may destroy something.
     pub destructive: bool,
-    /// Calling it twice is like calling it once.
+    /// Calling it twice has the same effect as calling it once.
     pub idempotent: bool,
-    /// It reaches beyond the server.
+    /// It interacts with systems outside the server.
     pub open_world: bool,
 }
 
@@ -74,7 +74,7 @@ impl Default for Annotations {
 
 impl Annotations {
     /// Reads the annotations of a listed tool, a JSON object. For a read-only tool, the specification defines no
-    /// meaning for two of the hints; unless the server sets them, they get the values that follow from being
+    /// meaning for two of the hints. Unless the server sets them, they get the values that follow from
     /// read-only.
     pub fn of_tool(tool: &[u8]) -> Self {
         let whole = |text: &[u8]| Members::of_value(text, Span::new(0, text.len()));

@@ -1,4 +1,4 @@
-//! Rules as they are written, and what is decided by them; lists against calls for any rules.
+//! Written rules and their decisions; lists compared with calls for any rules.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -176,7 +176,7 @@ fn patterns(letters: &'static str, most: usize) -> impl Strategy<Value = Vec<Glo
     proptest::collection::vec(one, 1..=2)
 }
 
-/// Conditions on `a` and `b`, or on `a.b` and `b`: no rule names a place inside another one of its own.
+/// Conditions on `a` and `b`, or on `a.b` and `b`: no rule names a value inside another value that it names.
 fn conditions() -> impl Strategy<Value = When> {
     let path = |text: &str| ValuePath::parse(text).unwrap();
     let first = (any::<bool>(), patterns("x?*", 3));
@@ -224,7 +224,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A rule on everything whose conditions on arguments are all that counts.
+    /// A rule on all items, limited only by its conditions on arguments.
     fn conditional(effect: Effect)(mut when in conditions()) -> AccessRule {
         when.annotations.clear();
         let what = vec![Glob::parse("*").unwrap()];
@@ -243,7 +243,7 @@ prop_compose! {
     }
 }
 
-/// Every target that the rules of these tests can tell apart, as a list has it.
+/// Every target that the rules of these tests can distinguish, as it is listed.
 fn targets() -> Vec<AccessTarget<'static>> {
     let mut all = Vec::new();
     for profile in ["p", "q"] {
@@ -263,7 +263,7 @@ fn targets() -> Vec<AccessTarget<'static>> {
     all
 }
 
-/// All texts of `x` and `y` up to a length: `y` stands in no pattern, so for every other character.
+/// All texts of `x` and `y` up to a length. No pattern contains `y`, so it represents every other character.
 fn texts(most: usize) -> Vec<String> {
     let mut all = vec![String::new()];
     let mut last = all.clone();
@@ -274,7 +274,7 @@ fn texts(most: usize) -> Vec<String> {
     all
 }
 
-/// Every combination of arguments that could matter, and some that should not.
+/// Every combination of arguments that could make a difference, and some that should not.
 fn arguments() -> Vec<Vec<u8>> {
     let long: Vec<Value> = texts(6).into_iter().map(Value::String).collect();
     let deep = long.iter().map(|text| json!({ "b": text }));

@@ -1,7 +1,7 @@
 //! Arguments of a call, matched against the conditions of a rule.
 //!
 //! Servers read JSON in different ways: some take the last of two members with the same name, some the first, and
-//! some ignore case. Input that can be read in two ways therefore counts against the caller.
+//! some ignore case. Ambiguous input is therefore interpreted against the caller.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use crate::config::{Effect, Glob, ValuePath};
 /// The conditions of one rule on arguments.
 pub(super) type Conditions = IndexMap<ValuePath, Vec<Glob>>;
 
-/// Marks a value that another reader may read differently.
+/// Marks a value that another parser may read differently.
 struct Ambiguous;
 
 /// Returns true if all conditions match. For a denying rule, one matching item of a list is enough; for an allowing
-/// rule, all must match. A missing value matches nothing.
+/// rule, all items must match. A missing value matches nothing.
 pub(super) fn hold(conditions: &Conditions, arguments: Option<&[u8]>, effect: Effect) -> bool {
     let text = arguments.unwrap_or(b"{}");
     let Ok(members) = Members::of_document(text, MAX_DEPTH) else { return effect == Effect::Deny };
@@ -83,12 +83,12 @@ impl Look<'_> {
                 return Err(Ambiguous);
             }
         }
-        // A name in another spelling may be the one that is meant, and may be another one.
+        // A name in different case may be the intended one, or another one.
         Ok(found.filter(|(same, _)| *same || self.effect == Effect::Deny).map(|(_, value)| value))
     }
 }
 
-/// A text, number or literal as the text that patterns are matched against; equal numbers give equal texts.
+/// A text, number or literal as the text against which patterns are matched; equal numbers yield equal texts.
 fn scalar(written: &[u8]) -> Option<Cow<'_, str>> {
     if let Some(inner) = written.strip_prefix(b"\"") {
         return unquote(inner.strip_suffix(b"\"")?);
@@ -98,9 +98,9 @@ fn scalar(written: &[u8]) -> Option<Cow<'_, str>> {
         return Some(if text == "-0" { "0".into() } else { text.into() });
     }
     match text.parse::<f64>() {
-        // 5.0 is 5, and -0.0 is 0; Rust writes no exponents.
+        // 5.0 becomes 5, and -0.0 becomes 0; Rust writes no exponents.
         Ok(number) if number.is_finite() => Some((number + 0.0).to_string().into()),
-        // `true` and `false` have an `e`, too.
+        // `true` and `false` contain an `e`, too.
         _ => Some(text.into()),
     }
 }
@@ -116,7 +116,7 @@ mod tests {
         all.iter().map(one).collect()
     }
 
-    /// For a rule that denies, and for one that allows.
+    /// The results for a denying rule and for an allowing rule.
     fn both(all: &[(&str, &[&str])], arguments: &str) -> [bool; 2] {
         let all = conditions(all);
         [Effect::Deny, Effect::Allow].map(|effect| hold(&all, Some(arguments.as_bytes()), effect))

@@ -1,4 +1,5 @@
-//! From parts to a view: which item has which public name, whose it is, and what clients are told of all together.
+//! Builds a view from parts: the public name and the owner of each item, and the data that describes all servers
+//! together.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,9 +24,9 @@ pub(super) type ToolTable = HashMap<Arc<str>, Arc<ToolEntry>>;
 /// An item under its public name.
 struct Named<'p, 'a> {
     part: &'p Part<'a>,
-    /// As its server wrote it.
+    /// The item as its server wrote it.
     own: &'a Item,
-    /// As clients see it.
+    /// The item as clients see it.
     shown: &'p Item,
     name: String,
 }
@@ -36,12 +37,12 @@ pub(super) struct Assembly<'p, 'a> {
     pub(super) notes: Vec<String>,
     /// The items that the clients may not use, by public name.
     pub(super) hidden: HashSet<(ListKind, String)>,
-    /// The servers that list something; true if the clients may use none of it.
+    /// The servers that list items; true if the clients may use none of them.
     pub(super) barred: HashMap<UpstreamId, bool>,
 }
 
 impl<'p, 'a> Assembly<'p, 'a> {
-    /// The items of a list with their public names, by the rules of the profile.
+    /// The items of a list with their public names, according to the rules of the profile.
     fn named(&mut self, kind: ListKind, rules: &NameRules) -> Vec<Named<'p, 'a>> {
         let parts = self.parts;
         let all: Vec<(&'p Part<'a>, &'a Item, &'p Item)> = parts
@@ -76,13 +77,13 @@ impl<'p, 'a> Assembly<'p, 'a> {
         named
     }
 
-    /// The setting for one tool alone.
+    /// The setting for a single tool.
     fn setting(&self, kind: ListKind, server: &str, own: &Item) -> Option<&'p ToolSetting> {
         let profile: &'p Profile = self.spec.profile;
         if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
     }
 
-    /// Returns true if the clients may use an item, as far as a list can tell.
+    /// Returns true if the clients may use an item, as far as a list can determine that.
     fn admits(&mut self, kind: ListKind, upstream: &UpstreamOffer, name: &str, own: &Item) -> bool {
         let is_admitted = self.spec.guard.is_none_or(|guard| {
             let target = guard.target(&upstream.name, kind, name);
@@ -102,7 +103,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
         for Named { part, own, shown: item, name } in self.named(ListKind::Tools, &profile.tools) {
-            // Its server's own words: what clients are shown may say less.
+            // The server's own schema; the schema that clients see may be shorter.
             let schema = own.member("inputSchema");
             let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
             let (real_name, key) = renamed(own, item, &name);
@@ -111,7 +112,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let names = part.offer.reader.as_ref().filter(|_| set.is_none());
             let names =
                 names.map(|reader| KnownNames { reader: reader.clone(), tool: own.key.as_str().into() });
-            // What may have changed since does not refuse what may fit by now.
+            // A catalogue that may be out of date must not reject arguments that may be valid by now.
             let is_current = part.offer.is_confirmed && part.offer.failure(ListKind::Tools).is_none();
             let (schema, names) = if is_current { (schema, names) } else { (None, None) };
             let name: Arc<str> = name.into();
@@ -132,7 +133,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (entries, shown)
     }
 
-    /// The arguments that headers mirror, on either side; `None` for a tool that may not be called over HTTP.
+    /// The arguments that headers mirror, for the client or the server; `None` for a tool that must not be
+    /// called over HTTP.
     fn mirrored(&mut self, part: &Part<'_>, own: &Item, schema: Option<&[u8]>) -> Option<Vec<MirroredParam>> {
         let sent = part.offer.hello.era.mirrored_headers;
         if !sent && !self.spec.era.mirrored_headers {
@@ -140,7 +142,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         }
         match annotated(schema.unwrap_or_default()) {
             Ok(mirrored) => Some(mirrored),
-            // Only HTTP has headers: over a pipe, and where none are sent, the tool is as good as any.
+            // Only HTTP has headers, so over a pipe, and where no headers are sent, the tool can be used.
             Err(_) if !sent || !part.upstream.over_http => Some(Vec::new()),
             Err(why) => {
                 self.notes.push(format!("tool {:?} of {} is left out: {why}", own.key, part.upstream.name));
@@ -160,7 +162,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (entries, shown)
     }
 
-    /// Resources or templates: URIs stay as they are, and of two alike the first server's counts.
+    /// Resources or templates. URIs stay unchanged; if two are equal, the first server's counts.
     pub(super) fn uris(&mut self, kind: ListKind) -> (Vec<(String, UpstreamId)>, Vec<Shown<'p>>) {
         let mut taken: HashMap<&str, &str> = HashMap::new();
         let (mut owners, mut shown) = (Vec::new(), Vec::new());
@@ -187,7 +189,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (owners, shown)
     }
 
-    /// The servers of which the clients may use nothing: not of what they list, nor by any rule where they list nothing.
+    /// The servers of which the clients may use nothing. If a server lists items, none of these may be allowed; if it
+    /// lists none, the rules must allow nothing of it.
     pub(super) fn denied(&self, upstreams: &[UpstreamOffer]) -> Vec<UpstreamId> {
         let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &Glob::any()));
         let is_shut = |u: &&UpstreamOffer| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
@@ -195,12 +198,13 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 }
 
-/// Returns true while a server is missing that may join, so that lists hold for no time.
+/// Returns true while a missing server may still join, so that lists must not be cached.
 pub(super) fn is_awaited(upstreams: &[UpstreamOffer]) -> bool {
     upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry))
 }
 
-/// The merged capabilities. Lists of the gateway can change whenever a server comes or goes, whatever it says itself.
+/// The merged capabilities. The gateway's lists can change whenever a server joins or leaves, whatever the server
+/// declares.
 pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: &[UpstreamOffer]) -> String {
     let awaited = is_awaited(upstreams);
     let declared = |name: &str| awaited || parts.iter().any(|part| part.declares(name));

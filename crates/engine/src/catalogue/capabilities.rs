@@ -7,7 +7,7 @@ use proto::json::{Members, Span};
 pub(super) const COMPLETIONS: &str = "completions";
 
 /// Merges server capabilities (JSON objects): a capability is declared if any server declares it, and unknown members
-/// are kept. If two servers set the same member, the first one wins, except that `true` wins over anything.
+/// are kept. If two servers set the same member, the first one wins, except that `true` always wins.
 pub(super) fn merge<'a>(all: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut merged: Vec<(String, Value<'a>)> = Vec::new();
     for text in all {
@@ -20,7 +20,8 @@ pub(super) fn merge<'a>(all: impl IntoIterator<Item = &'a [u8]>) -> String {
     out
 }
 
-/// The names of the declared capabilities, plus completion if a server offers it in an era that cannot declare it.
+/// The names of the declared capabilities, plus completion if a server supports it in an era that cannot declare
+/// it.
 pub(super) fn declared(capabilities: &str, era: &Era, completes: bool) -> Vec<String> {
     let mut names = names(capabilities);
     if !era.shapes.completions_declared && completes {
@@ -71,7 +72,8 @@ enum Value<'a> {
     Plain(&'a [u8]),
 }
 
-/// The depth to which objects are merged. Deeper ones are settings of one extension and are taken as a whole.
+/// The depth to which objects are merged. Deeper objects are settings of one extension and are taken as a
+/// whole.
 const MERGE_DEPTH: usize = 2;
 
 fn add<'a>(into: &mut Vec<(String, Value<'a>)>, text: &'a [u8], members: &Members, depth: usize) {

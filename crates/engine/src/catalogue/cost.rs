@@ -1,6 +1,6 @@
 //! An upper bound for the work of validating arguments against a schema, computed without validating. Schemas come
-//! from servers: a page of alternatives that refer to each other can require more steps than there is time or memory
-//! for, and the validation library has no budget of its own. It must not know which arguments match.
+//! from servers: one page of alternatives that refer to each other can require more time or memory than available,
+//! and the validation library has no limit. It must not know which arguments match.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,13 +8,14 @@ use serde_json::{Map, Value};
 
 use super::arguments::ArgumentValue;
 
-/// The maximum number of subschemas that a schema may reach.
+/// The maximum number of subschemas that can be reached in a schema.
 const MAX_PLACES: usize = 10_000;
 
 /// The maximum nesting of subschemas that apply to one value; the library recurses for each.
 const MAX_DEPTH: u32 = 256;
 
-/// The number of elements of an `enum`, names of required members and the like that count as one step.
+/// The number of listed values that count as one step: elements of an `enum`, names of required members and
+/// the like.
 const WORDS_A_STEP: u64 = 4;
 
 /// The number of bytes of a text that a pattern reads in one step.
@@ -37,7 +38,7 @@ struct Subschema {
     scans: u64,
     /// Steps for each member's name, and for each [`BYTES_A_STEP`] bytes of it.
     a_name: u64,
-    /// True if all elements of an array are copied to be compared with each other.
+    /// True if all elements of an array are copied in order to compare them with each other.
     copies: bool,
     same: Vec<usize>,
     named: HashMap<String, usize>,
@@ -62,8 +63,8 @@ pub struct SchemaCost {
 }
 
 impl SchemaCost {
-    /// Reads a schema; `None` if its cost is unknown, because it has too many parts or a reference that does not
-    /// clearly point to one of them.
+    /// Reads a schema; `None` if its cost is unknown, because it has too many parts or a reference with an
+    /// unclear target.
     pub fn of(schema: &Value) -> Option<Self> {
         let mut reader =
             SubschemaReader { root: schema, known: HashMap::new(), queue: VecDeque::new(), refers: false };
@@ -82,7 +83,7 @@ impl SchemaCost {
 
     /// Returns true if arguments, given as text and as value, can be validated in `budget` steps.
     pub fn is_within(&self, budget: u64, text: &[u8], value: &ArgumentValue<'_>) -> bool {
-        // Nearly all schemas and arguments are so small that nothing has to be counted.
+        // Nearly all schemas and arguments are so small that no counting is needed.
         let values = text.len() as u64 + 1;
         self.most.is_some_and(|most| most.saturating_mul(values) <= budget) || self.count(budget, value)
     }
@@ -178,7 +179,7 @@ impl Measured<'_> {
         let mut steps =
             [place.own, place.reads, place.scans, place.a_name].into_iter().fold(0, u64::saturating_add);
         if place.copies {
-            // Once for each array that it lies in.
+            // Counted once for each array that contains it.
             steps = steps.saturating_add(proto::json::MAX_DEPTH.into());
         }
         let mut height = 0;
@@ -222,7 +223,7 @@ impl<'s> SubschemaReader<'s> {
         for (keyword, value) in schema.as_object().into_iter().flatten() {
             self.applies(keyword, value, &mut place)?;
         }
-        // What nobody looked at is found out by going through the alternatives once more.
+        // Unevaluated members and items are determined by evaluating the alternatives once more.
         let again = ["unevaluatedProperties", "unevaluatedItems"];
         if again.iter().any(|keyword| schema.get(keyword).is_some()) {
             place.same.extend_from_within(..);
@@ -240,7 +241,7 @@ impl<'s> SubschemaReader<'s> {
                 let target = self.root.pointer(&pointer(value.as_str()?)?)?;
                 place.same.push(self.place(target)?);
             }
-            // Where these lead depends on the way that a check has come.
+            // The target of these depends on the path that a validation has taken.
             "$dynamicRef" | "$recursiveRef" => return None,
             "allOf" | "anyOf" | "oneOf" => place.same.extend(self.places(listed())?),
             "not" | "if" | "then" | "else" => place.same.extend(self.places([value])?),
@@ -274,7 +275,7 @@ impl<'s> SubschemaReader<'s> {
             "minLength" | "maxLength" => place.scans += 1,
             "uniqueItems" => place.copies = value.as_bool() == Some(true),
             _ => {
-                // Texts are looked for among those of an `enum` by a digest of the whole.
+                // An `enum` compares texts by a hash of the whole text.
                 place.scans += u64::from(keyword == "enum");
                 place.own = place.own.saturating_add(words(value));
             }
@@ -302,7 +303,8 @@ fn pointer(reference: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))
 }
 
-/// Returns true if parts of a schema are documents of their own, in which references start from there.
+/// Returns true if parts of a schema are separate documents, so that references in them are relative to these
+/// parts.
 fn has_resources(schema: &Value, is_root: bool) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| {

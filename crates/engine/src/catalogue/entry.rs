@@ -13,14 +13,14 @@ use super::validator::LazyValidator;
 use crate::access::{Annotations, Guard};
 use crate::config::Profile;
 
-/// An upstream's place in the configuration.
+/// The index of an upstream in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UpstreamId(pub u32);
 
-/// The reason why an upstream has nothing to offer to this kind of client.
+/// The reason why an upstream offers nothing to these clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absence {
-    /// The reason in words, for the user who misses it.
+    /// The reason in words, for a user who misses the upstream.
     pub reason: String,
     /// True if a later attempt may succeed.
     pub retry: bool,
@@ -29,9 +29,9 @@ pub struct Absence {
 /// One upstream's part in a view.
 #[derive(Debug, Clone)]
 pub struct UpstreamOffer {
-    /// Its place in the configuration.
+    /// Its index in the configuration.
     pub id: UpstreamId,
-    /// Its name there.
+    /// Its name in the configuration.
     pub name: Arc<str>,
     /// True if requests to it mirror arguments in headers.
     pub over_http: bool,
@@ -52,9 +52,9 @@ pub struct ViewSpec<'a> {
     pub schema_bytes: usize,
     /// The access of the clients, if there are rules.
     pub guard: Option<&'a Guard>,
-    /// True if its clients are several callers, each with items of their own.
+    /// True if its clients are several callers, each with their own items.
     pub separate: bool,
-    /// True if who asks decides what is shown: others must not be served it from a cache.
+    /// True if the content depends on the caller, so a cache must not serve it to others.
     pub personal: bool,
 }
 
@@ -100,8 +100,8 @@ impl ToolEntry {
         own.map_or(Cow::Borrowed(&*self.name), Cow::Owned)
     }
 
-    /// The reason why arguments are not checked against the input schema, if a check discovered one. Returns it only
-    /// to the first caller.
+    /// The reason why arguments are not checked against the input schema, if a check discovered one. Only the first
+    /// call returns it.
     pub fn unchecked(&self) -> Option<&'static str> {
         self.validator.unchecked()
     }
@@ -120,9 +120,9 @@ pub(super) fn present(upstreams: &[UpstreamOffer]) -> impl Iterator<Item = (&Ups
     upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)))
 }
 
-/// Returns true if task ids are replaced for clients of an era that see these servers. They are not if the client has
-/// a session of its own with the only server, and both use the same form of tasks. If the clients are several callers
-/// (`separate`), ids are always replaced, because no server learns which of them a task belongs to.
+/// Returns true if task ids are replaced for clients of an era that see these servers. They are kept if the client
+/// has its own session with the only server, and both use the same form of tasks. If the clients are several callers
+/// (`separate`), ids are always replaced, because no server learns which caller owns a task.
 pub fn renames_among(era: &Era, upstreams: &[UpstreamOffer], separate: bool) -> bool {
     let tasks = era.shapes.tasks;
     let same = |u: &UpstreamOffer| u.offer.as_ref().is_ok_and(|offer| offer.hello.era.shapes.tasks == tasks);

@@ -1,4 +1,4 @@
-//! Fetching an upstream's lists, page after page, as a state machine: requests out, answers in.
+//! Fetches an upstream's lists, page by page, as a state machine: requests out, answers in.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -17,10 +17,11 @@ use super::soundness::{Soundness, check};
 use super::{Item, ListKind, Offer};
 use crate::config::ServerTools;
 
-/// The most arrays and objects that an item may nest: it stands in the list of a result of a message.
+/// The maximum nesting of arrays and objects in an item. The item itself is inside a list of a message's
+/// result.
 const ITEM_DEPTH: u32 = MAX_DEPTH - 3;
 
-/// Caps on what is fetched.
+/// Caps on the fetched lists.
 #[derive(Debug, Clone, Copy)]
 pub struct GatherLimits {
     /// Pages of one list.
@@ -42,12 +43,12 @@ pub enum GatherFault {
         /// The error's message.
         message: String,
     },
-    /// The answer has no such list.
+    /// The answer does not contain the list.
     #[error("the answer to {0} has no array `{1}`")]
     NoList(&'static str, &'static str),
 }
 
-/// One run through an upstream's lists.
+/// One run that fetches an upstream's lists.
 #[derive(Debug)]
 pub struct Gather {
     limits: GatherLimits,
@@ -58,7 +59,7 @@ pub struct Gather {
     seen: HashSet<String>,
     hint: Option<CacheHint>,
     screened: ScreeningNote,
-    /// Items that were repaired, by what was wrong: how many, and the first of them.
+    /// The repaired items, by kind of repair: their number, and the first of them.
     repaired: BTreeMap<&'static str, (usize, String)>,
     selection: ToolSelection,
     hello: ServerHello,
@@ -73,7 +74,7 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// A run through the lists that the upstream announced. `client_info` is the gateway's own, as JSON.
+    /// A run that fetches the lists that the upstream announced. `client_info` is the gateway's own, as JSON.
     pub fn new(mut hello: ServerHello, limits: GatherLimits, client_info: &str) -> Self {
         let mut screened = ScreeningNote::default();
         if let Some(Cow::Owned(text)) = hello.instructions.as_deref().map(screen_text) {
@@ -111,20 +112,20 @@ impl Gather {
         }
     }
 
-    /// The same run, for clients with these capabilities, a JSON object. It says so where each request does; elsewhere the
-    /// link has said it.
+    /// The same run, for clients with these capabilities, a JSON object. They are stated in each request if the era
+    /// requires that; otherwise the link has already stated them.
     #[must_use]
     pub fn for_clients(self, capabilities: String) -> Self {
         Self { capabilities, ..self }
     }
 
-    /// The same run, which keeps only the tools that are served.
+    /// The same run, which keeps only the tools that are to be served.
     #[must_use]
     pub fn serving(self, tools: ServerTools) -> Self {
         Self { selection: ToolSelection::new(tools), ..self }
     }
 
-    /// The list that the next request asks for; `None` when all are there.
+    /// The list that the next request asks for; `None` once all lists are complete.
     pub fn wants(&self) -> Option<ListKind> {
         self.todo.front().map(|(kind, _)| *kind)
     }
@@ -141,11 +142,11 @@ impl Gather {
         )))
     }
 
-    /// Takes the answer to the last request. A list that fails takes no other with it: the run goes on with the next one, and
-    /// what was read of it counts.
+    /// Takes the answer to the last request. A failed list does not affect the others: the run continues with the next one,
+    /// and keeps the pages that were read.
     ///
     /// # Errors
-    /// [`GatherFault`]; a list other than that of tools that the upstream does not know is empty, not a fault.
+    /// [`GatherFault`]. If the upstream does not know a list, that list is empty, except for tools, where this is a fault.
     pub fn feed(&mut self, answer: &Frame) -> Result<(), GatherFault> {
         let asked = self.wants();
         let fed = self.read(answer);
@@ -156,14 +157,14 @@ impl Gather {
         fed
     }
 
-    /// Notes that the last request was not answered, and goes on with the next list.
+    /// Records that the last request was not answered, and continues with the next list.
     pub fn fail(&mut self, why: impl fmt::Display) {
         let Some((kind, _)) = self.todo.pop_front() else { return };
         self.pages = 0;
         self.failed[kind.index()] = Some(format!("{}: {why}", kind.method().name()).into());
     }
 
-    /// Returns true if lists have failed, and no page of any was read.
+    /// Returns true if lists have failed, and no page of any list was read.
     pub fn is_in_vain(&self) -> bool {
         !self.has_read && self.failed.iter().any(Option::is_some)
     }
@@ -175,7 +176,7 @@ impl Gather {
         let refused = answer.payload().filter(|_| answer.kind() == FrameKind::Error);
         if let Some(error) = refused.and_then(|span| RpcError::of_value(text, span)) {
             self.pages = 0;
-            // Many servers declare what they do not have.
+            // Many servers declare lists that they do not have.
             if kind != ListKind::Tools && error.code == code::METHOD_NOT_FOUND {
                 return Ok(());
             }
@@ -191,7 +192,7 @@ impl Gather {
         let both = kind == ListKind::Resources && era.shapes.templates_in_resources;
         match list(kind) {
             Some(items) => items.iter().for_each(|span| self.take(kind, span.of(text))),
-            // Where one answer has both, either may be missing (MCP "1", `ListResourcesResult`).
+            // If one answer contains both lists, either may be missing (MCP "1", `ListResourcesResult`).
             None if both => {}
             None => return Err(fault),
         }
@@ -215,7 +216,7 @@ impl Gather {
             return self
                 .omit(format!("{what} is left out: it nests more than {ITEM_DEPTH} arrays and objects"));
         }
-        // The page's buffer goes when its items are merged, so an item keeps its own bytes.
+        // The buffer of the page is released when its items are merged, so an item keeps its own bytes.
         let own = match screen(kind, text) {
             Screening::Clean => Bytes::copy_from_slice(text),
             Screening::Cleaned(text) => {
@@ -245,13 +246,17 @@ impl Gather {
             return;
         }
         if !self.seen.insert(format!("{} {}", kind.member(), item.key)) {
-            return self.note(format!("{} {:?} is listed twice; the first counts", kind.member(), item.key));
+            return self.note(format!(
+                "{} {:?} is listed twice; the first one is used",
+                kind.member(),
+                item.key
+            ));
         }
         self.entries += 1;
         self.lists[kind.index()].push(item);
     }
 
-    /// Goes on to the next page, unless the upstream leads in circles.
+    /// Continues with the next page, unless the upstream's cursors form a circle.
     fn turn(&mut self, kind: ListKind, next: Option<String>) {
         self.pages += 1;
         let Some(cursor) = next else {
@@ -311,7 +316,7 @@ impl Gather {
     }
 }
 
-/// An item's key for a note, shortened.
+/// A shortened key of an item, for a note.
 fn shown_key(kind: ListKind, text: &[u8]) -> String {
     match Item::read(kind, Bytes::copy_from_slice(text)) {
         Some(item) => format!("{:?}", item.key.chars().take(100).collect::<String>()),

@@ -1,10 +1,10 @@
-//! Invisible characters, and characters that reorder visible text, in the items that servers list. A model reads them
-//! all the same, so a description can say one thing to a person and another to a model, and two different names can
-//! look alike.
+//! Invisible characters, and characters that reorder visible text, in the items that servers list. A model still
+//! reads them. So a description can tell a person and a model different things, and two different names can look
+//! alike.
 //!
-//! Names cannot lose a character without becoming other names, so an item with such a character in its name, URI or
+//! Removing a character from a name would change the name, so an item with such a character in its name, URI or
 //! property name is rejected. Other texts are cleaned. Items without such characters keep every byte. It must not
-//! know eras, nor what happens to the items.
+//! know eras, nor what the items are used for.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -19,9 +19,9 @@ use super::{Item, ListKind};
 pub(super) enum Screening {
     /// Nothing has to be removed.
     Clean,
-    /// The item without the hidden characters of its texts.
+    /// The item, with the hidden characters removed from its texts.
     Cleaned(Bytes),
-    /// One of its names holds this character.
+    /// One of its names contains this character.
     Refused(char),
 }
 
@@ -90,7 +90,7 @@ impl ScreeningNote {
         self.cleaned[kind.index()] += 1;
     }
 
-    /// Notes a rejected item; `text` is the item, `found` the character in one of its names.
+    /// Records a rejected item; `text` is the item, `found` the character in one of its names.
     pub(super) fn refused(&mut self, kind: ListKind, text: &[u8], found: char) {
         self.refused += 1;
         if self.examples.len() < EXAMPLES {
@@ -130,9 +130,9 @@ pub(super) fn screen_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter(|c| !is_hidden(*c)).collect())
 }
 
-/// Returns true for characters that texts lose: controls other than tab and line breaks, overrides and isolates of
-/// the writing direction, zero-width spaces, invisible operators, the byte order mark, and tags, which can carry a
-/// whole hidden text.
+/// Returns true for characters that are removed from texts: controls other than tab and line breaks, overrides and
+/// isolates of the writing direction, zero-width spaces, invisible operators, the byte order mark, and tags, which
+/// can carry a whole hidden text.
 ///
 /// Joiners (U+200C, U+200D) are kept, because Persian words and emoji need them. So are the direction marks U+200E,
 /// U+200F and U+061C of Arabic and Hebrew: each acts like one letter and cannot reorder other text.
@@ -142,13 +142,14 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Returns true for characters that are not allowed in a name, a URI or a property name: hidden ones and line breaks.
+/// Returns true for characters that are not allowed in a name, a URI or a property name: hidden characters and line
+/// breaks.
 fn is_hidden_in_identifier(c: char) -> bool {
     c.is_control() || is_hidden(c)
 }
 
-/// Returns true for characters that are not allowed in the name of a tool or prompt: also invisible joiners and
-/// marks, because two names that look alike could differ.
+/// Returns true for characters that are not allowed in the name of a tool or prompt. These include invisible
+/// joiners and marks, because two names that look alike could differ.
 fn is_hidden_in_name(c: char) -> bool {
     is_hidden_in_identifier(c) || matches!(c, '\u{200c}'..='\u{200f}' | '\u{61c}')
 }
@@ -168,7 +169,7 @@ enum Role {
     Text,
 }
 
-/// The role of a string at this depth behind `key`; `behind` is what follows it.
+/// The role of a string at this depth whose key is `key`; `behind` is the text after the string.
 fn role(kind: ListKind, depth: u32, key: Option<&[u8]>, behind: &[u8]) -> Role {
     if behind.trim_ascii_start().first() == Some(&b':') {
         return Role::Key;
@@ -211,7 +212,7 @@ fn judge(written: &[u8], role: Role) -> Judged {
     }
 }
 
-/// A character as written, or one half of a surrogate pair of escapes.
+/// A character as written, or half of a surrogate pair of escapes.
 #[derive(Debug)]
 struct Unit<'t> {
     code: u32,
@@ -219,8 +220,8 @@ struct Unit<'t> {
 }
 
 /// The units of a string without hidden characters, and the first removed one. Two surrogate halves that become
-/// adjacent by a removal count as the character that they form. In a `pattern`, a removed character is written as the
-/// equivalent escape of regular expressions.
+/// adjacent through a removal count as the character that they form. In a `pattern`, a hidden character is replaced
+/// with the equivalent escape of regular expressions.
 fn without(written: &[u8], hidden: impl Fn(char) -> bool, pattern: bool) -> (Vec<Unit<'_>>, Option<char>) {
     let mut units: Vec<Unit<'_>> = Vec::with_capacity(written.len());
     let mut lost = None;
@@ -239,7 +240,7 @@ fn without(written: &[u8], hidden: impl Fn(char) -> bool, pattern: bool) -> (Vec
                 }
                 lost = lost.or(Some(found));
                 if pattern {
-                    // No code of a half, so that nothing makes a pair with it.
+                    // This is not the code of a surrogate half, so no other unit can form a pair with it.
                     units.push(Unit { code: 0, written: Cow::Owned(expression(found)) });
                 }
             }
@@ -257,7 +258,7 @@ fn expression(c: char) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The first unit of the inside of a valid JSON string, and its length in bytes.
+/// The first unit of the text inside a valid JSON string, and its length in bytes.
 fn unit(written: &[u8]) -> (u32, usize) {
     match written {
         [b'\\', b'u', digits @ ..] => {
@@ -279,7 +280,7 @@ fn unit(written: &[u8]) -> (u32, usize) {
         _ => {
             let longest = &written[..written.len().min(4)];
             let valid = longest.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
-            // The text was validated, so that this never falls back.
+            // The text was validated, so the fallback is never used.
             valid.map_or((0, 1), |c| (u32::from(c), c.len_utf8()))
         }
     }
@@ -299,7 +300,7 @@ fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' '..=b'[' | b']'..=b'~' | b'\t' | b'\n' | b'\r'))
 }
 
-/// The offset of the closing quote of the string whose inside starts at `at`.
+/// The offset of the closing quote of a string whose text starts at `at`.
 fn end_of_string(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
         at += found;

@@ -1,18 +1,18 @@
-//! One tool, prompt, resource or template, as its server described it.
+//! One tool, prompt, resource or template, as described by its server.
 
 use crate::list_kind::ListKind;
 use bytes::Bytes;
 use proto::bridge::shape::Listed;
 use proto::json::{Members, Span, unquote};
 
-/// One listed thing: its JSON as it came, and its key.
+/// One listed item: its JSON as received, and its key.
 #[derive(Debug, Clone)]
 pub struct Item {
-    /// The whole object as it came.
+    /// The whole object as received.
     pub text: Bytes,
     /// Its name, URI or URI template.
     pub key: String,
-    /// The place of the key's value in `text`, quotes included.
+    /// The span of the key's value in `text`, quotes included.
     pub key_span: Span,
 }
 
@@ -33,7 +33,7 @@ impl Item {
     }
 }
 
-/// The list of an item, as translations between versions name it.
+/// The kind of a list, as translations between versions name it.
 pub(super) fn listed(kind: ListKind) -> Listed {
     match kind {
         ListKind::Tools => Listed::Tool,

@@ -49,9 +49,9 @@ impl MirroredParam {
 /// The annotated arguments of a schema.
 ///
 /// # Errors
-/// The reason why a client must drop the tool: the place, name or type of an annotation is not allowed.
+/// The reason why a client must drop the tool: the position, name or type of an annotation is not allowed.
 pub(super) fn annotated(schema: &[u8]) -> Result<Vec<MirroredParam>, String> {
-    // Nearly no schema has one, and this search is far cheaper than reading it.
+    // Hardly any schema has an annotation, and this search is far cheaper than parsing the schema.
     if memchr::memmem::find(schema, b"x-mcp-header").is_none() {
         return Ok(Vec::new());
     }

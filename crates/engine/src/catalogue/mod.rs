@@ -6,8 +6,8 @@
 //!  profile rules ───────────────────────┘
 //! ```
 //!
-//! Pure: links feed pages in, and a view is rebuilt when an offer changes. Lists of an upstream in another era are then
-//! translated to the clients' era, once for all clients. It must not know transports.
+//! Pure: links supply the pages, and a view is rebuilt when an offer changes. Lists of an upstream in another era are
+//! then translated to the clients' era, once for all clients. It must not know transports.
 
 pub mod arguments;
 mod assemble;

@@ -10,7 +10,7 @@ pub(super) const SEPARATOR: &str = "__";
 /// The separator for clashes only (`names: plain-first`).
 const CLASH_SEPARATOR: &str = ":";
 
-/// The maximum length of a public name, in characters: clients and model APIs accept no longer ones.
+/// The maximum length of a public name, in characters: clients and model APIs reject longer names.
 pub(super) const MAX_NAME: usize = 64;
 
 /// Builds `server__name`. If that exceeds [`MAX_NAME`], the name is its beginning plus eight digits of a hash of the
@@ -38,13 +38,13 @@ fn fold(text: &str) -> u32 {
 /// The owner of a plain name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Owner<'a> {
-    /// The first server that has it, in the order of the profile.
+    /// The first server that has the name, in the order of the profile.
     first: &'a str,
-    /// True if another server has it too.
+    /// True if another server has the name, too.
     clashes: bool,
 }
 
-/// The naming of the items of a profile's servers.
+/// The names for the items of a profile's servers.
 #[derive(Debug)]
 pub(super) struct PublicNames<'a> {
     naming: Naming,
@@ -52,7 +52,8 @@ pub(super) struct PublicNames<'a> {
 }
 
 impl<'a> PublicNames<'a> {
-    /// Collects all items, each given by its server and its name there, in the order of the profile.
+    /// Collects all items in the order of the profile. Each is given by its server and its name at the
+    /// server.
     pub(super) fn new(naming: Naming, all: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
         for (server, name) in all {
@@ -62,7 +63,7 @@ impl<'a> PublicNames<'a> {
         Self { naming, owners }
     }
 
-    /// The name of an item before it is renamed; patterns and old names refer to it.
+    /// The name of an item before renaming. Patterns and renaming rules refer to it.
     fn given(&self, server: &str, name: &str) -> String {
         let owner = self.owners.get(name).copied().unwrap_or(Owner { first: server, clashes: false });
         let is_plain = match self.naming {
@@ -84,7 +85,7 @@ impl<'a> PublicNames<'a> {
         if !rules.admits(&given) {
             return None;
         }
-        // Where all names are plain, the server's tells which of two is meant.
+        // If all names are plain, the server name shows which of two items is meant.
         if self.naming == Naming::First
             && !rules.rename.is_empty()
             && let Some(own) = rules.rename.get(&prefixed(server, name))

@@ -1,4 +1,4 @@
-//! Everything that one upstream offers. It must not know to whom.
+//! Everything that one upstream offers. It must not know to which clients.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -10,15 +10,15 @@ use proto::era::{CacheHint, Era, ServerHello};
 use super::item::listed;
 use super::{Item, ListKind};
 
-/// A server's reading of a call's arguments, if it is known how the server transforms them.
+/// A server's interpretation of a call's arguments, if its transformation of them is known.
 pub trait ReadsArguments: fmt::Debug + Send + Sync {
-    /// The arguments, a JSON object, in each form in which the server reads them, objects too: a caller may call the
-    /// tool only if every form is allowed. Empty if the server takes them as they are, or rejects them. `tool` is the
-    /// server's own name.
+    /// The arguments, a JSON object, in each form in which the server may interpret them, also as objects. A caller
+    /// may call the tool only if every form is allowed. Empty if the server takes them unchanged, or rejects them.
+    /// `tool` is the server's own name.
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String>;
 
     /// The message with which the server rejects arguments that the tool does not have; `None` if it accepts them.
-    /// The server knows best which arguments were meant, and which ones some clients add to every call.
+    /// The server knows best which arguments were meant, and which arguments some clients add to every call.
     fn unknown_arguments(&self, _tool: &str, _arguments: &[u8]) -> Option<String> {
         None
     }
@@ -27,30 +27,30 @@ pub trait ReadsArguments: fmt::Debug + Send + Sync {
 /// The items of an upstream by list.
 pub(super) type Lists = [Vec<Item>; 4];
 
-/// The reasons why lists could not be fetched to their end, by list.
+/// The reasons why lists could not be fetched completely, by list.
 pub(super) type ListFaults = [Option<Arc<str>>; 4];
 
 /// An upstream's introduction and all pages of its lists.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// Its introduction on the links that carry the calls of those who see this.
+    /// Its introduction on the links that carry the calls of the clients that see this offer.
     pub hello: ServerHello,
-    /// The protocol version in which the lists were fetched. It may be another than that of the introduction: one catalogue
+    /// The protocol version in which the lists were fetched. It may differ from that of the introduction: one catalogue
     /// serves links of several versions.
     pub listed_in: &'static Era,
-    /// The time for which the lists may be kept, and for whom.
+    /// The time for which the lists may be cached, and the clients that may be served from the cache.
     pub cache: CacheHint,
-    /// Oddities of the lists, for people to read.
+    /// Irregularities in the lists, for people to read.
     pub notes: Vec<String>,
-    /// The number of items that are not served, because they cannot be understood or are too many.
+    /// The number of items that are not served, because they are invalid or exceed the cap.
     pub left_out: usize,
-    /// Its reading of arguments; `None` if it takes them as they are, as far as known.
+    /// Its interpretation of arguments; `None` if, as far as known, it takes them unchanged.
     pub reader: Option<Arc<dyn ReadsArguments>>,
-    /// True if the server listed this since the process began; false for what was kept from before. What is not confirmed
-    /// refuses nobody's arguments.
+    /// True if the server has listed this since the process started; false if it was loaded from storage. An unconfirmed
+    /// schema rejects no arguments.
     pub is_confirmed: bool,
     pub(super) failed: ListFaults,
-    /// Shared by all who see the same lists.
+    /// Shared by all offers with the same lists.
     pub(super) lists: Arc<Lists>,
 }
 
@@ -60,24 +60,24 @@ impl Offer {
         &self.lists[kind.index()]
     }
 
-    /// Returns true if two offers list the same things in the same words.
+    /// Returns true if a list of two offers has the same items with the same texts.
     pub fn same_list(&self, other: &Self, kind: ListKind) -> bool {
         let (a, b) = (self.list(kind), other.list(kind));
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
     }
 
-    /// The reason why a list could not be fetched to its end, if it could not.
+    /// The reason why a list could not be fetched completely; `None` if it was.
     pub fn failure(&self, kind: ListKind) -> Option<&str> {
         self.failed[kind.index()].as_deref()
     }
 
-    /// The reasons why lists could not be fetched to their end.
+    /// The reasons why lists could not be fetched completely.
     pub fn failures(&self) -> impl Iterator<Item = &str> {
         self.failed.iter().flatten().map(|why| &**why)
     }
 
-    /// The same lists; one that could not be fetched to its end has what it lacks from those before, as far as there are no
-    /// more than `entries` items in all.
+    /// The same lists. A list that could not be fetched completely gets its missing items from `before`, as long as there
+    /// are at most `entries` items in total.
     #[must_use]
     pub fn completed(&self, before: &Self, entries: usize) -> Self {
         let failed = ListKind::ALL.into_iter().filter(|kind| self.failure(*kind).is_some());
@@ -98,14 +98,15 @@ impl Offer {
         Self { lists: Arc::new(lists), ..self.clone() }
     }
 
-    /// The same lists for those whose calls go over links with another introduction. The items are shared.
+    /// The same lists for clients whose calls go over links with another introduction. The items are shared.
     #[must_use]
     pub fn introduced(&self, hello: ServerHello) -> Self {
         Self { hello, ..self.clone() }
     }
 
-    /// The same lists with what others list beyond them, in the words of this one's version: their own wording of an item
-    /// counts, and what only they list stands behind the rest. What a version cannot represent is left out.
+    /// The same lists, with the additional items of other offers, translated to the version of this one. If an item
+    /// differs, the text of the other offer counts. Items that only others list come last. Items that this version cannot
+    /// represent are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut lists = Lists::clone(&self.lists);
@@ -177,13 +178,13 @@ impl Offer {
         self.lists.iter().all(Vec::is_empty)
     }
 
-    /// Returns true if two offers list the same things in the same words.
+    /// Returns true if two offers have the same items with the same texts.
     pub fn same_lists(&self, other: &Self) -> bool {
         ListKind::ALL.into_iter().all(|kind| self.same_list(other, kind))
     }
 }
 
-/// An item of one offer in the words of another one's version; `None` if it cannot represent the item.
+/// An item of one offer, translated to the version of another; `None` if that version cannot represent it.
 fn said_in(of: &Offer, other: &Offer, kind: ListKind, own: &Item) -> Option<Item> {
     if of.listed_in == other.listed_in {
         return Some(own.clone());

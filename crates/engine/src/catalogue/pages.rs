@@ -1,4 +1,4 @@
-//! A merged list as ready bytes, complete except for the id of the request.
+//! A merged list as prepared bytes, complete except for the id of the request.
 
 use proto::era::{CacheHint, CacheableResult, Era};
 use proto::json::{Span, quote};
@@ -21,7 +21,8 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Lays out `lists` for clients of `era`. The items behind the first list appear in full on its first page.
+    /// Creates the pages of `lists` for clients of `era`. The items of all lists but the first appear in full
+    /// on the first page.
     pub fn lay_out(
         lists: &[(ListKind, &[Shown<'_>])],
         era: &Era,
@@ -69,7 +70,7 @@ impl Pages {
     }
 
     /// The result with the page for `cursor` (a JSON string without its quotes), or the first page without one.
-    /// `None` for a cursor of another origin.
+    /// `None` for a cursor that was not issued here.
     pub fn page(&self, cursor: Option<&str>) -> Option<&CacheableResult> {
         match cursor {
             None => self.pages.first(),

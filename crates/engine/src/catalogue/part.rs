@@ -1,4 +1,4 @@
-//! An upstream's offer as the clients of a view take it: its own words, or those of their era.
+//! An upstream's offer as the clients of a view see it: unchanged, or translated to their era.
 
 use std::borrow::Cow;
 
@@ -13,18 +13,18 @@ use super::item::listed;
 use super::{Item, ListKind, Offer, UpstreamOffer};
 use crate::config::{ToolSetting, ToolSettings};
 
-/// A present upstream's offer, seen from an era.
+/// The offer of an available upstream, as seen from an era.
 pub(super) struct Part<'a> {
     pub(super) upstream: &'a UpstreamOffer,
     pub(super) offer: &'a Offer,
     /// Its capabilities, a JSON object.
     pub(super) capabilities: Cow<'a, [u8]>,
-    /// Its items in other words, beside those that it listed; `None` where those are fit to be shown.
+    /// Its items after translation, in the order of the original ones; `None` if the originals can be shown.
     translated: Option<[Vec<Option<Item>>; 4]>,
 }
 
 impl<'a> Part<'a> {
-    /// The part of every upstream that is there.
+    /// The part of every available upstream.
     pub(super) fn all(
         upstreams: &'a [UpstreamOffer],
         (era, settings): (&'static Era, &ToolSettings),
@@ -58,7 +58,7 @@ impl<'a> Part<'a> {
         if from == era {
             return Self { upstream, offer, capabilities, translated: None };
         }
-        // A server of the extension decides by itself which call becomes a task, so that any may.
+        // A server with the extension decides itself which call becomes a task, so any call may.
         let any_task = speaks.shapes.tasks == Tasks::Extension
             && era.shapes.tasks == Tasks::Experiment
             && offers_tasks(speaks, &offer.hello.capabilities);
@@ -95,7 +95,7 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Checks whether calls of a tool, as its server wrote it, can run as tasks.
+    /// Determines if calls of a tool, as its server wrote it, can run as tasks.
     pub(super) fn task_support(&self, tool: &Item) -> TaskSupport {
         let hello = &self.offer.hello;
         match hello.era.shapes.tasks {
@@ -110,7 +110,7 @@ impl<'a> Part<'a> {
         declares(&self.capabilities, name, None)
     }
 
-    /// Returns true if arguments can be completed, as far as can be told: some eras have no word for it.
+    /// Returns true if arguments can be completed, as far as this is known: some eras cannot declare it.
     pub(super) fn may_complete(&self) -> bool {
         let own = |name| declares(&self.offer.hello.capabilities, name, None);
         if self.offer.hello.era.shapes.completions_declared {

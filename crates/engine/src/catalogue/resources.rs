@@ -1,5 +1,5 @@
-//! Finds the server that owns a URI, how certain that is, and if clients may use it. It must not know how lists are
-//! made.
+//! Finds the server that owns a URI, how certain this is, and if clients may use the URI. It must not know how
+//! lists are made.
 
 use std::collections::HashSet;
 
@@ -15,23 +15,22 @@ use crate::config::Glob;
 pub struct ResourceEntry {
     /// Its upstream.
     pub upstream: UpstreamId,
-    /// True if only the server knows if it exists, and rules may deny the clients others like it: a refusal by the
-    /// server must then look the same as a denial.
+    /// True if only the server knows if the resource exists, and rules may deny the clients similar resources. A
+    /// rejection by the server must then look the same as a denial.
     pub masked: bool,
 }
 
 /// The way in which a resource was found.
 enum ResourceMatch<'v> {
-    /// It is listed, or is a template that is listed.
+    /// It is listed itself, as a resource or as a template.
     Listed,
     /// This template matches it.
     Like(&'v str),
-    /// Only one server can have it.
+    /// It is not listed, and only one server can have it.
     Nowhere,
 }
 
-/// A resource template of a server, listed or not: rules can allow URIs of a template that they leave out of the
-/// list.
+/// A resource template of a server, listed or not: rules can hide a template and still allow some of its URIs.
 #[derive(Debug)]
 pub(super) struct TemplateOwner {
     template: String,
@@ -40,7 +39,7 @@ pub(super) struct TemplateOwner {
 }
 
 impl TemplateOwner {
-    /// All templates of these servers; `listed` contains those in the list.
+    /// All templates of these servers; `listed` contains the listed ones.
     pub(super) fn all(parts: &[&Part<'_>], listed: &[(String, UpstreamId)]) -> Vec<Self> {
         let listed: HashSet<(&str, UpstreamId)> = listed.iter().map(|(key, id)| (&**key, *id)).collect();
         let of_part = |part: &&Part<'_>| {
@@ -55,18 +54,19 @@ impl TemplateOwner {
 }
 
 impl View {
-    /// The server that owns a URI, as far as clients may know: by the lists; and, if no rule can deny the clients a
-    /// similar resource, also by the templates, or because only one server has resources.
+    /// The server that owns a URI, as far as clients may know. The lists determine it. If no rule can deny the
+    /// clients a similar resource, the templates also count, and so does the only server that has resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
         self.resource(uri).filter(|found| !found.masked).map(|found| found.upstream)
     }
 
-    /// The resource to read: also if it matches a template of which some resources may be denied.
+    /// The resource to read. A match of a template counts even if some resources of that template may be
+    /// denied.
     pub fn resource(&self, uri: &str) -> Option<ResourceEntry> {
         let (upstream, found) = self.found(uri)?;
         let masked = match found {
             ResourceMatch::Like(template) => self.bounds(upstream, pattern(template).as_ref()),
-            // What is nowhere listed must look like what may not be read.
+            // An unlisted resource must look the same as a denied one.
             ResourceMatch::Nowhere if self.bounds(upstream, None) => return None,
             ResourceMatch::Listed | ResourceMatch::Nowhere => false,
         };

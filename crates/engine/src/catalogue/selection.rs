@@ -1,13 +1,13 @@
-//! The selection of a server's tools by the configuration, compared with the tools that the server lists. A tool that
-//! is not served is in no offer, so no profile, dialect or era can list or call it. It must not know profiles.
+//! The selection of a server's tools by the configuration, compared with the tools that the server lists. An excluded
+//! tool is not part of any offer, so no profile, dialect or era can list or call it. It must not know profiles.
 
 use crate::config::{Glob, ServerTools};
 
-/// The selection of a server's tools, and the configured names that the server has.
+/// The selection of a server's tools, and the configured patterns that match a tool of the server.
 #[derive(Debug, Default)]
 pub(super) struct ToolSelection {
     tools: ServerTools,
-    /// True for each name in `globs` that a tool has.
+    /// True for each pattern in `globs` that matches a tool.
     met: Vec<bool>,
 }
 
@@ -25,7 +25,7 @@ impl ToolSelection {
         self.tools.admits(name)
     }
 
-    /// A note about names that no tool has: a mistyped name excludes nothing.
+    /// A note about names that no tool has, because a mistyped name excludes nothing.
     pub(super) fn note(&self) -> Option<String> {
         let is_name = |glob: &&Glob| !glob.as_str().contains(['*', '?']);
         let unmet = globs(&self.tools).zip(&self.met).filter(|(_, met)| !**met).map(|(glob, _)| glob);

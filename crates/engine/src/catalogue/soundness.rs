@@ -1,8 +1,8 @@
-//! Each listed item checked by itself: software development kits refuse a whole list for one item that is not as the protocol
-//! says, so an item that cannot be understood is left out, and what has one meaning is repaired. It must not know servers,
-//! nor what becomes of the items.
+//! Checks each listed item. Some SDKs reject a whole list because of one item that violates the protocol. So an item that
+//! cannot be understood is left out, and an unambiguous error is repaired. It must not know servers, nor what the items are
+//! used for.
 //!
-//! Members that the protocol does not define are nobody's business here: they pass as they came.
+//! Members that the protocol does not define are ignored here and pass unchanged.
 
 use std::borrow::Cow;
 
@@ -12,20 +12,20 @@ use proto::json::{Elements, Members, Span, Splice};
 
 use super::ListKind;
 
-/// The most bytes of one item: longer ones would fill the context of any model.
+/// The maximum size of one item, in bytes: a longer item would fill the context of any model.
 const LONGEST: usize = 256 << 10;
 
-/// An empty schema, for a tool without one: any arguments fit.
+/// An empty schema, for a tool without one: it accepts any arguments.
 const ANY_OBJECT: &[u8] = b"{\"type\":\"object\"}";
 
 /// The outcome of checking an item.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Soundness {
-    /// It is as the protocol says.
+    /// The item conforms to the protocol.
     Sound,
-    /// The item as it was meant, and what was repaired.
+    /// The item as it was meant, and a description of the repair.
     Repaired(Bytes, &'static str),
-    /// It cannot be understood: the reason.
+    /// The item cannot be understood, for this reason.
     Unsound(Cow<'static, str>),
 }
 
@@ -36,7 +36,7 @@ enum JsonForm {
     Flag,
     Number,
     Object,
-    /// Objects with these members; the first so many must be there.
+    /// Objects with these members, of which the first few, this many, are required.
     Objects(&'static [MemberRule], usize),
     Texts,
     /// An object with these members.
@@ -103,18 +103,18 @@ const TEMPLATE: &[MemberRule] = &[
     ("_meta", Object),
 ];
 
-/// Checks the JSON text of an item, which was validated before. `structured` is what the server's version has of structured
-/// results.
+/// Checks the JSON text of an item, which was validated before. `structured` is the form of structured results in the
+/// server's version.
 pub(super) fn check(kind: ListKind, text: &[u8], structured: Structured) -> Soundness {
     if text.len() > LONGEST {
         return unsound(format!(
-            "is {} KiB long, and at most {} KiB are passed on",
+            "is {} KiB long, but at most {} KiB are passed on",
             text.len() >> 10,
             LONGEST >> 10
         ));
     }
     let Some(item) = Members::of_value(text, Span::new(0, text.len())) else {
-        return unsound("is no object, or is nested too deeply");
+        return unsound("is not an object, or is nested too deeply");
     };
     let rules = match kind {
         ListKind::Tools => TOOL,
@@ -158,8 +158,8 @@ impl Repair<'_> {
     }
 }
 
-/// Checks the members of an object that the protocol defines. Optional ones that are null are taken out: that is how some
-/// servers write that there is none.
+/// Checks the members of an object that the protocol defines. Optional members that are null are removed, because some
+/// servers write null for a missing member.
 fn members<'a>(
     text: &'a [u8],
     object: &Members,
@@ -171,7 +171,7 @@ fn members<'a>(
         let value = span.of(text);
         if value == b"null" {
             repair.splice.remove(object, key.as_bytes());
-            repair.note("a member that was null is left out");
+            repair.note("a member that was null was left out");
             continue;
         }
         let fits = match form {
@@ -235,7 +235,8 @@ impl JsonForm {
     }
 }
 
-/// Checks a tool's schemas: that of its arguments is there and one of an object, that of its results where results are objects.
+/// Checks a tool's schemas. The input schema must exist and describe an object. The output schema must describe an object if
+/// results are objects.
 fn schemas<'a>(
     text: &'a [u8],
     tool: &Members,
@@ -260,7 +261,7 @@ fn schemas<'a>(
     };
     if !fits {
         repair.splice.remove(tool, b"outputSchema");
-        repair.note("outputSchema is not one of this protocol version and was left out");
+        repair.note("outputSchema is not valid in this protocol version and was left out");
     }
     Ok(())
 }
@@ -281,18 +282,18 @@ fn object_schema<'a>(
         }
         Some(found) => {
             let found = String::from_utf8_lossy(&found[..found.len().min(40)]);
-            Err(format!("{key} has the type {found} where the protocol wants \"object\""))
+            Err(format!("{key} has the type {found} where the protocol requires \"object\""))
         }
     }
 }
 
-/// A resource without a name is named by its URI.
+/// Names a resource without a name by its URI.
 fn name<'a>(text: &'a [u8], item: &Members, kind: ListKind, repair: &mut Repair<'a>) {
     if item.get(text, "name").is_none_or(|span| span.of(text) == b"null")
         && let Some(uri) = item.get(text, kind.key())
     {
         repair.splice.set(item, b"name", uri.of(text));
-        repair.note("name was missing; the URI stands for it");
+        repair.note("name was missing; the URI replaces it");
     }
 }
 
@@ -360,7 +361,7 @@ mod tests {
     fn what_cannot_be_understood_is_unsound() {
         let tools = [
             (r#"{"name":"a","inputSchema":[]}"#, "inputSchema is not an object"),
-            (r#"{"name":"a","inputSchema":{"type":"string"}}"#, "wants \"object\""),
+            (r#"{"name":"a","inputSchema":{"type":"string"}}"#, "requires \"object\""),
             (
                 r#"{"name":"a","inputSchema":{"type":"object"},"description":5}"#,
                 "description is not a string",

@@ -1,6 +1,6 @@
-//! A server's catalogue as text that outlives the process. It must not know where it is kept.
+//! A server's catalogue as text that outlives the process. It must not know where the text is stored.
 //!
-//! Items are written as JSON strings: what a server nests deeply does not make the rest unreadable.
+//! Items are written as JSON strings, so that an item with deep nesting does not make the rest unreadable.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub fn write_hello(hello: &ServerHello, out: &mut String) {
     }
 }
 
-/// Reads an introduction; `None` for anything else, and for a version that is not known any more.
+/// Reads an introduction; `None` for any other text, and for a version that is no longer known.
 pub fn read_hello(text: &[u8], members: &Members) -> Option<ServerHello> {
     let string = |key: &str| string(text, members, key);
     let own = |key: &str| Some(Bytes::from(string(key)?));
@@ -36,7 +36,7 @@ pub fn read_hello(text: &[u8], members: &Members) -> Option<ServerHello> {
     })
 }
 
-/// Writes what a server offers: a JSON object.
+/// Writes the offer of a server, a JSON object.
 pub fn write(offer: &Offer, out: &mut String) {
     out.push('{');
     write_hello(&offer.hello, out);
@@ -51,8 +51,8 @@ pub fn write(offer: &Offer, out: &mut String) {
     out.push('}');
 }
 
-/// Reads what a server offered, which nobody has confirmed since; `None` for anything else. Items that cannot be read are
-/// left out, and so are tools that are not served any more.
+/// Reads a stored offer, which is unconfirmed; `None` for any other text. Unreadable items are left out, and so are tools
+/// that are no longer served.
 pub fn read(text: &[u8], served: &ServerTools) -> Option<Offer> {
     let members = Members::of_document(text, MAX_DEPTH).ok()?;
     let hello = read_hello(text, &members)?;

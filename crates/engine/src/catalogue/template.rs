@@ -1,4 +1,4 @@
-//! Matches URIs against URI templates (RFC 6570), only to find the server that owns a URI.
+//! Matches URIs against URI templates (RFC 6570), only in order to find the server that owns a URI.
 
 use crate::config::Glob;
 
@@ -11,8 +11,8 @@ const MAX_URI: usize = 8192;
 /// Returns true if `uri` can be an expansion of `template`: the literal parts appear in order, and each expression
 /// matches some text. Expressions without an operator stay within one path segment, as their expansion does.
 ///
-/// Template and URI come from strangers, so there is no backtracking: all positions at which a part may end are
-/// computed together, in one pass over the URI for each part.
+/// The template and the URI are untrusted input, so there is no backtracking: all positions at which a part may
+/// end are computed together, in one pass over the URI for each part.
 pub fn covers(template: &str, uri: &str) -> bool {
     if template.matches('{').count() > MAX_EXPRESSIONS || uri.len() > MAX_URI {
         return false;
@@ -26,7 +26,7 @@ pub fn covers(template: &str, uri: &str) -> bool {
     if !uri.starts_with(first) {
         return false;
     }
-    // `places[at]`: what has been read of the template can cover the URI up to `at`.
+    // `places[at]` is true if the parts of the template that were read so far can match the URI up to `at`.
     let mut places = vec![false; uri.len() + 1];
     places[first.len()] = true;
     for part in parts {
@@ -51,13 +51,13 @@ pub fn pattern(template: &str) -> Option<Glob> {
     Glob::parse(&text).ok()
 }
 
-/// The positions at which an expression can end that begins at one of `starts`.
+/// The end positions of an expression that starts at one of `starts`.
 fn after_expression(starts: &[bool], expression: &str, uri: &str) -> Vec<bool> {
     let wide = expression.starts_with(['+', '#', '/', '?', '&', ';', '.']);
     let mut within = false;
     let mut ends = vec![false; starts.len()];
     for (at, end) in ends.iter_mut().enumerate() {
-        // One without an operator covers at least a character.
+        // An expression without an operator matches at least one character.
         let reached = within || (wide && starts[at]);
         *end = reached && uri.is_char_boundary(at);
         within = (within || starts[at]) && (wide || uri.as_bytes().get(at) != Some(&b'/'));
@@ -65,7 +65,7 @@ fn after_expression(starts: &[bool], expression: &str, uri: &str) -> Vec<bool> {
     ends
 }
 
-/// The positions at which `literal` ends if it begins at one of `starts`.
+/// The end positions of `literal` if it starts at one of `starts`.
 fn after_literal(starts: &[bool], literal: &str, uri: &str) -> Vec<bool> {
     let mut ends = vec![false; starts.len()];
     for (at, _) in starts.iter().enumerate().filter(|(_, start)| **start) {
@@ -131,7 +131,8 @@ mod tests {
         }
     }
 
-    /// Tried place by place, each of these would take longer than anybody waits.
+    /// Hostile templates must not take long: trying each position separately would take longer than anybody
+    /// waits.
     #[test]
     fn hostile_templates_do_not_run_long() {
         let a = "a".repeat(8000);

@@ -1,4 +1,4 @@
-//! From pages to a view: gathering with its guards, merging with its rules.
+//! From pages to a view: gathering with its caps, merging with its rules.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn answer(result: &str) -> Frame {
 
 const LIMITS: GatherLimits = GatherLimits { pages: 5, entries: 100 };
 
-/// An offer of a server whose lists are these (tools, prompts, resources, templates).
+/// An offer of a server with these lists (tools, prompts, resources, templates).
 fn offer(era: &'static Era, lists: [&str; 4]) -> Arc<Offer> {
     let mut gather = Gather::new(hello(era), LIMITS, "{}");
     while let Some(kind) = gather.wants() {
@@ -81,7 +81,7 @@ fn all_pages_are_followed_and_circles_are_left() {
     let offer = gather.finish();
     let names: Vec<&str> = offer.list(ListKind::Tools).iter().map(|i| i.key.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
-    // A name twice, no name, a circle, and schemas that were missing.
+    // A duplicate name, a missing name, a circle, and missing schemas.
     assert_eq!(offer.notes.len(), 4, "{:?}", offer.notes);
 }
 

@@ -35,7 +35,7 @@ struct Compiled {
     cost: SchemaCost,
 }
 
-/// The arguments that do not match, described for the model or person that called.
+/// The arguments that do not match, described for the model or person that made the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Invalid(String);
@@ -43,14 +43,14 @@ pub struct Invalid(String);
 /// The maximum number of mismatches in one message.
 const MAX_TOLD: usize = 5;
 
-/// The maximum length of a mismatch's description, because it quotes the argument.
+/// The maximum length of the description of a mismatch, because it quotes the argument.
 const MAX_WORDS: usize = 1000;
 
 /// The maximum number of steps for a validation: about ten milliseconds.
 const STEPS: u64 = 1 << 18;
 
-/// The maximum number of steps for a validation that reports its mismatches: each mismatch allocates memory at each
-/// step.
+/// The maximum number of steps for a validation that reports its mismatches, in which each mismatch allocates
+/// memory at each step.
 const STEPS_TOLD: u64 = 1 << 12;
 
 /// The maximum number of backtracking steps of a pattern on one text, and the maximum size of a compiled pattern in
@@ -59,8 +59,8 @@ const PATTERN: (usize, usize) = (4000, 1 << 20);
 
 impl LazyValidator {
     /// Creates a validator for a schema as its server wrote it. A schema larger than `max_bytes` is not compiled; the
-    /// server then checks the arguments itself. With `names`, the server decides which arguments exist, whatever the
-    /// schema says.
+    /// server then checks the arguments itself. With `names`, the server decides which arguments exist, regardless of
+    /// the schema.
     pub(super) fn new(schema: Option<Bytes>, max_bytes: usize, names: Option<KnownNames>) -> Self {
         let too_long = schema.as_ref().is_some_and(|schema| schema.len() > max_bytes);
         Self {
@@ -99,16 +99,16 @@ impl LazyValidator {
         match self.schema.as_deref() {
             Some(schema) => compile(schema, self.names.is_none()),
             None if self.too_long => Err("it is longer than limits.schemaBytes"),
-            None => Err("there is none"),
+            None => Err("it is missing"),
         }
     }
 
-    /// Validates arguments, JSON text; no arguments count as an empty object. Cases that cannot be validated here are
-    /// left to the server that wrote the schema: a schema that cannot be compiled (it refers to the network, or is
-    /// not a schema), whose cost is unknown, or that is too expensive for these arguments.
+    /// Validates arguments, JSON text; no arguments count as an empty object. Some cases are left to the server that
+    /// wrote the schema: a schema that cannot be compiled (it refers to the network, or is not a schema), one whose
+    /// cost is unknown, and one that is too expensive for these arguments.
     ///
     /// # Errors
-    /// [`Invalid`] with the first few mismatches and their places.
+    /// [`Invalid`] with the first few mismatches and their positions.
     pub(super) fn check(&self, arguments: Option<&[u8]>) -> Result<(), Invalid> {
         let text = arguments.unwrap_or(b"{}");
         let misfits = self.misfits(text);
@@ -125,7 +125,7 @@ impl LazyValidator {
         if !compiled.cost.is_within(STEPS, text, &value) || compiled.validator.is_valid(&value) {
             return None;
         }
-        // Clients write null for optional arguments that they leave out.
+        // Some clients write null for optional arguments that they omit.
         if let Some(text) = without_nulls(text)
             && ArgumentValue::read(&text).is_some_and(|value| compiled.validator.is_valid(&value))
         {
@@ -165,8 +165,8 @@ fn without_nulls(text: &[u8]) -> Option<Bytes> {
     (!splice.is_empty()).then(|| splice.finish())
 }
 
-/// Removes the keywords from a schema that forbid other members: in the arguments, and in objects and lists of
-/// objects among them.
+/// Removes the keywords that forbid additional members from a schema: for the arguments themselves, and for
+/// objects and lists of objects among them.
 fn open_names(schema: &mut serde_json::Value) {
     let open = |schema: &mut serde_json::Value| {
         let object = schema.as_object_mut();

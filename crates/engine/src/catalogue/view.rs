@@ -1,4 +1,5 @@
-//! The view of one profile for one kind of client: the catalogues of all its upstreams as one server's.
+//! The view of one profile for one kind of client: the catalogues of all its upstreams, presented as that of
+//! one server.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,34 +32,34 @@ pub struct View {
     pub(super) uri_rules: UriRules,
     pages: [Pages; 4],
     capabilities: String,
-    /// The names of what is declared; every request asks for one.
+    /// The names of the declared capabilities; every request needs one of them.
     declared: Vec<String>,
     instructions: Option<String>,
     discover: CacheableResult,
-    /// True while the lists hold for no time: some are old, or a server may still join.
+    /// True while the lists must not be cached: some are outdated, or a server may still join.
     is_provisional: bool,
-    /// Those of which the clients may use anything.
+    /// The upstreams of which the clients may use anything.
     upstreams: Vec<UpstreamOffer>,
     notes: Vec<String>,
     pub(super) guard: Option<Guard>,
     hidden: Arc<HashSet<(ListKind, String)>>,
     /// Of the servers that list something, whether all of it is kept from the clients.
     barred: HashMap<UpstreamId, bool>,
-    /// The servers of which the clients may use nothing: all else is as if these were not there.
+    /// The servers of which the clients may use nothing. Everything else treats them as absent.
     denied: Vec<UpstreamId>,
-    /// True if names begin with their server's.
+    /// True if names start with the name of their server.
     prefixed: bool,
     separate: bool,
 }
 
-/// Returns true while the lists hold for no time: some are old, or a server may still join.
+/// Returns true while the lists must not be cached: some are outdated, or a server may still join.
 fn is_provisional(open: &[&Part<'_>], seen: &[UpstreamOffer]) -> bool {
     let is_stale = |part: &&Part<'_>| !part.offer.is_confirmed || part.offer.failures().next().is_some();
     is_awaited(seen) || open.iter().any(is_stale)
 }
 
-/// The time for which the lists hold, as long as the shortest of their servers' do, and for no time while some are old, or a
-/// server may still join; and whom a cache may serve them to.
+/// The time for which the lists may be cached, and the clients to whom a cache may serve them. The time is the shortest of
+/// the servers' times; it is zero while some lists are outdated, or a server may still join.
 fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> CacheHint {
     let cache = open.iter().map(|part| part.offer.cache).reduce(CacheHint::and);
     let cache = cache.unwrap_or(CacheHint::NONE);
@@ -136,12 +137,12 @@ impl View {
         }
     }
 
-    /// Returns true if its clients are several callers, of whom each has things of their own.
+    /// Returns true if its clients are several callers, each with their own items.
     pub fn is_separate(&self) -> bool {
         self.separate
     }
 
-    /// The era that it is laid out for.
+    /// The era of its clients.
     pub fn era(&self) -> &'static Era {
         self.era
     }
@@ -151,7 +152,7 @@ impl View {
         self.tools.get(name).map(|tool| &**tool)
     }
 
-    /// Checks whether the clients may use this as it is asked for. What they may not looks as if it were not there.
+    /// Checks if the clients may use this item in the requested way. A denied item appears not to exist.
     pub fn admits(
         &self,
         upstream: UpstreamId,
@@ -178,8 +179,8 @@ impl View {
         self.upstreams.iter().find(|one| one.id == upstream).map_or("", |one| &*one.name)
     }
 
-    /// A call's arguments, JSON text, as the tool's server reads them, where that is known and rules look at arguments: the
-    /// rules are to hold for each of these, too.
+    /// The interpretations of a call's arguments, JSON text, by the tool's server, if they are known and rules have
+    /// conditions on arguments. The rules must allow each of these, too.
     pub fn readings(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> Vec<String> {
         if !self.guard.as_ref().is_some_and(|guard| guard.rules.look_at_arguments()) {
             return Vec::new();
@@ -191,14 +192,14 @@ impl View {
         reader.readings(real.as_deref().unwrap_or(&tool.name), arguments.unwrap_or(b"{}"))
     }
 
-    /// Returns true if the clients may use nothing of a server, as far as that is known: they hear nothing of it, and
-    /// it of them.
+    /// Returns true if, as far as known, the clients may use nothing of a server. Then neither learns anything of the
+    /// other.
     pub fn denies_server(&self, upstream: UpstreamId) -> bool {
         self.denied.contains(&upstream)
     }
 
-    /// Returns true if the clients may ask a server for what stands in no list, by this method: not if they may use
-    /// nothing of what it lists. Where it lists nothing the rules are asked for the method.
+    /// Returns true if the clients may use this method to request unlisted items from a server. They may not if
+    /// they may use none of its listed items. If it lists nothing, the rules decide about the method.
     pub fn reaches(&self, upstream: UpstreamId, method: &str) -> bool {
         match self.barred.get(&upstream) {
             Some(barred) => !barred,
@@ -206,10 +207,10 @@ impl View {
         }
     }
 
-    /// Returns true if this is there, but kept from the clients, or from the way in which one of them has asked for
-    /// it. Only the record of calls makes that difference.
+    /// Returns true if this item exists but is withheld from the clients, or from one of them because of its way of
+    /// access. Only the audit log makes this distinction.
     pub fn hides(&self, kind: ListKind, name: &str) -> bool {
-        // Without rules nobody is kept from anything.
+        // Without rules, nothing is withheld.
         if self.guard.is_none() {
             return false;
         }
@@ -232,8 +233,8 @@ impl View {
     }
 
     /// The possible owners of a method outside the core: upstreams that declare an extension, experiment or tasks; if
-    /// there are several, those that name the method's first segment there. An upstream of which the clients may use
-    /// nothing owns none.
+    /// there are several, those whose declaration names the method's first segment. An upstream of which the clients
+    /// may use nothing owns no method.
     pub fn extension_owners(&self, method: &str) -> Vec<(UpstreamId, &str)> {
         const PLACES: [&str; 3] = ["extensions", "experimental", "tasks"];
         let declaring: Vec<(&UpstreamOffer, &Offer)> = present(&self.upstreams)
@@ -280,7 +281,7 @@ impl View {
         &self.capabilities
     }
 
-    /// Returns true if a capability, or a flag of it, is declared, or may be there without a word for it.
+    /// Returns true if a capability, or a flag of it, is declared, or may be supported without a declaration.
     pub fn declares(&self, name: &str, flag: Option<&str>) -> bool {
         self.declared.iter().any(|declared| declared == name)
             && (flag.is_none() || declares(self.capabilities.as_bytes(), name, flag))
@@ -291,54 +292,55 @@ impl View {
         self.instructions.as_deref()
     }
 
-    /// Returns true while the lists hold for no time: some are old, or a server may still join.
+    /// Returns true while the lists must not be cached: some are outdated, or a server may still join.
     pub fn is_provisional(&self) -> bool {
         self.is_provisional
     }
 
-    /// The ready result of `server/discover`.
+    /// The prepared result of `server/discover`.
     pub fn discover(&self) -> &CacheableResult {
         &self.discover
     }
 
-    /// The era that a present upstream speaks.
+    /// The era of an available upstream.
     pub fn upstream_era(&self, upstream: UpstreamId) -> Option<&'static Era> {
         present(&self.upstreams).find(|(u, _)| u.id == upstream).map(|(_, offer)| offer.hello.era)
     }
 
-    /// All upstreams of the profile of which the clients may use anything, with what they offer or why not.
+    /// All upstreams of the profile of which the clients may use anything, with their offers or the reasons
+    /// for their absence.
     pub fn upstreams(&self) -> &[UpstreamOffer] {
         &self.upstreams
     }
 
-    /// Returns true if an upstream that is there declares a capability, or a flag of it.
+    /// Returns true if an available upstream declares a capability, or a flag of it.
     pub fn upstream_declares(&self, id: UpstreamId, name: &str, flag: Option<&str>) -> bool {
         let mut own = present(&self.upstreams).filter(|(upstream, _)| upstream.id == id);
         own.any(|(_, offer)| declares(&offer.hello.capabilities, name, flag))
     }
 
-    /// Returns true if any upstream is there.
+    /// Returns true if any upstream is available.
     pub fn is_served(&self) -> bool {
         present(&self.upstreams).next().is_some()
     }
 
-    /// Oddities, for people to read.
+    /// Irregularities, for people to read.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Returns true if a tool or prompt of this name may be this server's: where names begin with their server's, only if it
-    /// does, unless the profile gives it another name.
+    /// Returns true if a tool or prompt of this name may belong to this server. If names start with the name of their
+    /// server, the prefix decides, unless it is that of no server.
     pub fn may_be_of(&self, name: &str, server: &str) -> bool {
         let is_prefix =
             |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));
         !self.prefixed || is_prefix(server) || !self.upstreams.iter().any(|one| is_prefix(&one.name))
     }
 
-    /// The reason why the name of a tool or prompt may be missing: the absent upstream whose prefix it carries, or the
-    /// only absent ones. Of a server whose things the clients may not use nothing is said; of one of which they may
-    /// use some, the same of any
-    /// name, as nobody knows what is there.
+    /// The possible reason why the name of a tool or prompt is missing: the absent upstream whose prefix it has, or
+    /// the first absent one if none is available. Servers of which the clients may use nothing are never mentioned.
+    /// For a server of which they may use some items, the reason is the same for any name, because nobody knows its
+    /// items.
     pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
         let may = |server: &str| {
             let like = if self.prefixed { format!("{server}{SEPARATOR}*") } else { "*".to_owned() };

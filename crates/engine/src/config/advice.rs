@@ -1,5 +1,6 @@
-//! Notes on settings that are valid but cannot be meant: rules about callers that cannot exist, names that nothing has,
-//! keys without effect. It looks at a file that has no faults, and changes nothing. Names of tools are `names`'s matter.
+//! Notes on settings that are valid but probably not intended: rules about callers that cannot exist, names that match
+//! nothing, keys without effect. This module looks at a file that has no faults, and changes nothing. The module `names`
+//! handles names of tools.
 
 use std::rc::Rc;
 
@@ -12,7 +13,7 @@ use super::read::{Reader, clip};
 use super::suggest;
 use crate::dialect_rows::Dialect;
 
-/// The shortest token that is taken without a word: one that people do not guess.
+/// The shortest token that is accepted without a note, because people do not guess it.
 const SHORTEST_TOKEN: usize = 16;
 
 /// Adds all notes; `root` is the file, and `config` is the result of the file and everything that it extends.
@@ -38,7 +39,7 @@ pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config, offers
     }
 }
 
-/// One mapping, or each of a list.
+/// Calls `advise` on a mapping, or on each mapping of a list.
 fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &Node)) {
     let items = match &node.kind {
         Kind::List(items) => items.iter().map(Rc::as_ref).collect(),
@@ -49,7 +50,7 @@ fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &
     }
 }
 
-/// Each text of one or more, unless a variable fills it.
+/// Calls a function on each of one or more texts, except for texts that a variable fills.
 pub(super) fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut Reader<'_>, &Node, &str)) {
     reader.within(&entry.key, |reader| {
         each(reader, &entry.value, |reader, node| {
@@ -68,10 +69,10 @@ fn plain(node: &Node) -> Option<&str> {
     }
 }
 
-/// The name that was probably meant, or all that there are.
+/// The name that was probably meant, or all known names.
 pub(super) fn there_are<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
     suggest::or(name, known.clone(), || {
-        format!("there are: {}", known.take(12).map(clip).collect::<Vec<_>>().join(", "))
+        format!("available: {}", known.take(12).map(clip).collect::<Vec<_>>().join(", "))
     })
 }
 
@@ -81,7 +82,7 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
         let help = "write one, such as keys: true, or remove `auth`";
         reader.note(
             &entry.key_at,
-            "`auth` contains no way to log in, so callers are not asked who they are",
+            "`auth` contains no way to log in, so callers are not authenticated",
             help,
         );
     }
@@ -90,13 +91,15 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
         && auth.bearer.as_ref().is_some_and(|bearer| short(bearer.token.expose()))
     {
         let at = &bearer.value.entry("token").unwrap_or(bearer).value.at;
-        let help = "make one, for example with: openssl rand -hex 32";
-        reader.within("bearer", |reader| reader.note(at, "a token as short as this can be guessed", help));
+        let help = "generate one, for example with: openssl rand -hex 32";
+        reader.within("bearer", |reader| {
+            reader.note(at, "this token is so short that it can be guessed", help)
+        });
     }
     if let (Some(said), Some(oauth)) = (entry.value.entry("oauth"), &auth.oauth)
         && let Some(scope) = oauth.required_scopes.iter().find(|scope| !oauth.scopes.contains(scope))
     {
-        let message = format!("no client asks for the scope `{}`, which every token needs", clip(scope));
+        let message = format!("every token needs the scope `{}`, but clients do not request it", clip(scope));
         reader.within("oauth", |reader| reader.note(&said.key_at, message, "add it to `scopes`, too"));
     }
 }
@@ -111,24 +114,24 @@ fn access(reader: &mut Reader<'_>, rule: &Node, config: &Config, names: &Names<'
     }
 }
 
-/// Marks that no asker can have, because there is no way to show them.
+/// Notes attributes that no caller can have, because there is no way to present them.
 fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
     let auth = &config.auth;
     let (by_key, by_name) = (auth.keys, !auth.users.is_empty() || auth.site.is_some());
     let by_token = !auth.jwt.is_empty();
     for entry in who.value.entries() {
         let (is_there, message, help) = match entry.key.as_str() {
-            "key" => (by_key, "nobody shows an API key here", "add keys: true to `auth`"),
+            "key" => (by_key, "API keys are not accepted here", "add keys: true to `auth`"),
             "user" if auth.site.is_none() && by_name => {
                 users(reader, entry, config);
                 continue;
             }
             "user" => (
                 by_name,
-                "nobody logs in by name here",
+                "no way to log in by name is configured",
                 "add `users` or `site` to `auth`; names in tokens are claims: claim: { sub: NAME }",
             ),
-            "scope" | "claim" => (by_token, "nobody shows a signed token here", "add `jwt` to `auth`"),
+            "scope" | "claim" => (by_token, "signed tokens are not accepted here", "add `jwt` to `auth`"),
             "scheme" => {
                 schemes(reader, entry, config);
                 continue;
@@ -136,7 +139,7 @@ fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
             _ => continue,
         };
         if !is_there {
-            let message = format!("{message}, so this fits nobody");
+            let message = format!("{message}, so this matches nobody");
             let help = format!("{help}; or remove this");
             reader.within(&entry.key, |reader| reader.note(&entry.key_at, message, help));
         }
@@ -166,7 +169,7 @@ fn schemes(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
             _ => return,
         };
         if !is_there {
-            let message = format!("nobody shows who they are by `{scheme}` here, so this fits nobody");
+            let message = format!("nobody authenticates with `{scheme}` here, so this matches nobody");
             reader.note(&node.at, message, format!("add `{key}` to `auth`; or remove this"));
         }
     });
@@ -181,7 +184,7 @@ fn rate(reader: &mut Reader<'_>, limit: &Node, config: &Config, names: &Names<'_
     {
         texts(reader, per, |reader, node, per| {
             if per == "principal" {
-                let message = "callers are not asked who they are, so all share this count";
+                let message = "callers are not authenticated, so all of them share this count";
                 reader.note(&node.at, message, "write per: ip, or add `auth`");
             }
         });
@@ -192,7 +195,7 @@ fn audit(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     if let Some(redact) = entry.value.entry("redact")
         && config.audit.as_ref().is_some_and(|audit| !audit.arguments)
     {
-        let message = "arguments are not written down, so there is nothing to leave out";
+        let message = "arguments are not recorded, so there is nothing to redact";
         let help = "remove it, or write arguments: true";
         reader.within("redact", |reader| reader.note(&redact.key_at, message, help));
     }
@@ -210,16 +213,17 @@ fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
         };
         if !used && !entry.value.entries().iter().any(is_base) {
             let help =
-                format!("name it where it counts: endpoints: [{{ path: /tools, dialect: {} }}]", own.key);
+                format!("assign it to an endpoint: endpoints: [{{ path: /tools, dialect: {} }}]", own.key);
             reader.within(&own.key, |reader| {
-                reader.note(&own.key_at, "nothing behaves by this dialect", help);
+                reader.note(&own.key_at, "nothing uses this dialect", help);
             });
         }
         reader.within(&own.key, |reader| methods(reader, &own.value));
     }
 }
 
-/// Methods that neither the protocol nor a built-in dialect has. Extensions have such.
+/// Notes methods that are defined neither by the protocol nor by a built-in dialect. Extensions define such
+/// methods.
 fn methods(reader: &mut Reader<'_>, dialect: &Node) {
     for key in ["methods", "emptyMethods"] {
         let Some(entry) = dialect.entry(key) else { continue };
@@ -236,14 +240,15 @@ fn methods(reader: &mut Reader<'_>, dialect: &Node) {
             }
             let message = format!("no version of the protocol has the method `{}`", clip(name));
             let help = suggest::or(name, known.iter().copied(), || {
-                "nothing to do, if a server has it as an extension".to_owned()
+                "no change needed if a server has it as an extension".to_owned()
             });
             reader.note(&node.at, message, help);
         });
     }
 }
 
-/// A dialect whose callers show who they are, where nobody is asked. `or` is what else may be meant.
+/// Notes a dialect whose callers authenticate, although no authentication is configured. `or` suggests
+/// another possible intention.
 fn asking(reader: &mut Reader<'_>, entry: &Entry, config: &Config, or: &str) {
     let Some(name) = plain(&entry.value).filter(|_| !config.auth.asks()) else { return };
     let row = config.dialects.get(name).cloned().or_else(|| Dialect::base(name));

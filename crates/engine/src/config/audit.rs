@@ -1,4 +1,4 @@
-//! `audit`: the record of calls.
+//! `audit`: the audit log of calls.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::text::Text;
 section! {
     /// The record of all calls.
     pub struct Audit: "true, false, or a mapping with `file`, `arguments`, …" [
-        /// The file. A relative path starts at the state folder.
+        /// The file. A relative path is resolved from the state folder.
         "file" file: Text = path(), default Text::plain(Audit::FILE);
         /// Stores the arguments of calls, too.
         "arguments" arguments: bool = Flag;
         /// Names of arguments whose values are never stored. A word covers every name that contains it; a pattern with `*` or `?`
-        /// covers names that match as a whole. Only letters and digits count, in upper or lower case.
+        /// covers names that match as a whole. Only letters and digits are compared, regardless of case.
         "redact" redact: Vec<String> = texts(redacted),
             default Audit::REDACT.iter().map(|word| (*word).to_owned()).collect();
         /// The time for which an entry is kept, such as `30d` or `12h`.
@@ -35,7 +35,7 @@ impl Audit {
 fn redacted(word: &Text) -> Result<String, Flaw> {
     if word.expose().trim().is_empty() {
         return Err(Flaw::new(
-            "this would leave out every argument",
+            "this would redact every argument",
             "write part of an argument's name, such as: password",
         ));
     }

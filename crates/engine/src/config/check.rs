@@ -1,7 +1,7 @@
 //! Checks of values: server names, URLs, headers, commands, paths.
 //!
-//! Pure functions over one value each. They know nothing of places in files; `read` adds those. A message shows a text
-//! only in the form that people may see.
+//! Pure functions, each over one value. They know nothing of positions in files; `read` adds those. A message shows a
+//! text only in the form that people may see.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -11,12 +11,12 @@ use http::{HeaderName, HeaderValue, Uri};
 use super::text::Text;
 use super::words::is_word_of;
 
-/// A reason to refuse a value, and what to do about it.
+/// A reason to reject a value, and a suggested fix.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Flaw {
     pub(super) message: String,
     pub(super) help: String,
-    /// The help is made of the value itself.
+    /// True if the help is derived from the value itself.
     pub(super) tells_value: bool,
 }
 
@@ -25,7 +25,7 @@ impl Flaw {
         Self { message: message.into(), help: help.into(), tells_value: false }
     }
 
-    /// A flaw with a help that is made of the value itself, so only for a value that may be shown.
+    /// A flaw whose help is derived from the value itself, so only for a value that may be shown.
     pub(super) fn telling(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { tells_value: true, ..Self::new(message, help) }
     }
@@ -66,13 +66,16 @@ pub(super) fn server_name(name: &str) -> Result<(), Flaw> {
         return Err(Flaw::new("a server needs a name", help));
     }
     if name.chars().count() > MAX_SERVER_NAME {
-        return Err(Flaw::new(format!("a server name has at most {MAX_SERVER_NAME} characters"), help));
+        return Err(Flaw::new(format!("a server name can have at most {MAX_SERVER_NAME} characters"), help));
     }
     if !name.chars().all(allowed) {
-        return Err(Flaw::new("a server name has only `A-Z a-z 0-9 _ . -`", help));
+        return Err(Flaw::new("a server name can contain only `A-Z a-z 0-9 _ . -`", help));
     }
     if name.contains("__") {
-        return Err(Flaw::new("a server name cannot hold `__`, which parts it from the tool's name", help));
+        return Err(Flaw::new(
+            "a server name cannot contain `__`, which separates it from the tool's name",
+            help,
+        ));
     }
     Ok(())
 }
@@ -92,12 +95,12 @@ pub(super) fn slug(name: &str) -> Result<(), Flaw> {
         format!("write `{better}`")
     };
     let message = format!(
-        "a profile's name is part of a URL: 1 to {MAX_SLUG} of `a-z 0-9 - _`, a letter or digit first"
+        "a profile's name is part of a URL: it must have 1 to {MAX_SLUG} characters of `a-z 0-9 - _`, starting with a letter or digit"
     );
     Err(Flaw::new(message, help))
 }
 
-/// A name that clients see: what every era and client takes.
+/// Checks a name that clients see: every era and client must accept it.
 pub(super) fn public_name(name: &str) -> Result<(), Flaw> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     if (1..=MAX_PUBLIC_NAME).contains(&name.len()) && name.chars().all(allowed) {
@@ -107,7 +110,9 @@ pub(super) fn public_name(name: &str) -> Result<(), Flaw> {
         name.chars().map(|c| if allowed(c) { c } else { '_' }).take(MAX_PUBLIC_NAME).collect();
     let help = if better.is_empty() { "write the new name".to_owned() } else { format!("write `{better}`") };
     Err(Flaw::telling(
-        format!("a name that clients see has 1 to {MAX_PUBLIC_NAME} of `A-Z a-z 0-9 _ - . /`"),
+        format!(
+            "a name that clients see must have 1 to {MAX_PUBLIC_NAME} characters of `A-Z a-z 0-9 _ - . /`"
+        ),
         help,
     ))
 }
@@ -116,26 +121,26 @@ pub(super) fn url(url: &Text) -> Result<(), Flaw> {
     let example = "write it like https://docs.example.com/mcp";
     let value = url.expose();
     if value.trim() != value || value.is_empty() {
-        return Err(Flaw::new("a URL cannot be empty or have blanks around it", example));
+        return Err(Flaw::new("a URL cannot be empty or surrounded by spaces", example));
     }
     if !value.is_ascii() {
         return Err(Flaw::new(
-            "a URL has ASCII characters only",
-            "write the host in punycode (xn--…), the path with %XX",
+            "a URL can contain only ASCII characters",
+            "write the host in Punycode (xn--…), and encode the path with %XX",
         ));
     }
     let Some((scheme, _)) = value.split_once("://") else {
         return Err(Flaw::new("this URL has no scheme", "put `https://` or `http://` in front"));
     };
     if matches!(scheme.to_ascii_lowercase().as_str(), "ws" | "wss") {
-        return Err(Flaw::new("WebSocket is no transport of MCP", "write the server's https:// address"));
+        return Err(Flaw::new("MCP has no WebSocket transport", "write the server's https:// address"));
     }
     if value.contains('#') {
         return Err(Flaw::new("a URL cannot have a fragment", "remove the `#` and what follows it"));
     }
-    let uri: Uri = value.parse().map_err(|_| Flaw::new("this is no URL", example))?;
+    let uri: Uri = value.parse().map_err(|_| Flaw::new("this is not a URL", example))?;
     if uri.scheme() != Some(&Scheme::HTTPS) && uri.scheme() != Some(&Scheme::HTTP) {
-        return Err(Flaw::new("a URL starts with `https://` or `http://`", example));
+        return Err(Flaw::new("a URL must start with `https://` or `http://`", example));
     }
     let authority = uri.authority().ok_or_else(|| Flaw::new("this URL has no host", example))?;
     if authority.as_str().contains('@') {
@@ -146,7 +151,7 @@ pub(super) fn url(url: &Text) -> Result<(), Flaw> {
     host_and_port(authority).map_err(|reason| Flaw::new(reason, example))
 }
 
-/// An address that paths are added to: a URL without a query.
+/// Checks an address to which paths are appended: a URL without a query.
 pub(super) fn site_url(address: &Text) -> Result<(), Flaw> {
     url(address)?;
     if address.expose().contains('?') {
@@ -155,7 +160,7 @@ pub(super) fn site_url(address: &Text) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Does what goes to this URL go over another network, in the clear?
+/// Returns true if requests to this URL cross another network unencrypted.
 pub(super) fn is_readable_on_the_way(url: &str) -> bool {
     let Ok(uri) = url.parse::<Uri>() else { return false };
     let host = uri.host().unwrap_or_default();
@@ -166,28 +171,28 @@ pub(super) fn is_readable_on_the_way(url: &str) -> bool {
     uri.scheme() == Some(&Scheme::HTTP) && !here
 }
 
-/// A name as HTTP's Basic scheme carries it (RFC 7617 section 2).
+/// Checks a name that HTTP's Basic scheme can carry (RFC 7617 section 2).
 pub(super) fn basic_name(name: &Text) -> Result<(), Flaw> {
     if name.expose().contains(':') || name.expose().chars().any(char::is_control) {
-        return Err(Flaw::new("a user name cannot hold a colon or a control character", "correct it"));
+        return Err(Flaw::new("a user name cannot contain a colon or a control character", "correct it"));
     }
     Ok(())
 }
 
 pub(super) fn basic_password(password: &Text) -> Result<(), Flaw> {
     if password.expose().chars().any(char::is_control) {
-        return Err(Flaw::new("a password cannot hold a control character", "keep one line"));
+        return Err(Flaw::new("a password cannot contain a control character", "keep one line"));
     }
     Ok(())
 }
 
-/// A name of a few letters.
+/// Checks a name of a few letters.
 pub(super) fn word(word: &str) -> Result<String, Flaw> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if (1..=64).contains(&word.len()) && word.chars().all(allowed) {
         return Ok(word.to_owned());
     }
-    Err(Flaw::new("this name has 1 to 64 of `A-Z a-z 0-9 - _`", "correct it"))
+    Err(Flaw::new("this name must have 1 to 64 characters from `A-Z a-z 0-9 - _`", "correct it"))
 }
 
 fn host_and_port(authority: &Authority) -> Result<(), &'static str> {
@@ -201,17 +206,17 @@ fn host_and_port(authority: &Authority) -> Result<(), &'static str> {
     }
     match host.strip_prefix('[') {
         Some(inside) if inside.trim_end_matches(']').parse::<std::net::Ipv6Addr>().is_err() => {
-            Err("what stands in brackets is no IPv6 address")
+            Err("the text in brackets is not an IPv6 address")
         }
         Some(_) => Ok(()),
         None if host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')) => Ok(()),
-        None => Err("the host in this URL has characters that no host name has"),
+        None => Err("the host in this URL contains characters that host names cannot contain"),
     }
 }
 
 pub(super) fn header_name(name: &str) -> Result<HeaderName, Flaw> {
     let parsed = HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_| Flaw::new("this cannot be a header's name", "write a name such as Authorization"))?;
+        .map_err(|_| Flaw::new("this is not a valid header name", "write a name such as Authorization"))?;
     if is_word_of(parsed.as_str(), OWN_HEADERS) || parsed.as_str().starts_with("mcp-param-") {
         let message = format!("the header `{parsed}` belongs to the protocol or the connection");
         return Err(Flaw::new(message, "remove it; Dragoman sends the right one"));
@@ -223,16 +228,19 @@ pub(super) fn header_value(value: &Text) -> Result<(), Flaw> {
     let text = value.expose();
     if text.contains(['\r', '\n']) {
         let help = "keep one line; a token from a file must be a single line";
-        return Err(Flaw::new("a header's value cannot hold a line break", help));
+        return Err(Flaw::new("a header's value cannot contain a line break", help));
     }
     if !text.is_ascii() || HeaderValue::from_str(text).is_err() {
         return Err(Flaw::new(
-            "a header's value has visible ASCII characters only",
-            "encode other characters as the server asks for it",
+            "a header's value can contain only visible ASCII characters",
+            "encode other characters in the way that the server requires",
         ));
     }
     if text.trim() != text {
-        return Err(Flaw::new("a header's value has blanks around it", "remove them; is a variable empty?"));
+        return Err(Flaw::new(
+            "a header's value cannot be surrounded by spaces",
+            "remove them; is a variable empty?",
+        ));
     }
     Ok(())
 }
@@ -245,7 +253,7 @@ pub(super) fn command(command: &Text) -> Result<(), Flaw> {
     no_nul(text)
 }
 
-/// Commands, arguments, folders and environment values reach the child as C strings.
+/// Rejects NUL, because commands, arguments, folders and environment values reach the child as C strings.
 pub(super) fn no_nul(text: &str) -> Result<(), Flaw> {
     if text.contains('\0') {
         return Err(Flaw::new("a NUL character cannot be passed to a program", "remove it"));
@@ -261,7 +269,7 @@ pub(super) fn variable(name: &str) -> Result<String, Flaw> {
     if name.is_empty() || name.contains(['=', '\0']) || name.chars().any(char::is_whitespace) {
         let help = "write NAME: value, not NAME=value";
         return Err(Flaw::new(
-            "an environment variable's name has no `=`, no blanks, and is not empty",
+            "an environment variable's name cannot be empty or contain `=` or spaces",
             help,
         ));
     }
@@ -281,44 +289,47 @@ pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
             return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
         }
         let help = format!("write 127.0.0.1:{port} for this machine only, or 0.0.0.0:{port} for everybody");
-        return Err(Flaw::telling("an address to listen on is an IP address and a port", help));
+        return Err(Flaw::telling("an address to listen on must be an IP address and a port", help));
     }
     if let Ok(ip) = text.trim_matches(['[', ']']).parse::<IpAddr>() {
         let help = format!("write {}", SocketAddr::new(ip, 8808));
         return Err(Flaw::telling("the port is missing", help));
     }
-    Err(Flaw::new("this is no address to listen on", "write an IP address and a port: 127.0.0.1:8808"))
+    Err(Flaw::new("this is not an address to listen on", "write an IP address and a port: 127.0.0.1:8808"))
 }
 
-/// With `may_be_own` it may be one at which Dragoman serves a profile by itself.
+/// Checks the path of an endpoint. With `may_be_own` it may be a path at which Dragoman itself serves a
+/// profile.
 pub(super) fn endpoint_path(path: &str, may_be_own: bool) -> Result<(), Flaw> {
     let example = "write an absolute path such as /tools/mcp";
     if !path.starts_with('/') {
         return Err(Flaw::telling(
-            "a path starts with `/`",
+            "a path must start with `/`",
             format!("write /{}", path.trim_start_matches('/')),
         ));
     }
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.' | '~');
     if path.len() > MAX_PATH || !path.chars().all(allowed) {
-        let message = format!("a path has at most {MAX_PATH} of `A-Z a-z 0-9 / - _ . ~`, and no query");
+        let message =
+            format!("a path can have at most {MAX_PATH} characters of `A-Z a-z 0-9 / - _ . ~` and no query");
         return Err(Flaw::new(message, example));
     }
     if path.split('/').any(|part| part == "." || part == "..") || path.contains("//") {
-        return Err(Flaw::new("a path cannot hold `//`, `/./` or `/../`", example));
+        return Err(Flaw::new("a path cannot contain `//`, `/./` or `/../`", example));
     }
     let among = |paths: &[&str]| paths.iter().any(|own| path == *own || path.trim_end_matches('/') == *own);
     if among(OWN_PATHS) || ["/admin/", "/.well-known/"].iter().any(|own| path.starts_with(own)) {
         return Err(Flaw::new("Dragoman already serves something at this path", example));
     }
     if !may_be_own && (among(PROFILE_PATHS) || path.starts_with("/mcp/")) {
-        let help = format!("{example}, or say how it behaves: dialect: standard");
+        let help = format!("{example}, or set the dialect at this path: dialect: standard");
         return Err(Flaw::new("Dragoman already serves something at this path", help));
     }
     Ok(())
 }
 
-/// `mcp.example.com`, `mcp.example.com:8443`, `192.0.2.7`, `[2001:db8::7]:8443`; in small letters.
+/// Checks a host such as `mcp.example.com`, `mcp.example.com:8443`, `192.0.2.7` or `[2001:db8::7]:8443`;
+/// returns it in lower case.
 pub(super) fn allowed_host(text: &Text) -> Result<String, Flaw> {
     host(text.expose())
 }
@@ -326,9 +337,9 @@ pub(super) fn allowed_host(text: &Text) -> Result<String, Flaw> {
 fn host(text: &str) -> Result<String, Flaw> {
     let example = "write it like mcp.example.com or mcp.example.com:8443";
     if text.contains("://") {
-        return Err(Flaw::new("a host has no scheme", example));
+        return Err(Flaw::new("a host cannot have a scheme", example));
     }
-    let flaw = || Flaw::new("this is no host name, with or without a port", example);
+    let flaw = || Flaw::new("this is neither a host name nor a host name with a port", example);
     let authority: Authority = text.parse().map_err(|_| flaw())?;
     if text.contains('@') || host_and_port(&authority).is_err() {
         return Err(flaw());
@@ -336,21 +347,25 @@ fn host(text: &str) -> Result<String, Flaw> {
     Ok(text.to_ascii_lowercase())
 }
 
-/// `https://app.example.com`, in small letters, without a path: as browsers write it.
+/// Checks an origin such as `https://app.example.com`, without a path, as browsers write it; returns it in
+/// lower case.
 pub(super) fn allowed_origin(text: &Text) -> Result<String, Flaw> {
     let text = text.expose();
     let example = "write it like https://app.example.com, without a path";
     if text == "*" || text.eq_ignore_ascii_case("null") {
-        return Err(Flaw::new("this would let every web page in", "name the origins one by one"));
+        return Err(Flaw::new("this would admit every web page", "list the origins one by one"));
     }
     let Some((scheme, rest)) = text.split_once("://") else {
-        return Err(Flaw::new("an origin is a scheme and a host", example));
+        return Err(Flaw::new("an origin must have a scheme and a host", example));
     };
     let scheme_is_sound = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
     let host = rest.strip_suffix('/').unwrap_or(rest);
     if !scheme_is_sound || host.contains('/') || self::host(host).is_err() {
-        return Err(Flaw::new("an origin is a scheme and a host, with or without a port", example));
+        return Err(Flaw::new(
+            "an origin must have a scheme, a host and no path; a port is optional",
+            example,
+        ));
     }
     Ok(format!("{}://{}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase()))
 }

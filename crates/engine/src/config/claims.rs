@@ -1,5 +1,5 @@
-//! The paths that endpoints claim: their own, and those where the clients of their event streams send messages. Each path leads
-//! to one place. It must not know what is served there.
+//! The paths that endpoints claim: their own, and those to which the clients of their event streams send messages. Each path
+//! has only one purpose. It must not know what is served there.
 
 use super::endpoints::{Endpoint, EndpointTransport, Written};
 use super::model::Config;
@@ -10,11 +10,12 @@ use crate::dialect_rows::Streams;
 
 /// The path of the default profile's event stream.
 const STREAM: &str = "/sse";
-/// The path to which its clients send messages.
+/// The path to which clients of that stream send messages.
 const MESSAGES: &str = "/message";
 
 impl Config {
-    /// The path for the messages of an endpoint's event stream; `None` where there is no such stream beside them.
+    /// The path for the messages of an endpoint's event stream; `None` if the endpoint has no stream with a
+    /// separate path.
     pub(crate) fn messages_of(&self, endpoint: &Endpoint) -> Option<String> {
         if let Some(path) = &endpoint.message {
             return Some(path.clone());
@@ -30,13 +31,13 @@ impl Config {
         }
         let path = row.events.message_path;
         let above = bare(&endpoint.path);
-        // The pair of paths that clients know.
+        // This is the pair of paths that clients know.
         Some(if above == STREAM { path.into_owned() } else { format!("{above}{path}") })
     }
 }
 
-/// Takes down a fault for each endpoint that claims a path which leads elsewhere. `all` is the place of those that the file
-/// does not have itself.
+/// Reports a fault for each endpoint that claims a path with another purpose. `all` is the position for endpoints that the
+/// file itself does not contain.
 pub(super) fn check(reader: &mut Reader<'_>, config: &Config, written: &Written, all: &Span) {
     for (at, endpoint) in config.endpoints.iter().enumerate() {
         let Some((message, help)) = clash(config, at, endpoint) else { continue };
@@ -49,7 +50,7 @@ pub(super) fn check(reader: &mut Reader<'_>, config: &Config, written: &Written,
     }
 }
 
-/// A fault in the paths of one endpoint, and what to do about it. No path is quoted: it may hold what nobody may see.
+/// A fault in the paths of one endpoint, and its fix. No path is quoted, because it may contain a secret.
 fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static str, &'static str)> {
     let own = bare(&endpoint.path);
     let has_stream = config.profiles.contains_key(DEFAULT_PROFILE)
@@ -57,7 +58,7 @@ fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static st
     if has_stream && own == MESSAGES {
         return Some((
             "the clients of `/sse` send their messages to this path",
-            "write another path, or an endpoint for `/sse`, too",
+            "write another path, or add an endpoint for `/sse`",
         ));
     }
     let beside = config.messages_of(endpoint)?;
@@ -67,12 +68,12 @@ fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static st
         || config.endpoints.iter().enumerate().any(|(index, other)| {
             index != at
                 && (bare(&other.path) == beside
-                    // Of two with the same the later one is told so.
+                    // If two endpoints have the same path, the later one is reported.
                     || index < at && config.messages_of(other).is_some_and(|path| bare(&path) == beside))
         });
     elsewhere.then_some((
-        "the messages of this endpoint's clients would go to a path that is already in use for something else",
-        "give them another one: transport: sse, message: /team/message",
+        "this endpoint's clients would send their messages to a path that is already in use",
+        "set another path: transport: sse, message: /team/message",
     ))
 }
 

@@ -1,5 +1,5 @@
-//! The schema of a dialect of one's own, made from the table of columns, so that each is in it with what it means. It must
-//! not know what acts on a column.
+//! The schema of a custom dialect, generated from the table of columns, so that it contains each column with its meaning.
+//! It must not know which code uses a column.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::dialect_rows::{CellKind, Channel, Choice, Column, Dialect};
 
-/// A variable, which may stand in place of a value.
+/// A variable, which may replace a value.
 const VARIABLE: &str = "\\$\\{";
 
-/// A `base`, and what differs from it.
+/// A `base` and the differences from it.
 pub(crate) struct DialectDifference;
 
 impl JsonSchema for DialectDifference {
@@ -23,7 +23,9 @@ impl JsonSchema for DialectDifference {
         let trouble = generator.subschema_for::<TroubleAnswer>().to_value();
         let mut properties = Map::new();
         let names = Dialect::names().join(", ");
-        let base = format!("The dialect that it starts from: {names}, or one that stands further up.");
+        let base = format!(
+            "The dialect that it starts from: {names}, or one of `dialects` that is defined above this one."
+        );
         properties.insert("base".to_owned(), json!({ "type": "string", "description": base }));
         properties.insert("variant".to_owned(), variants());
         let mut told = Vec::new();
@@ -69,18 +71,18 @@ fn trouble_members() -> [(&'static str, Value); 6] {
     };
     [
         ("code", described(number(i32::MIN.into(), i32::MAX.into()), "The JSON-RPC code.")),
-        ("message", described(text(), "The message; placeholders may stand in it.")),
+        ("message", described(text(), "The message, which can contain placeholders.")),
         ("status", described(number(200, 599), "The HTTP status.")),
-        ("channel", described(one_of(Channel::WORDS), "Whether a call is told by an error or by a result.")),
+        ("channel", described(one_of(Channel::WORDS), "The form in which a failed call is reported.")),
         ("data", json!({ "description": "The error's `data`, JSON with placeholders; `false` for none." })),
         (
             "body",
-            json!({ "description": "The whole body instead of an error, JSON with placeholders; `false` for none." }),
+            json!({ "description": "The whole body that replaces the error, JSON with placeholders; `false` for none." }),
         ),
     ]
 }
 
-/// The meaning of a column, and the placeholders of its texts.
+/// The meaning of a column, with the placeholders of its texts.
 fn described(column: &Column) -> String {
     let names: Vec<String> = column.placeholders().iter().map(|name| format!("{{{name}}}")).collect();
     if names.is_empty() {
@@ -100,7 +102,7 @@ fn variants() -> Value {
     }
     names.sort_unstable();
     names.dedup();
-    let about = format!("Columns that the base has ready to be set at once: {}.", told.join("; "));
+    let about = format!("A variant of the base, which sets several columns at once: {}.", told.join("; "));
     json!({ "enum": names, "description": about })
 }
 
@@ -142,7 +144,7 @@ fn number(least: i64, most: i64) -> Value {
 
 fn one_of(choices: &[Choice]) -> Value {
     let one = |choice: &Choice| match choice.word {
-        // As YAML reads them without quotes.
+        // YAML reads these as null if they are not quoted.
         "null" => json!({ "enum": ["null", null], "description": choice.about }),
         "false" => json!({ "enum": ["false", false], "description": choice.about }),
         word => json!({ "const": word, "description": choice.about }),

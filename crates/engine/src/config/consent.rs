@@ -1,5 +1,5 @@
-//! The settings for the consent of a server's users: who Dragoman is to the server's authorization server, and where
-//! browsers find Dragoman. It must not know how consent is asked for.
+//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and
+//! the address at which browsers find Dragoman. It must not know how consent is requested.
 
 use super::auth::{safe_url, scope};
 use super::check::{self, Flaw};
@@ -17,10 +17,10 @@ section! {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let Some(secret) = entry.value.entry("clientSecret") else { return };
             for (key, message, help) in [
-                ("clientId", "a secret without a name", "add `clientId`, the name that it was given for"),
+                ("clientId", "`clientSecret` has no `clientId`", "add `clientId`, the client that the secret belongs to"),
                 (
                     "issuer",
-                    "a secret that would be shown to whichever authorization server is named",
+                    "without `issuer`, the secret would be sent to any authorization server that the server names",
                     "add `issuer`, the URL of the authorization server that knows the client",
                 ),
             ] {
@@ -30,14 +30,15 @@ section! {
             }
         }
 
-        /// Other clients write more there: a port of their own, addresses that Dragoman finds by itself.
+        /// Other clients have more keys here: a port of their own, or addresses that Dragoman discovers
+        /// itself.
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let near = |entry: &Entry| suggest::nearest(&entry.key, keys::<Self>()).is_some();
             let (ours, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| near(entry));
             reader.refuse(&ours, &keys::<Self>());
             for entry in others {
                 let message = format!("`{}` is not used by Dragoman", clip(&entry.key));
-                reader.within(&entry.key, |r| r.note(&entry.key_at, message, "nothing to do; it may stay"));
+                reader.within(&entry.key, |r| r.note(&entry.key_at, message, "no change needed; you can keep it"));
             }
         }
 
@@ -45,35 +46,39 @@ section! {
             schema.remove("additionalProperties");
         }
     } [
-        /// The name under which Dragoman is registered there.
-        "clientId" client_id: Option<Text> = Maybe(Sound("the client's name as a text", visible)),
+        /// The client id under which Dragoman is registered there.
+        "clientId" client_id: Option<Text> = Maybe(Sound("the client's id as a string", visible)),
             absent "Dragoman registers itself";
-        /// The secret for the name, if there is one. It requires `issuer`.
-        "clientSecret" client_secret: Option<Text> = Maybe(Secret("the client's secret as a text", visible));
-        /// The authorization server that knows the client: its issuer, a URL. Users are sent to no other one, and no other one
-        /// gets the secret.
-        "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server names";
+        /// The client's secret, if there is one. It requires `issuer`.
+        "clientSecret" client_secret: Option<Text> = Maybe(Secret("the client's secret as a string", visible));
+        /// The authorization server that knows the client: its issuer URL. Users and the secret are sent to no other
+        /// authorization server.
+        "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server advertises";
         /// Sends browsers back to the redirect URI of this client's issuer instead of `/oauth/callback`. It is required if clients
         /// at several authorization servers are registered by hand and this one does not name itself in its answers (`iss`,
-        /// RFC 9207). The refusal of such an answer names the URI to register.
+        /// RFC 9207). The error for such an answer names the URI to register.
         "issuerCallback" issuer_callback: bool = Flag;
         /// The scopes that users are asked to allow.
         "scopes" scopes: Vec<String> = texts(scope),
-            absent "what the server asks for";
-        /// Lets one consent, whoever gives it, count for all callers. By default each authenticated caller gives its own.
+            absent "those that the server requests";
+        /// Applies the consent of any one caller to all callers. By default, each authenticated caller gives its own consent.
         "shared" shared: bool = Flag;
     ]
 }
 
-/// A client's name or secret (RFC 6749, appendix A.1 and A.2).
+/// Checks a client's name or secret (RFC 6749, appendix A.1 and A.2).
 fn visible(text: &Text) -> Result<(), Flaw> {
     if !text.expose().is_empty() && text.expose().bytes().all(|byte| matches!(byte, 0x20..=0x7e)) {
         return Ok(());
     }
-    Err(Flaw::new("this is empty, or has characters that are not of ASCII", "copy it from where it was made"))
+    Err(Flaw::new(
+        "this is empty or contains characters that are not printable ASCII",
+        "copy it again from the authorization server",
+    ))
 }
 
-/// An address below which there is more: through TLS, or on this machine; without the slash at its end.
+/// Checks an address to which paths are appended: with TLS, or on this machine. Returns it without its final
+/// slash.
 pub(super) fn site(address: &Text) -> Result<String, Flaw> {
     check::site_url(address)?;
     safe_url(address)?;

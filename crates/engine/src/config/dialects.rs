@@ -1,4 +1,4 @@
-//! `dialects`: dialects of one's own, as differences from others.
+//! `dialects`: custom dialects, written as differences from others.
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -11,27 +11,27 @@ use super::spellings::{KnownName, Spelling};
 use super::suggest;
 use crate::dialect_rows::{Dialect, Streams};
 
-/// The number of columns that are suggested for one that is not known.
+/// The maximum number of columns that are suggested for an unknown one.
 const MOST_TOLD: usize = 5;
 
-/// The members of those columns that describe the answer to one kind of trouble.
+/// The members of columns that describe the answer to one kind of trouble.
 const TROUBLE_MEMBERS: [&str; 6] = ["code", "message", "status", "channel", "data", "body"];
 
-/// The column that sets others.
+/// The column that selects a set of changes to other columns.
 const VARIANT: &str = "variant";
 
-/// All names that a profile or an endpoint may have: the built-in dialects and one's own.
+/// All names that a profile or an endpoint may use: the built-in and the custom dialects.
 pub(super) fn names(own: &IndexMap<String, Dialect>) -> Vec<String> {
     Dialect::names().iter().map(ToString::to_string).chain(own.keys().cloned()).collect()
 }
 
-/// Returns true if a dialect has event streams of its own.
+/// Returns true if a dialect has its own event streams.
 pub(super) fn has_streams(name: &str, own: &IndexMap<String, Dialect>) -> bool {
     let row = own.get(name).cloned().or_else(|| Dialect::base(name)).filter(|row| row.interpreted);
     row.is_some_and(|row| row.events.streams != Streams::None)
 }
 
-/// Reads the dialects on top of those that there are.
+/// Reads the dialects on top of the existing ones.
 pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexMap<String, Dialect>) {
     let Some(fields) = reader.fields(&entry.value, "a mapping of dialects by name") else { return };
     for entry in fields.rest() {
@@ -39,7 +39,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexM
             reader.sound(&entry.key_at, check::word(&entry.key));
             if Dialect::base(&entry.key).is_some() {
                 let message = format!("`{}` is a built-in dialect", entry.key);
-                reader.fault(&entry.key_at, message, "write another name, and this one as its `base`");
+                reader.fault(&entry.key_at, message, "choose another name, and set its `base` to this one");
             }
             let row = read_one(reader, entry, dialects)?;
             dialects.insert(entry.key.clone(), row)
@@ -48,7 +48,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexM
 }
 
 fn read_one(reader: &mut Reader<'_>, entry: &Entry, others: &IndexMap<String, Dialect>) -> Option<Dialect> {
-    let mut fields = reader.fields(&entry.value, "a mapping with `base` and what differs from it")?;
+    let mut fields = reader.fields(&entry.value, "a mapping with `base` and the differences from it")?;
     reader.known.add(Known::Dialect, names(others));
     if !fields.has("base") {
         reader.fault(&entry.key_at, "this dialect has no `base`", "add it: base: standard");
@@ -57,7 +57,7 @@ fn read_one(reader: &mut Reader<'_>, entry: &Entry, others: &IndexMap<String, Di
     let base = fields.take("base")?;
     let base = reader.within("base", |reader| KnownName(Known::Dialect).read(reader, base, None))?;
     let mut row = others.get(&base).cloned().or_else(|| Dialect::base(&base))?;
-    // What a variant sets may be set otherwise beside it.
+    // A column beside a variant overrides the variant's value.
     let (variant, columns): (Vec<&Entry>, Vec<&Entry>) =
         fields.rest().into_iter().partition(|column| column.key == VARIANT);
     for column in variant.into_iter().chain(columns) {
@@ -85,7 +85,7 @@ fn set(reader: &mut Reader<'_>, entry: &Entry, row: &mut Dialect) -> Option<()> 
     }
     let value = value(reader, &entry.value)?;
     let Err(unfit) = row.set(&entry.key, &value) else { return Some(()) };
-    // What looks like a number may be meant as a text.
+    // A value that looks like a number may be meant as a text.
     if let Kind::Scalar { text, .. } = &entry.value.kind
         && row.set(&entry.key, &Value::String(text.clone())).is_ok()
     {
@@ -99,7 +99,7 @@ fn set(reader: &mut Reader<'_>, entry: &Entry, row: &mut Dialect) -> Option<()> 
     None
 }
 
-/// Suggests the column that may be meant by a name that none has.
+/// Suggests the column that was probably meant by an unknown name.
 fn meant(key: &str) -> String {
     let names = || Dialect::COLUMNS.iter().map(|column| column.name).chain([VARIANT]);
     if let Some(near) = suggest::nearest(key, names()) {
@@ -107,14 +107,15 @@ fn meant(key: &str) -> String {
     }
     if let Some(member) = suggest::nearest(key, TROUBLE_MEMBERS) {
         return format!(
-            "say it of one kind of trouble: unknownTool: {{ {member}: … }}; `dragoman schema` lists all columns"
+            "set it for one kind of failure: unknownTool: {{ {member}: … }}; `dragoman schema` lists all columns"
         );
     }
     let near = suggest::ranked(key, names(), MOST_TOLD).join(", ");
     format!("the nearest are {near}; `dragoman schema` lists all columns")
 }
 
-/// A value as JSON has it: what is not quoted and looks like a number, `true`, `false` or `null` is that.
+/// A value in JSON terms: an unquoted value that looks like a number, `true`, `false` or `null` has that
+/// type.
 fn value(reader: &mut Reader<'_>, node: &Node) -> Option<Value> {
     match &node.kind {
         Kind::Null => Some(Value::Null),

@@ -1,4 +1,5 @@
-//! Reads the top level of a configuration: first what other keys name, then the rest by the table.
+//! Reads the top level of a configuration: first the keys that other keys refer to, then the rest according
+//! to the table.
 
 use std::rc::Rc;
 
@@ -22,7 +23,7 @@ use super::words::is_word_of;
 const FOREIGN_KEYS: &str = "advanced context experimental general globalShortcut hooks ide inputs isUsingBuiltInNodeForMcp mcp \
     model output preferences privacy sandbox security selectedAuthType telemetry theme tools ui version";
 
-/// The configuration on top of `base`: what the file does not say stays as it is there.
+/// The configuration on top of `base`: keys that are missing in the file keep their values from `base`.
 pub(super) fn read(reader: &mut Reader<'_>, root: &Rc<Node>, base: Config, offers: &Offers<'_>) -> Config {
     let mut config = base;
     let Some(mut fields) = reader.fields(root, Config::WHAT) else { return config };
@@ -42,7 +43,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Rc<Node>, base: Config, offer
     section::take_key(reader, &mut fields, "dialect", &mut config);
     read_endpoints(reader, &mut fields, &mut config, before);
     section::take(reader, &mut fields, &Entry::whole(root), &mut config);
-    // A server that is switched off may lack a value and so be missing; a profile names only servers that are there.
+    // A disabled server may lack a value and so be missing; a profile names only existing servers.
     for profile in config.profiles.values_mut() {
         profile.servers.retain(|name| config.mcp_servers.contains_key(name));
     }
@@ -59,7 +60,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Rc<Node>, base: Config, offer
     config
 }
 
-/// The places at which profiles are served.
+/// Reads the endpoints at which profiles are served.
 fn read_endpoints(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut Config, before: usize) {
     let mut written = endpoints::Written::new();
     let mut at = 0..0;
@@ -73,21 +74,21 @@ fn read_endpoints(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut
         (config.endpoints, written) = read;
         at = entry.key_at.clone();
     }
-    // A profile or a dialect that could not be read would make endpoints look other than they are.
+    // If a profile or a dialect could not be read, the check of endpoints would report false faults.
     if reader.faults_so_far() == before {
         claims::check(reader, config, &written, &at);
     }
 }
 
-/// `mcpServers`, or `servers` as one editor calls it, on top of those that there are; the names of all, even of those that
-/// could not be read, so that nobody calls them unknown.
+/// Reads `mcpServers`, or `servers` as one editor calls it, on top of the existing servers. The result contains the names
+/// of all servers, even of those that could not be read, so that these are not reported as unknown.
 fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut Config) {
     let own = fields.take("mcpServers");
     let other = fields.take("servers");
     if let (Some(_), Some(other)) = (own, other) {
         let help = "move its servers under `mcpServers`";
         reader.within("servers", |r| {
-            r.fault(&other.key_at, "`mcpServers` and `servers` say the same thing", help);
+            r.fault(&other.key_at, "`mcpServers` and `servers` mean the same thing", help);
         });
     }
     let base = &config.mcp_servers;
@@ -101,7 +102,7 @@ fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut C
     config.mcp_servers.extend(found.servers);
 }
 
-/// A file that says nothing.
+/// The configuration of an empty file.
 pub(super) fn nothing(reader: &mut Reader<'_>, base: Config) -> Config {
     if base.mcp_servers.is_empty() {
         note_no_servers(reader, 0);
@@ -110,10 +111,10 @@ pub(super) fn nothing(reader: &mut Reader<'_>, base: Config) -> Config {
     Config { profiles, ..base }
 }
 
-/// Allowed, but hardly what somebody wants.
+/// Notes a configuration without servers, which is valid but hardly intended.
 fn note_no_servers(reader: &mut Reader<'_>, at: usize) {
     let help = "add `mcpServers:` with one entry or more";
-    reader.note(&(at..at), "there are no servers, so nothing is offered", help);
+    reader.note(&(at..at), "there are no servers, so there is nothing to serve", help);
 }
 
 fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
@@ -123,15 +124,15 @@ fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
         let key = entry.key.as_str();
         if is_word_of(key, FOREIGN_KEYS) {
             let help = match key {
-                "inputs" => "write ${NAME} for ${input:…} and set that variable",
-                // Gemini's, which may leave servers out.
+                "inputs" => "write ${NAME} instead of ${input:…}, and set that variable",
+                // The key of Gemini, which may exclude servers.
                 "mcp" => "choose servers per profile: profiles.default.servers",
                 "sandbox" => "Dragoman starts servers without a sandbox: let `command` start them in one",
-                _ => "nothing to do; it may stay",
+                _ => "no change needed; you can keep it",
             };
             reader.within(key, |r| r.note(&entry.key_at, format!("`{key}` is not used by Dragoman"), help));
         } else if key.starts_with("x-") {
-            // A place for anchors that are used elsewhere in the file.
+            // A key for anchors that are used elsewhere in the file.
         } else if looks_like_server(&entry.value)
             && suggest::nearest(key, section::keys::<Config>()).is_none()
         {

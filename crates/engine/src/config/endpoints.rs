@@ -1,4 +1,4 @@
-//! `endpoints`: further paths at which a profile is served, and how each behaves.
+//! `endpoints`: additional paths at which a profile is served, and the behavior of each.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +18,7 @@ section! {
     /// A further path at which a profile is served.
     pub struct Endpoint: "a mapping with `path` and `profile`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
-            // With a dialect it may be a path at which Dragoman serves a profile by itself.
+            // With a dialect, the path may be one at which Dragoman itself serves a profile.
             let Some(path) = entry.value.entry("path").filter(|_| entry.value.entry("dialect").is_none()) else { return };
             if !self.path.is_empty() {
                 reader.within("path", |reader| Parsed("a path", further_path).read(reader, path, None));
@@ -37,8 +37,9 @@ section! {
             absent "the dialect's transport; without a dialect `http`";
         /// The path to which clients of an event stream post. Like `path`, it serves one purpose only.
         "message" message: Option<String> = Maybe(Parsed("a path", any_path)),
-            absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (`messagePath` names another); else the path itself";
-        /// `inherit`: as `auth` says; `none`: no authentication here.
+            absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (unless \
+                    `messagePath` names another); otherwise the path itself";
+        /// `inherit` follows the top-level `auth`; `none` requires no authentication.
         "auth" auth: EndpointAuth = Word;
     ]
 }
@@ -54,7 +55,7 @@ fn further_path(path: &Text) -> Result<String, Flaw> {
 words! {
     /// The transport at an endpoint.
     pub enum EndpointTransport {
-        /// Streamable HTTP, or what the dialect answers to messages by POST.
+        /// Streamable HTTP, or the dialect's answers to messages sent by POST.
         Http = "http",
         /// HTTP+SSE of 2024: an event stream by GET, messages by POST.
         Sse = "sse",
@@ -67,19 +68,19 @@ words! {
     /// Authentication at an endpoint.
     #[derive(Default)]
     pub enum EndpointAuth {
-        /// As `auth` says.
+        /// The top-level `auth` applies.
         #[default]
         Inherit = "inherit",
-        /// Nobody is asked.
+        /// No authentication is required.
         None = "none",
     }
 }
 
-/// The endpoints of the file at hand: by path, the index in its list and the place.
+/// The endpoints in the current file: for each path, the index in its list and the position.
 pub(super) type Written = HashMap<String, (usize, Span)>;
 
-/// Reads the further paths, on top of those of the base: one with the same path takes its place. `streams` says whether there
-/// are event streams where a profile is served by a dialect, or by its own.
+/// Reads the additional paths on top of those of the base; an endpoint with the same path replaces the one of the base.
+/// `streams` states if event streams exist where a profile is served in a dialect, or as usual.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: &Entry,
@@ -112,7 +113,7 @@ fn read_one(
     paths: &mut HashSet<String>,
 ) -> Option<Endpoint> {
     let mut endpoint: Endpoint = section::read(reader, item, Endpoint::default())?;
-    // With a slash at the end it is the same path.
+    // A final slash does not make a different path.
     if let Some(path) = item.value.entry("path")
         && !paths.insert(endpoint.path.trim_end_matches('/').to_owned())
     {
@@ -129,7 +130,7 @@ fn read_one(
         endpoint.message = None;
         reader.within("message", |reader| {
             let help = "remove it, or write transport: sse";
-            reader.fault(&message.key_at, "`message` goes with event streams only", help);
+            reader.fault(&message.key_at, "`message` applies only to event streams", help);
         });
     }
     Some(endpoint)

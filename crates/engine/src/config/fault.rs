@@ -1,24 +1,24 @@
-//! Errors of a configuration, and their display: place, line, caret and help.
+//! Errors of a configuration, and their display: position, line, caret and help.
 //!
-//! A fault is complete in itself: it carries its own line of the file, already without secrets.
+//! A fault is self-contained: it contains its line of the file, with secrets already removed.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The most faults, and the most notes, that are reported at once.
+/// The maximum number of faults, and of notes, that are reported at once.
 pub const MAX_REPORTED: usize = 100;
 
-/// Is the configuration refused, or is this only worth knowing?
+/// The severity of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     /// The configuration is refused.
     Fault,
-    /// The configuration is taken as it is.
+    /// The configuration is accepted unchanged.
     Note,
 }
 
-/// One thing that is wrong, or worth knowing, with its place. `Display` shows it as a compiler would, over several
-/// lines and without a newline at the end.
+/// One fault or note with its position. `Display` shows it as a compiler would, over several lines and without a
+/// final newline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Fault or note.
@@ -29,24 +29,24 @@ pub struct Fault {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// The way to the value: `mcpServers.docs.url`, `endpoints[0].path`; empty for the document as a whole.
+    /// The path to the value: `mcpServers.docs.url`, `endpoints[0].path`; empty for the document as a whole.
     pub path: String,
-    /// The text in the file that is meant, on one line and without secrets.
+    /// The text at fault in the file, on one line and without secrets.
     pub offending: String,
     /// The problem.
     pub message: String,
-    /// The advice: what to do about it.
+    /// The suggested fix.
     pub help: String,
     pub(super) excerpt: Excerpt,
 }
 
-/// A piece of one source line with the characters that are pointed at.
+/// A part of one source line, with the highlighted characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,
-    /// The number of characters that come before the first that is pointed at.
+    /// The number of characters before the highlighted ones.
     pub(super) before: usize,
-    /// The number of characters that are pointed at; at least one caret is drawn.
+    /// The number of highlighted characters; at least one caret is drawn.
     pub(super) width: usize,
 }
 
@@ -71,14 +71,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Everything that is wrong with a configuration, in the order of the file; never empty.
+/// All faults of a configuration, in the order of the file; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
-    /// The faults for which the configuration was refused, at most [`MAX_REPORTED`].
+    /// The faults because of which the configuration was rejected, at most [`MAX_REPORTED`].
     pub faults: Vec<Fault>,
-    /// The notes besides, at most [`MAX_REPORTED`].
+    /// The additional notes, at most [`MAX_REPORTED`].
     pub notes: Vec<Fault>,
-    /// The number of faults that there are in all.
+    /// The total number of faults.
     pub total: usize,
 }
 
@@ -89,8 +89,8 @@ impl fmt::Display for Faults {
         }
         let file = self.faults.first().map_or("the configuration", |fault| &*fault.file);
         match self.total {
-            1 => write!(f, "1 fault in {file}")?,
-            total => write!(f, "{total} faults in {file}")?,
+            1 => write!(f, "1 error in {file}")?,
+            total => write!(f, "{total} errors in {file}")?,
         }
         match self.total.saturating_sub(self.faults.len()) {
             0 => Ok(()),

@@ -1,4 +1,5 @@
-//! Patterns over names and URIs: `*` stands for any characters, `?` for one, everything else for itself.
+//! Patterns for names and URIs: `*` matches any characters, `?` matches one, and every other character
+//! matches itself.
 
 use std::borrow::Cow;
 
@@ -7,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 /// The longest pattern, in bytes.
 pub const MAX_GLOB_BYTES: usize = 1024;
 
-/// A checked pattern. Upper and lower case differ, and `*` also crosses `/`.
+/// A checked pattern. Case matters, and `*` also matches `/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     text: Box<str>,
@@ -19,19 +20,19 @@ impl Glob {
     /// Checks a pattern.
     ///
     /// # Errors
-    /// Says in a few words what is wrong with it: empty, too long, negated with `!`, or with a control character.
+    /// A short description of the problem: empty, too long, negated with `!`, or with a control character.
     pub fn parse(pattern: &str) -> Result<Self, &'static str> {
         if pattern.is_empty() {
             return Err("a pattern cannot be empty");
         }
         if pattern.len() > MAX_GLOB_BYTES {
-            return Err("a pattern has at most 1024 bytes");
+            return Err("a pattern can have at most 1024 bytes");
         }
         if pattern.starts_with('!') {
             return Err("a pattern cannot be negated with `!`");
         }
         if pattern.chars().any(char::is_control) {
-            return Err("a pattern cannot hold control characters");
+            return Err("a pattern cannot contain control characters");
         }
         Ok(Self { text: pattern.into(), plain: pattern.find(['*', '?']).unwrap_or(pattern.len()) })
     }
@@ -41,12 +42,12 @@ impl Glob {
         Self { text: "*".into(), plain: 0 }
     }
 
-    /// The pattern as it was written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Does the whole of `name` match? Takes at most `pattern × name` steps and no memory.
+    /// Returns true if the pattern matches all of `name`. Takes at most `pattern × name` steps and no memory.
     pub fn matches(&self, name: &str) -> bool {
         let (plain, wild) = self.text.split_at(self.plain);
         let Some(rest) = name.strip_prefix(plain) else { return false };
@@ -57,11 +58,11 @@ impl Glob {
         }
     }
 
-    /// Is there a text that both match? Takes at most `pattern × pattern` steps.
+    /// Returns true if there is a text that both match. Takes at most `pattern × pattern` steps.
     pub fn meets(&self, other: &Self) -> bool {
         let (own, others): (Vec<char>, Vec<char>) =
             (self.text.chars().collect(), other.text.chars().collect());
-        // Whether what is left of `own` and what is left of `others`, from each place on, have a text in common.
+        // For each position: true if the rest of `own` and the rest of `others` can match the same text.
         let mut after = vec![false; others.len() + 1];
         for at in (0..=own.len()).rev() {
             let mut row = vec![false; others.len() + 1];
@@ -83,16 +84,16 @@ impl Glob {
         after[0]
     }
 
-    /// Does this match whatever the other one matches? Of patterns with `?` it is never said.
+    /// Returns true if this matches every text that the other matches. Always false for a pattern with `?`.
     pub fn covers(&self, other: &Self) -> bool {
-        // What stands for any characters there can then only be taken up by a `*` here.
+        // Only a `*` here can match the wildcards of the other pattern.
         !self.text.contains('?') && self.matches(&other.text)
     }
 }
 
-/// Does the whole of `rest` match?
+/// Returns true if the pattern matches all of `rest`.
 fn matches(mut pattern: &str, mut rest: &str) -> bool {
-    // Where to go on when a guess of how much the last `*` stands for proves wrong: one more character for it.
+    // The position to continue from if the last `*` has matched too little: it then takes one more character.
     let mut retry: Option<(&str, &str)> = None;
     loop {
         let mut pattern_chars = pattern.chars();

@@ -7,8 +7,8 @@ use super::check::Flaw;
 use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address is the same whether it comes as
-/// itself or mapped into IPv6 (RFC 4291 section 2.5.5.2).
+/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. An IPv4 address and its form mapped into IPv6
+/// count as equal (RFC 4291 section 2.5.5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpRange(IpNet);
 
@@ -16,14 +16,14 @@ impl IpRange {
     /// Reads a range.
     ///
     /// # Errors
-    /// Says what is wrong, and how to write it.
+    /// The problem, and the correct form.
     pub(crate) fn parse(text: &str) -> Result<Self, Flaw> {
         let refused = |reason| Flaw::new(reason, "write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7");
         let (address, bits) =
             text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
-        let written: IpAddr = address.parse().map_err(|_| refused("this is no IP address"))?;
+        let written: IpAddr = address.parse().map_err(|_| refused("this is not an IP address"))?;
         let first = written.to_canonical();
-        let no_bits = || refused("what stands behind the `/` is no number of bits of this address");
+        let no_bits = || refused("the number behind the `/` is not a valid prefix length for this address");
         let range = match bits {
             None => IpNet::from(first),
             Some(bits) => {
@@ -32,8 +32,9 @@ impl IpRange {
                 // The mapped addresses are ::ffff:0:0/96; a wider range holds more than IPv4.
                 let is_mapped = written.is_ipv6() && first.is_ipv4();
                 let bits = if is_mapped {
-                    bits.checked_sub(96)
-                        .ok_or_else(|| refused("a range of mapped addresses has at least 96 bits"))?
+                    bits.checked_sub(96).ok_or_else(|| {
+                        refused("a range of IPv4-mapped addresses needs a prefix length of at least 96")
+                    })?
                 } else {
                     bits
                 };
@@ -42,7 +43,7 @@ impl IpRange {
         };
         if range.trunc() != range {
             let help = format!("write {}", range.trunc());
-            return Err(Flaw::telling("the address has bits beyond those that count", help));
+            return Err(Flaw::telling("the address has bits set beyond the prefix length", help));
         }
         Ok(Self(range))
     }
@@ -53,7 +54,8 @@ impl IpRange {
     }
 }
 
-/// The network of `ipv6_bits` bits that an IPv6 address is in; an IPv4 address, mapped or not, stays itself.
+/// The network of `ipv6_bits` bits that contains an IPv6 address; an IPv4 address, mapped or not, is returned
+/// as IPv4.
 pub fn address_block(address: IpAddr, ipv6_bits: u8) -> IpAddr {
     let address = address.to_canonical();
     let bits = if address.is_ipv4() { 32 } else { ipv6_bits };

@@ -1,4 +1,4 @@
-//! Names of things that other keys name: servers, profiles and dialects. It must not know how they are read.
+//! Names that other keys refer to: servers, profiles and dialects. It must not know how they are read.
 
 use indexmap::IndexSet;
 
@@ -6,10 +6,10 @@ use super::read::clip;
 use super::suggest;
 use super::text::Text;
 
-/// The most names that a fault lists.
+/// The maximum number of names that a fault lists.
 const MOST_LISTED: usize = 16;
 
-/// A kind of thing that other keys name.
+/// A kind of name that other keys refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Known {
     Server,
@@ -23,7 +23,7 @@ impl Known {
     }
 }
 
-/// The names that there are, even of what could not be read, so that nobody calls it unknown.
+/// The known names, even of values that could not be read, so that these are not reported as unknown.
 #[derive(Default)]
 pub(super) struct KnownNames([IndexSet<String>; 3]);
 
@@ -33,12 +33,13 @@ impl KnownNames {
         &self.0[kind as usize]
     }
 
-    /// Makes names known.
+    /// Adds names.
     pub(super) fn add(&mut self, kind: Known, names: impl IntoIterator<Item = String>) {
         self.0[kind as usize].extend(names);
     }
 
-    /// Says that there is no such server, profile or dialect, and which one may be meant; nothing when there is one.
+    /// A flaw that reports an unknown server, profile or dialect and suggests the name that was probably meant;
+    /// `None` for a known name.
     pub(super) fn unknown(&self, name: &Text, kind: Known) -> Option<(String, String)> {
         let (names, what) = (self.all(kind), kind.word());
         if names.contains(name.expose()) {
@@ -46,11 +47,11 @@ impl KnownNames {
         }
         let help = suggest::or(name.expose(), names.iter().map(String::as_str), || {
             if names.is_empty() {
-                return format!("there is no {what} yet: add it, or remove this");
+                return format!("there is no {what} yet: add one, or remove this");
             }
             let mut listed: Vec<String> = names.iter().take(MOST_LISTED).map(|name| clip(name)).collect();
             listed.extend((names.len() > MOST_LISTED).then(|| "…".to_owned()));
-            format!("there are: {}", listed.join(", "))
+            format!("available: {}", listed.join(", "))
         });
         Some((format!("there is no {what} `{}`", clip(name.shown())), help))
     }

@@ -33,7 +33,7 @@ section! {
     /// Upper bounds on sizes, counts and times. Bytes are a number or `64KiB`, `4MiB`; times are a number of seconds or `500ms`,
     /// `10s`, `30m`, `1h`.
     pub struct Limits: "a mapping of limits" {
-        /// A default gives way to what somebody set; two values that somebody set must agree.
+        /// Adapts a default to a configured value; two configured values must agree.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let (idle, whole) = (self.call_idle_timeout, self.call_timeout);
             let written = (entry.value.entry("callIdleTimeout"), entry.value.entry("callTimeout"));
@@ -42,7 +42,7 @@ section! {
             }
             if let (Some(entry), Some(_)) = written {
                 let (idle, whole) = (units::show_time(idle), units::show_time(whole));
-                let message = format!("a call may be silent for {idle}, but last only {whole}");
+                let message = format!("the idle timeout of a call ({idle}) is longer than its total timeout ({whole})");
                 let help = "set callIdleTimeout to at most callTimeout";
                 reader.within("callIdleTimeout", |reader| reader.fault(&entry.value.at, message, help));
             } else if whole < Self::default().call_timeout {
@@ -62,8 +62,8 @@ section! {
         "line" line: usize = bytes(KIB, 256 * MIB), default 16 * MIB;
         /// The maximum size of a message from an upstream server, over any transport: an answer, an event or a line.
         "result" result: usize = bytes(KIB, 1024 * MIB), default 64 * MIB;
-        /// The memory for all large messages together, of clients and servers. Beyond it they wait for one another, and are
-        /// refused in the end.
+        /// The memory for all large messages together, of clients and servers. Beyond this limit, messages wait for others to
+        /// finish, and are refused if none does in time.
         "memory" memory: Option<usize> = Maybe(bytes(64 * MIB, 1 << 50)), absent "half of the memory that the process may use";
         /// The maximum nesting depth of JSON in a message.
         "jsonDepth" json_depth: usize = number(8, 128), default 128;
@@ -73,8 +73,8 @@ section! {
         "sessions" sessions: usize = number(1, 1_000_000), default 10_000;
         /// The time without a request or an open stream after which a session ends.
         "sessionIdle" session_idle: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(30);
-        /// The time after its last use for which a session can be restored, and for which a replaced key still opens what it
-        /// sealed.
+        /// The time for which a session can be restored after its last use, and for which a replaced key still opens the data
+        /// that it sealed.
         "sessionLifetime" session_lifetime: Duration = time(MINUTE, Duration::from_hours(30 * 24)), default Duration::from_hours(24);
         /// The maximum number of open event streams per session.
         "streamsPerSession" streams_per_session: usize = number(1, 1024), default 64;
@@ -90,7 +90,8 @@ section! {
         "callIdleTimeout" call_idle_timeout: Duration = time(Duration::from_millis(100), HOUR), default MINUTE;
         /// The total time that a call may take, whatever progress it reports.
         "callTimeout" call_timeout: Duration = time(Duration::from_millis(100), Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The time that a request which was not executed waits for its server to come back, at most half of its own time.
+        /// The time that a request that was not executed waits for its server to return, at most half of the request's own
+        /// timeout.
         "resendWait" resend_wait: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
         /// The time to connect to an upstream server, including TLS.
         "connectTimeout" connect_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);

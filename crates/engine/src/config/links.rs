@@ -1,4 +1,5 @@
-//! The ways to reach a server outside of Dragoman: a program with its arguments and variables, or a URL with its headers.
+//! The ways to reach a server outside of Dragoman: a program with its arguments and environment variables, or a URL with
+//! its headers.
 
 use http::HeaderName;
 use http::header::AUTHORIZATION;
@@ -16,27 +17,27 @@ use super::spellings::{Afresh, Apart, Bytes, List, Mapping, Maybe, Number, Serve
 use super::text::Text;
 
 /// A value as a text, such as of a variable or of a header.
-const VALUE: &str = "a value as a text, such as \"\" or \"${NAME}\"";
+const VALUE: &str = "a value as a string, such as \"\" or \"${NAME}\"";
 
 section! {
-    /// A child process that speaks over its standard input and output.
+    /// A child process that communicates over its standard input and output.
     pub struct StdioLink: "a mapping with `command`" {
-        /// `type: stdio` may be written; the kind of link keeps it.
+        /// Allows `type: stdio`, which selects this kind of link.
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
             schema.remove("additionalProperties");
             if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-                let stdio = json_schema!({ "const": "stdio", "description": "May be left out." });
+                let stdio = json_schema!({ "const": "stdio", "description": "The transport. Optional." });
                 properties.insert("type".to_owned(), stdio.to_value());
             }
         }
     } [
         /// A program: a path, or a name that is looked up in `PATH`. No shell is involved.
-        "command" command: Text = Sound("the program's name as a text", check::command), default Text::plain(""),
+        "command" command: Text = Sound("the program's name as a string", check::command), default Text::plain(""),
             needed "command: npx";
         /// The program's arguments, one by one.
         "args" args: Vec<Text> = List {
             what: "a list of arguments",
-            item: ServerText { what: "an argument as a text", secret: false, check: check::no_nul_text },
+            item: ServerText { what: "an argument as a string", secret: false, check: check::no_nul_text },
             or_one: false,
         };
         /// Environment variables, in addition to the few that every child process gets.
@@ -61,8 +62,8 @@ section! {
     pub struct HttpLink: "a mapping with `url`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             if let Some(oauth) = entry.value.entry("oauth").filter(|_| self.headers.contains_key(&AUTHORIZATION)) {
-                let help = "keep `headers` for a token of your own, or `oauth` to ask users for their consent";
-                let message = "`oauth` does not go with a header `Authorization`";
+                let help = "keep `headers` to send a token of your own, or `oauth` to ask users for their consent";
+                let message = "`oauth` cannot be combined with an `Authorization` header";
                 reader.within("oauth", |reader| reader.fault(&oauth.key_at, message, help));
             }
         }
@@ -82,13 +83,14 @@ section! {
             key: check::header_name,
             value: ServerText { what: VALUE, secret: true, check: check::header_value },
         };
-        /// Dragoman's client at the server's authorization server, for servers that require consent and let nobody register.
+        /// Dragoman's client at the server's authorization server, for servers that require consent but do not let clients
+        /// register themselves.
         "oauth" oauth: Option<OAuthClient> = Maybe(Afresh), see "[consent.md](consent.md#optional-settings)";
     ]
 }
 
 impl HttpLink {
-    /// Returns true where what goes to this server crosses another network unencrypted.
+    /// Returns true if requests to this server cross another network unencrypted.
     pub fn is_in_the_clear(&self) -> bool {
         check::is_readable_on_the_way(self.url.expose())
     }
@@ -97,7 +99,7 @@ impl HttpLink {
 /// The HTTP transport of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpTransport {
-    /// Nobody said: try Streamable HTTP, then HTTP+SSE.
+    /// Not configured: try Streamable HTTP, then HTTP+SSE.
     #[default]
     Auto,
     /// Streamable HTTP (`http` or `streamable-http`).
@@ -106,8 +108,8 @@ pub enum HttpTransport {
     Sse,
 }
 
-/// A program: one that `chosen` names, or that of the base. What is not said beside it is as in the base, if that has the
-/// same program.
+/// Reads a program: the one that `chosen` names, or that of the base. Missing keys keep their values from the base if it
+/// has the same program.
 pub(super) fn read_stdio(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -118,7 +120,7 @@ pub(super) fn read_stdio(
     let command = match chosen {
         None => base.map(|base| base.command.clone()),
         Some(entry) => reader.within("command", |reader| {
-            let spelling = Sound("the program's name as a text", check::command);
+            let spelling = Sound("the program's name as a string", check::command);
             let command = spelling.read(reader, entry, None)?;
             note_shell_line(reader, entry, &command, fields.has("args"));
             Some(command)
@@ -130,18 +132,18 @@ pub(super) fn read_stdio(
     Some(StdioLink { command: command?, ..link })
 }
 
-/// A whole command line in `command` is a frequent slip; a path with blanks is not one.
+/// Notes a whole command line in `command`, a frequent mistake. A path with spaces is not one.
 fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_args: bool) {
     let text = command.expose().trim();
     let program = text.split_whitespace().next().unwrap_or_default();
     if !has_args && program != text && !program.contains(['/', '\\']) {
         let help = "if these are arguments, write them one by one: command: npx, args: [-y, package]";
-        reader.note(&entry.value.at, "no shell reads this: it is taken as the name of one program", help);
+        reader.note(&entry.value.at, "no shell interprets this: it is used as the name of one program", help);
     }
 }
 
-/// A URL: one that `chosen` names, or that of the base. What is not said beside it is as in the base, if that has the same
-/// URL: headers for one server are no other's business.
+/// Reads a URL: the one that `chosen` names, or that of the base. Missing keys keep their values from the base if it has
+/// the same URL, because headers for one server must not reach another.
 pub(super) fn read_http(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -155,7 +157,7 @@ pub(super) fn read_http(
         Some(entry) => reader.within(&entry.key, |reader| {
             let spelling = ServerText { what: "a URL", secret: false, check: check::url };
             let text = spelling.read(reader, entry, None)?;
-            // A query often carries a key; nobody needs it in a log.
+            // A query often contains a key, which is not needed in a log.
             let shown = text.shown().split_once('?').map(|(address, _)| format!("{address}?***"));
             Some(shown.map_or(text.clone(), |shown| text.clone().shown_as(&shown)))
         }),

@@ -10,7 +10,7 @@ use super::parse::Entry;
 use super::read::{Reader, clip};
 use super::spellings::{Spelling, one_or_many};
 
-/// The most addresses.
+/// The maximum number of addresses.
 const MOST: usize = 64;
 
 /// An address, or a list of addresses.
@@ -39,7 +39,7 @@ impl Spelling<Vec<SocketAddr>> for Addresses {
             if address.port() != 0 && addresses.contains(&address) {
                 reader.fault(
                     &item.at,
-                    format!("`{}` stands twice", clip(text.shown())),
+                    format!("`{}` occurs twice", clip(text.shown())),
                     "keep one of the two",
                 );
                 continue;

@@ -1,4 +1,4 @@
-//! From the text of a configuration file to the model, or to everything that is wrong with it.
+//! From the text of a configuration file to the model, or to all of its faults.
 
 use indexmap::IndexMap;
 
@@ -12,14 +12,14 @@ use super::read::{Findings, Reader};
 use super::source::Source;
 use super::substitute::Lookup;
 
-/// A configuration that can be used, and what is worth knowing about it.
+/// A valid configuration, with its notes.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The configuration, complete and checked.
     pub config: Config,
-    /// Things worth knowing, in file order.
+    /// The notes, in file order.
     pub notes: Vec<Fault>,
-    /// The line of the first secret that stands in the text itself, if there is one.
+    /// The line of the first literal secret in the text, if there is one.
     pub literal_secret: Option<usize>,
 }
 
@@ -28,25 +28,25 @@ pub struct Loaded {
 /// An empty text is a configuration without servers.
 ///
 /// # Errors
-/// All faults at once, in file order; only a syntax error stands alone.
+/// All faults at once, in file order; only a syntax error is reported alone.
 pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
     load_knowing(None, text, file, lookup, &|_| None)
 }
 
-/// Reads a configuration that extends another one, such as a preset: what it does not say stays as it is in `base`.
+/// Reads a configuration that extends another one, such as a preset: missing keys keep their values from `base`.
 ///
-/// Mappings are joined key by key (servers, profiles and what they say, `auth`, `limits`, `dialects`, `audit`), a server is
-/// replaced as a whole, endpoints are joined by their paths, and other lists are replaced. A default profile that has all
-/// servers of the base has the new ones, too.
+/// Mappings are merged key by key (servers, profiles and their keys, `auth`, `limits`, `dialects`, `audit`), a server is
+/// replaced as a whole, endpoints are merged by their paths, and other lists are replaced. A default profile with all
+/// servers of the base gets the new ones, too.
 ///
 /// # Errors
-/// As [`load`]; places are those of the text.
+/// As [`load`]; positions refer to the text.
 pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
     load_knowing(Some(base), text, file, lookup, &|_| None)
 }
 
-/// Reads a configuration, one that extends `base` if there is such, with notes on names of tools and prompts that embedded
-/// servers do not have: `offers` says what they do.
+/// Reads a configuration, which extends `base` if given. Adds notes on names of tools and prompts that embedded servers do
+/// not have; `offers` returns the names that they have.
 ///
 /// # Errors
 /// As [`load`].
@@ -57,10 +57,11 @@ pub fn load_knowing(
     lookup: &Lookup<'_>,
     offers: &Offers<'_>,
 ) -> Result<Loaded, Faults> {
-    // The default profile has its place in the file, or comes last.
+    // The default profile keeps its position in the file, or comes last.
     let base = base.unwrap_or_else(|| Config { profiles: IndexMap::new(), ..Config::default() });
     if text.len() > MAX_FILE_BYTES {
-        let help = "split the servers over several Dragomans, or move long texts to files: ${file:path}";
+        let help =
+            "split the servers among several Dragoman processes, or move long strings to files: ${file:path}";
         let broken =
             Broken { at: 0..0, message: "the file has more than 4MiB".to_owned(), help: help.to_owned() };
         return Err(refused(&Source::new(""), file, lookup, broken));
@@ -101,8 +102,8 @@ fn refused(source: &Source<'_>, file: &str, lookup: &Lookup<'_>, broken: Broken)
     all(reader.finish())
 }
 
-/// Editors allow `//` and `/* */` in their JSON. Blanks them out, so that every place in the file stays where it is;
-/// only where the text is JSON by its first characters, since `//` means nothing in YAML.
+/// Replaces the comments `//` and `/* */`, which editors allow in their JSON, with blanks, so that every position in
+/// the file stays the same. Only text whose first characters are JSON is changed, since `//` has no meaning in YAML.
 fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
     if !starts_as_json(text) || !(text.contains("//") || text.contains("/*")) {
         return text.into();
@@ -138,7 +139,7 @@ fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
     String::from_utf8(bytes).map_or(text.into(), Into::into)
 }
 
-/// `{`, then a quoted key or the end, with comments and blanks anywhere between.
+/// Returns true for `{` followed by a quoted key or the end, with comments and white space anywhere between.
 fn starts_as_json(text: &str) -> bool {
     let mut rest = text.trim_start_matches('\u{feff}');
     let mut open = false;

@@ -1,4 +1,4 @@
-//! `management`: whether servers and profiles can be changed over HTTP, and by whom.
+//! `management`: changes to servers and profiles over HTTP, and the callers that may make them.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use super::source::Span;
 use super::spellings::{Maybe, Within};
 
 section! {
-    /// Changes of servers and profiles over HTTP, below `/api`. Whoever may make them can start programs as the user whom
+    /// Changes of servers and profiles over HTTP, below `/api`. Callers that may make them can start programs as the user that
     /// Dragoman runs as.
     pub struct Management: "true, false, or a mapping with `who` or `rate`" [
-        /// The callers that may change servers and profiles. It is required if people log in: with `auth.users`, `auth.site`
-        /// or `auth.jwt`.
+        /// The callers that may change servers and profiles. It is required if people log in with `auth.users`, `auth.site` or
+        /// `auth.jwt`.
         "who" who: Option<Who> = Maybe(Within), absent "callers whose credentials are valid for all profiles";
         /// The number of requests from one caller within a period, and of failed logins from one address.
         "rate" rate: RequestRate = Rate { least: 1 },
@@ -23,13 +23,14 @@ section! {
     ]
 }
 
-/// Returns true if everybody who can log in, as people do, may change servers and so start programs: nobody says who may.
+/// Returns true if every user who can log in may change servers, and so start programs, because the configuration does
+/// not limit who may.
 pub(super) fn is_for_every_login(management: Option<&Management>, auth: &Auth) -> bool {
     management.is_some_and(|management| management.who.is_none())
         && (!auth.users.is_empty() || auth.site.is_some() || !auth.jwt.is_empty())
 }
 
-/// Refuses what is for every login; `at` is what makes it so.
+/// Rejects management that is open to every login; `at` is the position of its cause.
 pub(super) fn check(reader: &mut Reader<'_>, management: Option<&Management>, auth: &Auth, at: &Span) {
     if !is_for_every_login(management, auth) {
         return;
@@ -39,8 +40,8 @@ pub(super) fn check(reader: &mut Reader<'_>, management: Option<&Management>, au
     let ways: Vec<String> =
         ways.iter().filter(|(is_there, _)| *is_there).map(|(_, way)| format!("`auth.{way}`")).collect();
     let message = format!(
-        "everybody who can log in by {} may change servers here, and so start programs on this machine",
+        "everybody who can log in by {} may change servers here, and can therefore start programs on this machine",
         ways.join(" or ")
     );
-    reader.fault(at, message, "say who may: `management: { who: { user: [NAME] } }`");
+    reader.fault(at, message, "restrict this: `management: { who: { user: [NAME] } }`");
 }

@@ -1,29 +1,29 @@
-//! Finds the pieces of a configuration file that are secrets, so that no report ever quotes them.
+//! Finds the secret parts of a configuration file, so that no report quotes them.
 
 use super::parse::{Kind, Node};
 use super::source::{Source, Span};
 use super::substitute::literal_ranges;
 
-/// Keys whose values are secret as a whole, whatever stands below them.
+/// Keys whose values are secret as a whole, including everything below them.
 const SECRET_BLOCKS: &[&str] = &["bearer", "env", "headers", "users"];
-/// Parts of a key that say that its value is secret.
+/// Words in a key that mark its value as secret.
 const SECRET_WORDS: &[&str] =
     &["authorization", "token", "secret", "password", "passwd", "apikey", "cookie", "credential", "clientid"];
 
-/// The literal text of everything that looks secret. `${NAME}` stays visible: it is only a name.
+/// The spans of all literal text that looks secret. `${NAME}` stays visible, because it is only a name.
 pub(super) fn secrets_of(source: &Source<'_>, root: &Node) -> Vec<Span> {
     let mut secrets = Vec::new();
     walk(source, root, false, &mut secrets);
     secrets
 }
 
-/// The first secret that stands in the file as it is, rather than as `${…}`. Unlike [`secrets_of`], which rather hides too much, it
-/// takes only what is called a secret, and of that no flags, numbers and addresses.
+/// The first literal secret in the file, as opposed to `${…}`. [`secrets_of`] rather hides too much. This function only takes
+/// values whose key marks them as secret, except for flags, numbers and addresses.
 pub(super) fn first_literal(root: &Node) -> Option<Span> {
     literal_below(root, false)
 }
 
-/// The words of keys that hold secrets, besides those of [`SECRET_WORDS`].
+/// The words in keys of secret values, in addition to [`SECRET_WORDS`].
 const KEY_WORDS: &[&str] = &["accesskey", "privatekey", "passphrase", "bearer"];
 
 fn literal_below(node: &Node, secret: bool) -> Option<Span> {
@@ -35,7 +35,7 @@ fn literal_below(node: &Node, secret: bool) -> Option<Span> {
             let plain = plain_key(&entry.key);
             let named = SECRET_WORDS.iter().filter(|word| **word != "clientid").chain(KEY_WORDS);
             let is_named = named.into_iter().any(|word| plain.contains(word));
-            // What stands deeper under such a key is settings, but for a list of secrets.
+            // Deeper values under such a key are settings, except for a list of secrets.
             let is_map = matches!(entry.value.kind, Kind::Map(_));
             literal_below(&entry.value, is_named && !is_map)
         }),
@@ -66,7 +66,7 @@ fn walk(source: &Source<'_>, node: &Node, secret: bool, secrets: &mut Vec<Span>)
     }
 }
 
-/// A key's letters and digits, in small letters.
+/// A key's letters and digits, in lower case.
 fn plain_key(key: &str) -> String {
     key.chars().filter(char::is_ascii_alphanumeric).map(|char| char.to_ascii_lowercase()).take(64).collect()
 }
@@ -84,13 +84,13 @@ fn literals(source: &Source<'_>, at: &Span) -> Vec<Span> {
     literal_ranges(inside).into_iter().map(|range| from + range.start..from + range.end).collect()
 }
 
-/// User name, password and query of a URL.
+/// The user name, password and query of a URL.
 fn in_url(source: &Source<'_>, at: &Span) -> Vec<Span> {
     let raw = source.slice(at);
     let Some(authority) = raw.find("://").map(|found| found + 3) else { return Vec::new() };
     let mut pieces = Vec::new();
     let end = raw[authority..].find(['/', '?', '#']).map_or(raw.len(), |found| authority + found);
-    // A password may itself hold one of the characters that end an authority.
+    // A password may itself contain a character that ends an authority.
     let user_end = raw[authority..end].rfind('@').map(|found| authority + found);
     if let Some(user_end) = user_end.or_else(|| raw[authority..].find('@').map(|found| authority + found)) {
         pieces.push(authority..user_end);
@@ -106,8 +106,8 @@ fn in_url(source: &Source<'_>, at: &Span) -> Vec<Span> {
     literal.map(|range| at.start + range.start..at.start + range.end).collect()
 }
 
-/// The same for a file that could not be parsed, by the looks of its lines: what follows a word such as `token` on the
-/// line, and everything on a line that follows an `env` or `headers` key.
+/// The same for a file that could not be parsed, judged by its lines: everything after a word such as `token` on its
+/// line, and all lines that follow an `env` or `headers` key.
 pub(super) fn secrets_of_broken(text: &str) -> Vec<Span> {
     let mut secrets = Vec::new();
     let mut start = 0;
@@ -134,7 +134,7 @@ pub(super) fn secrets_of_broken(text: &str) -> Vec<Span> {
     secrets
 }
 
-/// The place where the key `key` starts on a line, quoted or not.
+/// The position at which the key `key` starts on a line, quoted or not.
 fn key_end(line: &str, key: &str) -> Option<usize> {
     line.match_indices(key).map(|(at, _)| at).find(|at| {
         let before = line[..*at].chars().next_back();

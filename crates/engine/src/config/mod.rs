@@ -1,14 +1,14 @@
-//! The configuration: from the text of a file to checked values, or to everything that is wrong with it at once.
+//! The configuration: from the text of a file to checked values, or to all of its faults at once.
 //!
-//! Pure: files, environment and clock are the caller's; `${…}` is filled in through [`Lookup`].
+//! Pure: the caller supplies files, environment and clock; `${…}` is filled in through [`Lookup`].
 //!
-//! The way of a text: `parse` makes a tree of nodes with places, `mask` finds what must not be quoted, `document` reads the tree
-//! through `read`, which fills in `${…}` by `substitute` and gathers faults; where nothing is wrong `advice` notes what cannot be
-//! meant. What comes out is the `model`.
+//! A text is processed in this order: `parse` builds a tree of nodes with positions, `mask` finds the parts that must not be
+//! quoted, and `document` reads the tree through `read`, which fills in `${…}` by `substitute` and collects faults. If there are
+//! none, `advice` adds notes on settings that are probably not intended. The result is the `model`.
 //!
-//! Each section is a table of keys, declared by the macro of `rows` on the mechanism of `section`: a row is a key with its field, its spelling, its default and
-//! what it means, and the struct, the reader, the schema and the documentation come from it. How values are written is in
-//! `spellings`, what they mean in `check`.
+//! Each section is a table of keys, declared by the macro in `rows` with the mechanism of `section`. A row is a key with its
+//! field, spelling, default and meaning. The struct, the reader, the schema and the documentation are generated from it. The
+//! spellings of values are in `spellings`, their checks in `check`.
 
 mod access;
 mod advice;

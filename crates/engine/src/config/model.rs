@@ -1,4 +1,4 @@
-//! The top level of the configuration as the rest of Dragoman sees it: checked, complete, with every default filled in.
+//! The top level of the configuration as the rest of Dragoman sees it: checked, complete, with all defaults filled in.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -28,16 +28,16 @@ use super::text::Text;
 use super::tls::Tls;
 use crate::dialect_rows::Dialect;
 
-/// The address by default: loopback only.
+/// The default address: loopback only.
 pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8808);
 
-/// The most rules: each is looked at for each call.
+/// The maximum number of rules, because each rule is checked for each call.
 const MAX_RULES: usize = 1000;
 
 section! {
     /// The configuration of Dragoman: servers, the views on them, callers and limits.
     pub struct Config: "a mapping with `mcpServers`, `listen`, …" {
-        /// Lets a file name its own schema, and keep anchors under `x-…`.
+        /// Allows a file to name its own schema, and to keep anchors under `x-…`.
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
             if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
                 let own = json!({ "type": "string", "description": "This schema, for editors." });
@@ -51,10 +51,10 @@ section! {
         "listen" listen: Vec<SocketAddr> = Addresses, default vec![DEFAULT_LISTEN];
         /// The files for TLS at these addresses: `cert`, `key`, `clientCa`.
         "tls" tls: Option<Tls> = Maybe(Within), absent "no TLS", see "[tls.md](tls.md)";
-        /// The servers behind Dragoman, by name, as every MCP client writes them. A name has 1 to 32 characters from
+        /// The servers behind Dragoman, by name, in the format of MCP clients. A name has 1 to 32 characters from
         /// `A-Z a-z 0-9 _ . -` and no `__`.
         "mcpServers" mcp_servers: IndexMap<String, Server> = Apart(by_name::<Server>), absent "none";
-        /// Named views, each on some of the servers, served at `/mcp/NAME`; the one named `default` also at `/mcp`.
+        /// Named views of some of the servers, each served at `/mcp/NAME`. The profile `default` is also served at `/mcp`.
         "profiles" profiles: IndexMap<String, Profile> = Apart(by_name::<Profile>),
             default IndexMap::from([(DEFAULT_PROFILE.to_owned(), Profile::default())]), absent "`default` with all servers";
         /// Additional paths that serve a profile.
@@ -70,14 +70,14 @@ section! {
         "allowedOrigins" allowed_origins: Vec<String> = texts(allowed_origin), absent "none";
         /// The accepted ways to authenticate.
         "auth" auth: Auth = Within, absent "no authentication";
-        /// Rules on who may use which tools, prompts and resources. Rules that deny always count. As soon as one rule allows something, only
-        /// what is allowed may be used.
+        /// Rules on who may use which tools, prompts and resources. Deny rules always apply. If any rule allows something,
+        /// everything that no rule allows is denied.
         "access" access: Vec<AccessRule> = Sections {
             what: "a list of rules",
             items: "rules",
             least: 0,
             most: MAX_RULES,
-            help: "write at most 1000; patterns speak of many tools at once",
+            help: "write at most 1000; one pattern can match many tools",
         }, absent "everyone may use everything", see "[access.md](access.md)";
         /// Limits on the number of requests within a period.
         "rateLimits" rate_limits: Vec<RateLimit> = Sections {
@@ -92,8 +92,8 @@ section! {
         /// The state of the servers in which `/ready` answers 200: `started` (each was tried once, or its lists are known from an
         /// earlier run), `any` (at least one can be used), `all`. Servers with `optional` do not count.
         "ready" ready: Readiness = Word, see "[reliability.md](reliability.md#ready)";
-        /// Allows servers and profiles to be changed over HTTP while Dragoman serves: `true`, or a mapping. Whoever may do that can
-        /// start programs.
+        /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers with this
+        /// right can start programs.
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
         /// The dialect of profiles that do not set their own: `standard`, another built-in dialect, or one of `dialects`.
         "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "`standard`",
@@ -102,8 +102,8 @@ section! {
         "dialects" dialects: IndexMap<String, Dialect> = Apart(by_name::<DialectDifference>), absent "none";
         /// The folder for keys, records and consents.
         "stateFolder" state_folder: Option<Text> = Maybe(path()), absent "`dragoman` in the user's data folder";
-        /// The file of the keys that seal what clients carry for Dragoman, such as session ids. Processes that share it
-        /// understand each other's.
+        /// The file of the keys that seal the data that clients hold for Dragoman, such as session ids. Processes that share the
+        /// file accept each other's data.
         "keyRing" key_ring: Option<Text> = Maybe(path()), absent "`keyring` in the state folder",
             see "[keyring.md](keyring.md)";
         /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Users return there
@@ -111,8 +111,8 @@ section! {
         "publicUrl" public_url: Option<String> = Maybe(Parsed("a URL", site)),
             absent "the host of `auth.oauth.resource`, else the listening address", see "[consent.md](consent.md)";
         /// The proxies trusted to name the client in `X-Forwarded-For`: `true` for one, their number, or their networks. It
-        /// counts for `access` rules with `ip`, limits, quotas and the record of calls. Set it only behind such proxies: anybody
-        /// else may write there what they like.
+        /// applies to `access` rules with `ip`, limits, quotas and the record of calls. Set it only behind such proxies:
+        /// otherwise, clients can write any address into this header.
         "trustForwardedFor" trust_forwarded_for: TrustedProxies = Proxies, see "[access.md](access.md#behind-a-proxy)";
     ]
 }
@@ -122,23 +122,23 @@ fn by_name<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 impl Config {
-    /// Returns true if the default profile has all servers, because nobody chose some. One that names them all has been chosen.
+    /// Returns true if the default profile has all servers because none were chosen. Naming all of them counts as a choice.
     pub fn default_has_all(&self) -> bool {
         self.profiles.get(DEFAULT_PROFILE).is_some_and(|profile| !profile.chosen)
     }
 
-    /// Returns true if everybody, everywhere, has to show who they are.
+    /// Returns true if every caller has to authenticate at every endpoint.
     pub fn asks_everybody(&self) -> bool {
         self.auth.asks() && self.endpoints.iter().all(|endpoint| endpoint.auth == EndpointAuth::Inherit)
     }
 
-    /// The dialect of a profile where no endpoint says otherwise; `None` for the standard.
+    /// The dialect of a profile unless an endpoint overrides it; `None` for the standard.
     pub fn dialect_of(&self, profile: &str) -> Option<&str> {
         let own = self.profiles.get(profile).and_then(|profile| profile.dialect.as_deref());
         own.or(self.dialect.as_deref())
     }
 
-    /// The dialect of this name: one's own, or a built-in one.
+    /// The dialect of this name: a custom or a built-in one.
     pub fn dialect_named(&self, name: &str) -> Option<Dialect> {
         self.dialects.get(name).cloned().or_else(|| Dialect::base(name))
     }

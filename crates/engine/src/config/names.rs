@@ -1,6 +1,6 @@
-//! Names of tools and prompts that nothing has, in the rules of profiles, of access and of rates: those without the server
-//! that they should begin with, those of servers that are not there, and those that an embedded server does not have. What
-//! other servers offer nobody knows before they are asked.
+//! Notes on names of tools and prompts that match nothing, in the rules of profiles, access and rates: names without the
+//! required server prefix, names of unknown servers, and names that an embedded server does not have. The offers of other
+//! servers are unknown until the servers are asked.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,10 +26,10 @@ pub struct Offered {
     pub prompts: Vec<String>,
 }
 
-/// Says what an embedded server offers; nothing where that cannot be known without asking somebody.
+/// Returns the offer of an embedded server; `None` if it cannot be known without a request.
 pub type Offers<'a> = dyn Fn(&NativeLink) -> Option<Offered> + 'a;
 
-/// The kind of thing that a name is meant for.
+/// The kind of item that a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Tool,
@@ -53,11 +53,11 @@ impl What {
     }
 }
 
-/// The names that there are.
+/// The known names.
 pub(super) struct Names<'a> {
     config: &'a Config,
     offers: &'a Offers<'a>,
-    /// The offers of embedded servers, as far as somebody wanted to know.
+    /// The offers of embedded servers, as far as they were needed.
     known: RefCell<HashMap<String, Option<Rc<Offered>>>>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Names<'a> {
         Self { config, offers, known: RefCell::default() }
     }
 
-    /// Names in the rules of a profile: those that things have before they are renamed.
+    /// Checks names in the rules of a profile, which refer to the names before renaming.
     pub(super) fn of_profile(&self, reader: &mut Reader<'_>, node: &Node, profile: &Profile) {
         let servers: Vec<&str> = profile.servers.iter().map(String::as_str).collect();
         for (kind, what) in [("tools", What::Tool), ("prompts", What::Prompt)] {
@@ -88,7 +88,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Names as clients see them.
+    /// Checks names as clients see them.
     pub(super) fn public(&self, reader: &mut Reader<'_>, entry: &Entry, what: What) {
         let profiles = &self.config.profiles;
         let is_new = |profile: &Profile, name: &str| {
@@ -109,7 +109,7 @@ impl<'a> Names<'a> {
         });
     }
 
-    /// Notes a name that nothing of these servers can have, where each begins with its server.
+    /// Notes a name that no item of these servers can have, if each name starts with its server.
     fn prefixed(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
         if is_open(name) || servers.is_empty() {
             return;
@@ -117,7 +117,7 @@ impl<'a> Names<'a> {
         let Some((server, own)) = name.split_once("__") else {
             let server = if let [one] = servers { one } else { "*" };
             let help = format!("write {server}__{}", clip(name));
-            reader.note(at, "names begin with their server here, so nothing has this one", help);
+            reader.note(at, "names start with the server's name here, so nothing has this name", help);
             return;
         };
         if !servers.contains(&server) {
@@ -131,12 +131,12 @@ impl<'a> Names<'a> {
         let message = format!("the server `{server}` has no {} `{}`", what.word(), clip(own));
         let help = match suggest::nearest(own, what.of(&offered)) {
             Some(near) => format!("did you mean `{server}__{near}`?"),
-            None => format!("`dragoman list {server}` shows what it has"),
+            None => format!("`dragoman list {server}` lists its tools and prompts"),
         };
         reader.note(at, message, help);
     }
 
-    /// The same where names may do without their server. Only where it is known what every one of them offers.
+    /// The same if names may lack the server. Works only if the offers of all servers are known.
     fn plain(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
         if is_open(name) || servers.is_empty() {
             return;
@@ -152,12 +152,13 @@ impl<'a> Names<'a> {
         }
         let message = format!("no server has a {} `{}` here", what.word(), clip(name));
         let help = suggest::or(name, all.iter().flat_map(|offered| what.of(offered)), || {
-            format!("`dragoman list {}` shows what is there", servers[0])
+            format!("`dragoman list {}` lists the available names", servers[0])
         });
         reader.note(at, message, help);
     }
 
-    /// The tools and prompts of a server, if it is an embedded one; nothing where a name would be too long to stand for itself.
+    /// The tools and prompts of a server, if it is an embedded one; `None` if its prefixed names would be too long, because
+    /// these are shortened.
     fn offered(&self, server: &str) -> Option<Rc<Offered>> {
         if let Some(known) = self.known.borrow().get(server) {
             return known.clone();
@@ -174,7 +175,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns true if it may stand for anything: patterns do, and what has a colon is a URI.
+/// Returns true if the text may match more than one name: a pattern, or a text with a colon, which is a URI.
 fn is_open(name: &str) -> bool {
     name.contains(['*', '?', ':'])
 }

@@ -1,7 +1,7 @@
-//! From YAML text (JSON is YAML) to a tree of nodes that know where they stand.
+//! From YAML text (JSON is YAML) to a tree of nodes that know their positions.
 //!
-//! The only module that knows the YAML library. It reads structure only: which scalars are numbers or texts is decided
-//! by who asks for them, so `version: 1.10` keeps its zero, and every node can be reported with its own place.
+//! The only module that knows the YAML library. It reads structure only. The code that requests a scalar decides if it
+//! is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its own position.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -10,12 +10,12 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
 
 use super::source::Span;
 
-/// The largest file, in bytes.
+/// The maximum size of a file, in bytes.
 pub const MAX_FILE_BYTES: usize = 4 << 20;
-/// The most that the document may cost when its aliases are followed: 64 for each value and one for each byte of text.
+/// The maximum cost of the document when its aliases are followed: 64 for each value and one for each byte of text.
 const MAX_COST: usize = 32 << 20;
 const NODE_COST: usize = 64;
-/// The most levels of nesting.
+/// The maximum nesting depth.
 const MAX_DEPTH: usize = 64;
 
 /// One value of the document.
@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 64;
 pub(super) struct Node {
     pub(super) at: Span,
     pub(super) kind: Kind,
-    /// The cost of following all aliases below.
+    /// The cost of following all aliases below this node.
     cost: usize,
 }
 
@@ -41,7 +41,7 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key && !matches!(entry.value.kind, Kind::Null))
     }
 
-    /// The items of a list, or the one value that stands for a list of one.
+    /// The items of a list; a single value counts as a list of one.
     pub(super) fn items(self: &Rc<Self>) -> Vec<&Rc<Self>> {
         match &self.kind {
             Kind::List(items) => items.iter().collect(),
@@ -52,9 +52,9 @@ impl Node {
 
 #[derive(Debug)]
 pub(super) enum Kind {
-    /// Nothing: an empty value, `~` or `null`.
+    /// No value: an empty value, `~` or `null`.
     Null,
-    /// Anything on one scalar: its text, and whether it was quoted (or a block text), so certainly meant as a text.
+    /// Any scalar: its text, and true if it was quoted (or a block text), which marks it as a text.
     Scalar {
         text: String,
         quoted: bool,
@@ -69,19 +69,19 @@ pub(super) struct Entry {
     pub(super) key: String,
     pub(super) key_at: Span,
     pub(super) value: Rc<Node>,
-    /// The same key stands further up in the same mapping.
+    /// True if the same key occurs earlier in the same mapping.
     pub(super) repeated: bool,
 }
 
 impl Entry {
-    /// The document as an entry that has no key.
+    /// The document as an entry without a key.
     pub(super) fn whole(root: &Rc<Node>) -> Self {
         let key_at = root.at.start..root.at.start;
         Self { key: String::new(), key_at, value: Rc::clone(root), repeated: false }
     }
 }
 
-/// The reason why the text is no document that we can read.
+/// The reason why the text is not a readable document.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) at: Span,
@@ -95,10 +95,10 @@ impl Broken {
     }
 }
 
-/// Reads one document; `None` when it holds nothing.
+/// Reads one document; `None` if it is empty.
 ///
 /// # Errors
-/// The first thing that makes the text unreadable; what comes after it cannot be judged.
+/// The first error that makes the text unreadable; the text after it cannot be checked.
 pub(super) fn parse(text: &str) -> Result<Option<Rc<Node>>, Broken> {
     let options: Options = granit_parser::options! {
         emit_unresolved_aliases: true,
@@ -116,7 +116,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Rc<Node>>, Broken> {
     Ok(builder.root.filter(|root| !matches!(root.kind, Kind::Null)))
 }
 
-/// A collection whose end has not come yet.
+/// A collection whose end has not been read yet.
 struct Open {
     at: Span,
     anchor: usize,
@@ -125,7 +125,7 @@ struct Open {
     merges: Vec<Entry>,
     items: Vec<Rc<Node>>,
     is_map: bool,
-    /// The key that waits for its value.
+    /// The key whose value has not been read yet.
     key: Option<(String, Span, bool)>,
 }
 
@@ -144,8 +144,9 @@ impl Builder {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    let help = "keep one document, remove the `---` before the second and what follows it";
-                    return Err(Broken::new(&at, "the file holds more than one document", help));
+                    let help =
+                        "keep one document: remove the `---` before the second one, and everything after it";
+                    return Err(Broken::new(&at, "the file contains more than one document", help));
                 }
                 Ok(())
             }
@@ -168,14 +169,16 @@ impl Builder {
                     self.spend(node.cost, &at)?;
                     self.place(node, &at)
                 }
-                None => {
-                    Err(Broken::new(&at, "this alias stands inside what it names", "write the value out"))
-                }
+                None => Err(Broken::new(
+                    &at,
+                    "this alias is inside the value that it refers to",
+                    "write the value out",
+                )),
             },
             Event::UnresolvedAlias(name) => {
                 let message = format!("there is no anchor `&{name}` above this alias");
                 let help =
-                    format!("write `&{name}` at the value that is meant, or quote the text: \"*{name}\"");
+                    format!("write `&{name}` before the value that you mean, or quote the text: \"*{name}\"");
                 Err(Broken::new(&at, message, help))
             }
             _ => Ok(()),
@@ -203,7 +206,7 @@ impl Builder {
         self.close(Node { at: span, cost: 0, kind }, open.anchor)
     }
 
-    /// A node is complete.
+    /// Handles a complete node.
     fn close(&mut self, mut node: Node, anchor: usize) -> Result<(), Broken> {
         node.cost = cost(&node.kind);
         let own_text = if let Kind::Scalar { text, .. } = &node.kind { text.len() } else { 0 };
@@ -216,7 +219,7 @@ impl Builder {
         self.place(node, &at)
     }
 
-    /// Keeps the work within bounds, however much aliases and merges multiply the contents of the file.
+    /// Limits the work, however much aliases and merges multiply the contents of the file.
     fn spend(&mut self, cost: usize, at: &Span) -> Result<(), Broken> {
         self.spent = self.spent.saturating_add(cost);
         if self.spent <= MAX_COST {
@@ -226,7 +229,7 @@ impl Builder {
         Err(Broken::new(at, message, "use fewer aliases, or split the file"))
     }
 
-    /// Puts a complete node (or an alias of one) where it belongs.
+    /// Adds a complete node (or an alias of one) to its parent.
     fn place(&mut self, node: Rc<Node>, at: &Span) -> Result<(), Broken> {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
@@ -260,7 +263,7 @@ fn key_of(node: &Node, at: &Span) -> Result<(String, Span, bool), Broken> {
     }
 }
 
-/// Follows `<<` (what a mapping says itself wins) and marks keys that stand twice.
+/// Applies `<<` (a mapping's own keys win) and marks duplicate keys.
 fn merged(mut own: Vec<Entry>, merges: &[Entry]) -> Result<Vec<Entry>, Broken> {
     let mut seen: HashSet<String> = HashSet::with_capacity(own.len());
     for entry in &mut own {
@@ -283,7 +286,7 @@ fn merge_parts(source: &Entry) -> Result<Vec<&Rc<Node>>, Broken> {
         Kind::Null | Kind::Scalar { .. } => Vec::new(),
     };
     if parts.is_empty() || parts.iter().any(|part| !matches!(part.kind, Kind::Map(_))) {
-        let help = "write `<<: *name`, where `&name` stands at a mapping";
+        let help = "write `<<: *name`, with `&name` before a mapping";
         return Err(Broken::new(&source.key_at, "`<<` takes a mapping, or a list of mappings", help));
     }
     Ok(parts)
@@ -305,16 +308,16 @@ fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-/// Is this the tag `!!str`? Tags of YAML's own core are harmless, all others are refused.
+/// Returns true for the tag `!!str`. The tags of YAML's core schema are harmless; all others are rejected.
 fn check_tag(tag: Option<&Tag>, at: &Span) -> Result<bool, Broken> {
     match tag {
         None => Ok(false),
         Some(tag) if tag.is_yaml_core_schema() => Ok(tag.core_suffix() == Some("str")),
-        // `!` alone says "not a plain scalar".
+        // `!` alone means "not a plain scalar".
         Some(tag) if tag.original() == "!" => Ok(true),
         Some(tag) => {
-            let message = format!("the tag `{}` means nothing here", tag.original());
-            Err(Broken::new(at, message, "remove the tag; quote a text that starts with `!`"))
+            let message = format!("the tag `{}` is not supported", tag.original());
+            Err(Broken::new(at, message, "remove the tag; quote a string that starts with `!`"))
         }
     }
 }
@@ -323,17 +326,17 @@ fn too_deep(at: &Span) -> Broken {
     Broken::new(
         at,
         format!("more than {MAX_DEPTH} levels of nesting"),
-        "a configuration needs far fewer: close brackets",
+        "a configuration needs far fewer; look for unclosed brackets",
     )
 }
 
-/// Says in our words what the YAML library stumbled over.
+/// Describes the YAML library's error in our own words.
 fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> Broken {
     let mut offset = error.marker().byte_offset().unwrap_or(end_of_last).min(text.len());
     while !text.is_char_boundary(offset) {
         offset -= 1;
     }
-    // At the very end there is nothing to point at: point at the last character that is there.
+    // There is nothing to highlight at the very end, so the last character is highlighted.
     let offset = if text[offset..].trim().is_empty() {
         text.trim_end().char_indices().next_back().map_or(0, |(at, _)| at)
     } else {
@@ -347,18 +350,14 @@ fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> Broken {
     }
     let line_start = text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[line_start..].lines().next().unwrap_or_default();
-    Broken {
-        at,
-        help: syntax_help(line, &info),
-        message: format!("this is not readable as YAML or JSON: {info}"),
-    }
+    Broken { at, help: syntax_help(line, &info), message: format!("this is not valid YAML or JSON: {info}") }
 }
 
-/// Advice on what most likely is wrong with a line that could not be read.
+/// Advice on the most likely error in an unreadable line.
 fn syntax_help(line: &str, info: &str) -> String {
     let indent: &str = &line[..line.len() - line.trim_start().len()];
     let help = if indent.contains('\t') {
-        "indent with spaces; YAML takes no tabs there"
+        "indent with spaces; YAML does not allow tabs there"
     } else if info.contains("unclosed bracket") {
         "add the bracket that closes this one"
     } else if line.contains("${") && !line.contains("\"${") {
@@ -368,9 +367,9 @@ fn syntax_help(line: &str, info: &str) -> String {
     } else if line.contains(": *") || line.contains("- *") || line.contains("[*") {
         "put quotes around a value that starts with `*`"
     } else if line.matches('"').count() % 2 == 1 {
-        "a `\"` is missing on this line, or belongs to the text: write `\\\"` for it"
+        "a `\"` is missing on this line, or is part of the text: then write `\\\"` for it"
     } else if info.contains("quote") && line.matches('\'').count() % 2 == 1 {
-        "a `'` is missing on this line, or belongs to the text: write it twice"
+        "a `'` is missing on this line, or is part of the text: then write it twice"
     } else {
         "look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above"
     };

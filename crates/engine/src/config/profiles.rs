@@ -1,4 +1,4 @@
-//! `profiles`: who sees what.
+//! `profiles`: named views on the servers.
 
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ use super::spellings::{By, KnownName, Mapping, Maybe, Parsed, Spelt, Within, Wor
 use super::text::Text;
 use super::words::words;
 
-/// The profile that is served at `/mcp`; when nobody writes one, it has all servers in file order.
+/// The profile that is served at `/mcp`. If none is configured, it has all servers in file order.
 pub const DEFAULT_PROFILE: &str = "default";
 
 section! {
-    /// A named view on some of the servers.
+    /// A named view of some of the servers.
     pub struct Profile: "a mapping with `servers`, `tools`, …" {
         fn check(&mut self, _: &mut Reader<'_>, entry: &Entry, _: bool) {
             self.chosen |= entry.value.entry("servers").is_some();
@@ -32,26 +32,26 @@ section! {
             absent "all";
         /// The names of tools and prompts. `prefix`: always `server__tool`. `plain`: `tool`, and `server__tool` if two servers
         /// clash. `plain-first`: `tool`, and if servers clash the first one keeps the name and the others get `server:tool`.
-        /// `first`: always `tool`, and of two equal names only the first server's.
+        /// `first`: always `tool`; if two servers clash, only the first server's is shown.
         "names" names: Naming = Word;
         /// The tools that are shown, and their new names.
         "tools" tools: NameRules = Within, absent "everything, unchanged";
         /// The prompts that are shown, and their new names.
         "prompts" prompts: NameRules = Within, absent "everything, unchanged";
-        /// The resources that are shown. The rules count for lists and for reading, subscribing and completing, including URIs
-        /// that are not listed.
+        /// The resources that are shown. The rules apply to listing, reading, subscribing and completing, even for URIs that are
+        /// not listed.
         "resources" resources: UriRules = Within, absent "everything";
         /// The name that clients display.
-        "title" title: Option<Text> = Maybe(any_text("a text"));
+        "title" title: Option<Text> = Maybe(any_text("a string"));
         /// Instructions for the model, placed before those of the servers.
-        "instructions" instructions: Option<Text> = Maybe(any_text("a text"));
+        "instructions" instructions: Option<Text> = Maybe(any_text("a string"));
         /// The dialect at `/mcp/NAME` and over standard input and output: `standard`, another built-in dialect, or one of
         /// `dialects`.
         "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "the top level's";
         beside:
-            /// True if somebody named the servers. Otherwise new servers become part of a default profile.
+            /// True if the servers were named. Otherwise new servers become part of a default profile.
             chosen: bool;
-            /// The settings of single tools, made while serving.
+            /// The settings of single tools, made at run time.
             tool_settings: ToolSettings;
     ]
 }
@@ -63,11 +63,11 @@ words! {
         /// `server__tool`, always.
         #[default]
         Prefix = "prefix",
-        /// `tool`; the server's name goes in front only where two servers clash.
+        /// `tool`; if two servers clash, `server__tool`.
         Plain = "plain",
-        /// `tool`; where servers clash the first one's keeps its name, and the others' are `server:tool`.
+        /// `tool`; if servers clash, the first one keeps the name, and the others get `server:tool`.
         PlainFirst = "plain-first",
-        /// `tool`, always; where servers clash only the first one's is shown, unless another one is renamed:
+        /// `tool`, always; if servers clash, only the first one's is shown, unless another one is renamed:
         /// `rename: { server__tool: name }`.
         First = "first",
     }
@@ -87,7 +87,7 @@ section! {
         "deny" deny: Vec<Glob> = globs();
         /// New names by old: 1 to 64 of `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = Mapping {
-            what: "a mapping of new names by old",
+            what: "a mapping from old names to new names",
             key: |name| Ok(name.to_owned()),
             value: Spelt { spelling: Parsed("the new name", new_name), schema: new_name_schema },
         };
@@ -112,7 +112,7 @@ fn refuse_repeated(reader: &mut Reader<'_>, rules: &Entry, renamed: &IndexMap<St
         if let Some(other) = taken.insert(new, &entry.key) {
             let message = format!("`{}` already has this new name", clip(other));
             reader.within("rename", |reader| {
-                reader.within(&entry.key, |r| r.fault(&entry.value.at, message, "write another new name"));
+                reader.within(&entry.key, |r| r.fault(&entry.value.at, message, "choose another name"));
             });
         }
     }
@@ -129,7 +129,7 @@ section! {
 }
 
 impl NameRules {
-    /// Returns true if `name` (as clients would see it without any renaming) is shown.
+    /// Returns true if `name` (as clients would see it without renaming) is shown.
     pub fn admits(&self, name: &str) -> bool {
         admits(self.allow.as_deref(), &self.deny, name)
     }
@@ -152,8 +152,8 @@ fn admits(allow: Option<&[Glob]>, deny: &[Glob], name: &str) -> bool {
         && !deny.iter().any(|glob| glob.matches(name))
 }
 
-/// Reads the profiles on top of those of the base, in file order, with the default one even where nobody wrote it. With
-/// `default_has_all` the default profile of the base has all servers, so that new ones join it.
+/// Reads the profiles on top of those of the base, in file order. A default profile is added if the file has none. With
+/// `default_has_all`, the default profile of the base has all servers, so new ones join it.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: Option<&Entry>,
@@ -173,7 +173,7 @@ pub(super) fn read(
             reader.sound(&entry.key_at, check::slug(&entry.key));
             section::read(reader, entry, base)
         });
-        // Even an unreadable profile exists: an endpoint that names it is not wrong.
+        // An unreadable profile exists, too, so an endpoint that names it is not at fault.
         profiles.insert(entry.key.clone(), profile.unwrap_or_default());
     }
     profiles.entry(DEFAULT_PROFILE.to_owned()).or_insert(all);
@@ -184,14 +184,14 @@ fn read_servers(reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<String>>)
     let mut chosen: Vec<String> = Vec::new();
     let items = reader.items(&entry.value, "a list of server names", true)?;
     if items.is_empty() {
-        let help = "name servers, or remove `servers`";
+        let help = "list servers, or remove `servers`";
         reader.note(&entry.value.at, "this profile has no servers, so it offers nothing", help);
     }
     for (index, item) in items.into_iter().enumerate() {
         reader.within(&format!("[{index}]"), |reader| {
             let name = reader.text(item, "a server's name")?;
             if chosen.iter().any(|other| other == name.expose()) {
-                let message = format!("the server `{}` stands twice", clip(name.shown()));
+                let message = format!("the server `{}` occurs twice", clip(name.shown()));
                 reader.fault(&item.at, message, "keep one of the two");
                 return None;
             }

@@ -1,4 +1,4 @@
-//! `trustForwardedFor`: which proxies are trusted to name the client. What is done with it is in `crate::client_address`.
+//! `trustForwardedFor`: the proxies that are trusted to name the client. `crate::client_address` uses them.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -8,19 +8,19 @@ use super::parse::{Entry, Kind};
 use super::read::Reader;
 use super::spellings::{Spelling, Values};
 
-/// The most proxies in a row.
+/// The maximum number of proxies in a row.
 pub const MAX_HOPS: u8 = 32;
 
-/// The most networks of proxies: each entry of the header is compared with all of them.
+/// The maximum number of networks of proxies, because each entry of the header is compared with all of them.
 const MAX_NETWORKS: usize = 64;
 
 /// The proxies that are trusted to name the client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TrustedProxies {
-    /// None: the client is whoever connects.
+    /// None: the client is the peer of the connection.
     #[default]
     Nobody,
-    /// So many proxies in a row stand in front of the gateway, and each appends the address that connected to it.
+    /// This many proxies in a row are in front of the gateway, and each appends the address that connected to it.
     Hops(u8),
     /// Every proxy whose address is in one of these networks.
     Networks(Vec<IpRange>),
@@ -77,7 +77,7 @@ fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<TrustedProxies> {
             let hops = number.parse().ok().filter(|hops| *hops <= MAX_HOPS);
             if hops.is_none() {
                 let help = format!("write a number from 0 to {MAX_HOPS}");
-                reader.fault(&node.at, "too many proxies in a row", help);
+                reader.fault(&node.at, "too many proxies", help);
                 return None;
             }
             hops

@@ -1,4 +1,4 @@
-//! `rateLimits`: how many requests in how much time. What is counted is in `crate::rate`.
+//! `rateLimits`: the allowed number of requests within a period. `crate::rate` counts them.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ use super::spellings::{Count, Flag, Maybe, SomeWords, Spelling, Word, some_globs
 use super::units;
 use super::words::words;
 
-/// The most limits: each is looked at for each request.
+/// The maximum number of limits, because each is checked for each request.
 pub(super) const MAX_LIMITS: usize = 64;
-/// The most requests of a rate, and of a burst.
+/// The maximum number of requests in a rate or a burst.
 const MOST: u32 = 1_000_000;
 const LONGEST: Duration = Duration::from_hours(24);
 
@@ -30,9 +30,9 @@ section! {
             }
             if self.tools.is_some() && self.methods == RateMethods::All {
                 let help = "remove `tools`, or write methods: calls";
-                reader.fault(&entry.key_at, "only calls have tools, and this limit counts all requests", help);
+                reader.fault(&entry.key_at, "this limit counts all requests, but `tools` applies only to calls", help);
             }
-            // Where nothing is counted, none may come as well.
+            // A limit of zero requests must have no burst, either.
             let is_none = self.rate.count == 0 && !self.rate.period.is_zero();
             if let Some(rate) = entry.value.entry("rate").filter(|_| self.enabled && is_none) {
                 reader.within("rate", |reader| Rate { least: 1 }.read(reader, rate, None));
@@ -41,7 +41,8 @@ section! {
     } [
         /// Puts the limit in force.
         "enabled" enabled: bool = Flag, default true;
-        /// The things that have their own count. A list counts each combination; an empty list counts everything together.
+        /// The properties by which requests are counted separately. With a list, each combination has its own count; with an
+        /// empty list, all requests share one count.
         "per" per: Vec<RatePer> = SomeWords, default vec![RatePer::Principal];
         /// The requests that count: `calls` (`tools/call`) or `all`.
         "methods" methods: RateMethods = Word;
@@ -59,9 +60,9 @@ section! {
 }
 
 words! {
-    /// A thing that has a count of its own.
+    /// A property by which requests are counted separately.
     pub enum RatePer {
-        /// Each caller; those that nobody asked are one.
+        /// Each caller; all callers without authentication share one count.
         Principal = "principal",
         /// Each IPv4 address, and each IPv6 network of 64 bits.
         Ip = "ip",
@@ -93,7 +94,7 @@ pub struct RequestRate {
     pub period: Duration,
 }
 
-/// A rate of at least so many requests.
+/// A rate of at least this many requests.
 pub(super) struct Rate {
     pub(super) least: u32,
 }
@@ -107,7 +108,7 @@ impl Spelling<RequestRate> for Rate {
             return None;
         };
         if !(self.least..=MOST).contains(&count) || period.is_zero() || period > LONGEST {
-            let help = format!("write 1 to {MOST} in at most {}", units::show_time(LONGEST));
+            let help = format!("write 1 to {MOST} requests in at most {}", units::show_time(LONGEST));
             let message = format!("a rate of {} is out of bounds", clip(text.shown()));
             reader.fault(&entry.value.at, message, help);
             return None;

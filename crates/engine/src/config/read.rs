@@ -1,6 +1,6 @@
-//! Reading nodes: asks for a mapping, a text, a number, and takes down every fault with its place.
+//! Reads nodes: requests a mapping, a text or a number, and records every fault with its position.
 //!
-//! Nothing here stops at a fault; a value that cannot be read is `None`, and what stands around it is read on.
+//! Reading does not stop at a fault: an unreadable value is `None`, and reading continues after it.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::suggest;
 use super::text::Text;
 use super::words::Words;
 
-/// The help for a value that must not be told.
-pub(super) const CHANGE_FILLED: &str = "change the value that is filled in";
+/// The help for a value that must not be quoted.
+pub(super) const CHANGE_FILLED: &str = "change the value that is substituted";
 
-/// A fault before its place is worked out.
+/// A fault whose position has not been computed yet.
 struct Draft {
     at: Span,
     path: String,
@@ -26,7 +26,7 @@ struct Draft {
     help: String,
 }
 
-/// Walks the document and gathers what is wrong with it.
+/// Walks through the document and collects its faults.
 pub(super) struct Reader<'a> {
     source: &'a Source<'a>,
     file: Arc<str>,
@@ -35,42 +35,42 @@ pub(super) struct Reader<'a> {
     faults: Vec<Draft>,
     notes: Vec<Draft>,
     total_faults: usize,
-    /// The names that there are so far.
+    /// The names that are known so far.
     pub(super) known: KnownNames,
-    /// In a part that is switched off, a variable may be missing.
+    /// True in a disabled part, where a variable may be missing.
     pub(super) switched_off: bool,
 }
 
-/// The entries of one mapping, each to be taken once.
+/// The entries of one mapping, each of which is taken once.
 pub(super) struct Fields<'n> {
     left: Vec<&'n Entry>,
-    /// The whole mapping.
+    /// The position of the whole mapping.
     pub(super) at: Span,
 }
 
 impl<'n> Fields<'n> {
-    /// The entry with this key, if there is one; a key without a value counts as left out.
+    /// The entry with this key, if there is one; a key without a value counts as absent.
     pub(super) fn take(&mut self, key: &str) -> Option<&'n Entry> {
         let index = self.left.iter().position(|entry| entry.key == key)?;
         Some(self.left.remove(index)).filter(|entry| !matches!(entry.value.kind, Kind::Null))
     }
 
-    /// Sets entries aside that are not worth a word of their own.
+    /// Ignores entries that are not worth a note.
     pub(super) fn drop_all(&mut self, keys: &[&str]) {
         self.left.retain(|entry| !keys.contains(&entry.key.as_str()));
     }
 
-    /// The entries that nobody took, in file order.
+    /// The entries that were not taken, in file order.
     pub(super) fn rest(self) -> Vec<&'n Entry> {
         self.left
     }
 
-    /// Is this key there and not yet taken?
+    /// Returns true if this key exists and was not taken yet.
     pub(super) fn has(&self, key: &str) -> bool {
         self.left.iter().any(|entry| entry.key == key)
     }
 
-    /// Is one of the keys that nobody took yet a mistyped one of these?
+    /// Returns true if one of the remaining keys is a mistyped form of one of these.
     pub(super) fn has_nearly(&self, keys: &[&str]) -> bool {
         self.left.iter().any(|entry| suggest::nearest(&entry.key, keys.iter().copied()).is_some())
     }
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Does `read` one step further down the way to a value.
+    /// Calls `read` one step deeper in the path to a value.
     pub(super) fn within<T>(&mut self, step: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         self.path.push(step.to_owned());
         let result = read(self);
@@ -99,30 +99,30 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// The number of faults that there are so far.
+    /// The number of faults so far.
     pub(super) fn faults_so_far(&self) -> usize {
         self.total_faults
     }
 
-    /// Takes down a fault at the place that the reader has come to.
+    /// Records a fault at the current path.
     pub(super) fn fault(&mut self, at: &Span, message: impl Into<String>, help: impl Into<String>) {
         self.total_faults += 1;
         let draft = self.draft(at, message.into(), help.into());
         keep(&mut self.faults, draft);
     }
 
-    /// Takes down something that is worth knowing.
+    /// Records a note.
     pub(super) fn note(&mut self, at: &Span, message: impl Into<String>, help: impl Into<String>) {
         let draft = self.draft(at, message.into(), help.into());
         keep(&mut self.notes, draft);
     }
 
-    /// Passes a checked value on, or takes down its flaw.
+    /// Returns a checked value, or records its flaw.
     pub(super) fn sound<T>(&mut self, at: &Span, checked: Result<T, Flaw>) -> Option<T> {
         checked.map_err(|flaw| self.fault(at, flaw.message, flaw.help)).ok()
     }
 
-    /// The same for what was made of a text, so that a help never tells what the text hides.
+    /// The same for a value derived from a text, so that the help never reveals a hidden part of the text.
     pub(super) fn sound_text<T>(&mut self, at: &Span, text: &Text, checked: Result<T, Flaw>) -> Option<T> {
         let hiding = |flaw: Flaw| {
             let help = if flaw.tells_value && text.hides() { CHANGE_FILLED.to_owned() } else { flaw.help };
@@ -142,12 +142,12 @@ impl<'a> Reader<'a> {
             }
             path.extend(step.chars().filter(|char| !char.is_control() && !is_bidi(*char)).take(64));
         }
-        // What is made of somebody's text must not reorder a terminal's line.
+        // Text from the file must not reorder a line on the terminal.
         let tame = |text: String| if text.contains(is_bidi) { text.replace(is_bidi, " ") } else { text };
         Draft { at: at.clone(), path, message: tame(message), help: tame(help) }
     }
 
-    /// The entries of a mapping; `what` says what it should be, such as "a mapping of servers by name".
+    /// The entries of a mapping; `what` describes the expected value, such as "a mapping of servers by name".
     pub(super) fn fields<'n>(&mut self, node: &'n Node, what: &str) -> Option<Fields<'n>> {
         let Kind::Map(entries) = &node.kind else {
             self.wrong_kind(node, what);
@@ -156,14 +156,14 @@ impl<'a> Reader<'a> {
         for entry in entries.iter().filter(|entry| entry.repeated) {
             let step = entry.key.clone();
             self.within(&step, |reader| {
-                let message = format!("the key `{step}` stands twice");
+                let message = format!("the key `{step}` occurs twice");
                 reader.fault(&entry.key_at, message, "keep one of the two");
             });
         }
         Some(Fields { left: entries.iter().filter(|entry| !entry.repeated).collect(), at: node.at.clone() })
     }
 
-    /// The items of a list; a single value counts as a list of one where `or_one` says so.
+    /// The items of a list; a single value counts as a list of one if `or_one` is true.
     pub(super) fn items<'n>(
         &mut self,
         node: &'n Rc<Node>,
@@ -180,17 +180,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text with everything filled in.
+    /// A text with all variables filled in.
     pub(super) fn text(&mut self, node: &Node, what: &str) -> Option<Text> {
         self.filled(node, what, |text, lookup| substitute::fill(text, lookup, false))
     }
 
-    /// A text of which nothing literal may be shown.
+    /// A text whose literal parts must not be shown.
     pub(super) fn secret_text(&mut self, node: &Node, what: &str) -> Option<Text> {
         self.filled(node, what, |text, lookup| substitute::fill(text, lookup, true))
     }
 
-    /// A text that a server is started or reached with, see [`substitute::fill_server`]; of a secret nothing literal may be
+    /// A text for starting or reaching a server, see [`substitute::fill_server`]; the literal parts of a secret must not be
     /// shown.
     pub(super) fn server_text(&mut self, node: &Node, what: &str, secret: bool) -> Option<Text> {
         self.filled(node, what, |text, lookup| substitute::fill_server(text, lookup, secret))
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// `true` or `false`; a variable may also say it in other common words.
+    /// `true` or `false`; the value of a variable may also use other common words.
     pub(super) fn flag(&mut self, node: &Node) -> Option<bool> {
         let what = "true or false";
         let text = self.text(node, what)?;
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
         self.within(key, |reader| reader.flag(&entry.value)).unwrap_or(default)
     }
 
-    /// One of a few words; case, `-` and `_` do not count.
+    /// One of a few words; case, `-` and `_` do not matter.
     pub(super) fn word<T: Copy>(&mut self, node: &Node, words: &[(&str, T)]) -> Option<T> {
         let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
         let text = self.text(node, &list(&names))?;
@@ -267,20 +267,20 @@ impl<'a> Reader<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// The value that a key stands for by its name; `message` is for a key that stands for none.
+    /// The value that the name of a key stands for; `message` is for an unknown key.
     pub(super) fn key_word<T: Words>(&mut self, entry: &Entry, message: String) -> Option<T> {
         let found = T::ALL.iter().find(|(name, _)| *name == entry.key);
         if found.is_none() {
             let names = || T::ALL.iter().map(|(name, _)| *name);
             let help = suggest::or(&entry.key, names(), || {
-                format!("remove it; there are: {}", names().collect::<Vec<_>>().join(", "))
+                format!("remove it; available: {}", names().collect::<Vec<_>>().join(", "))
             });
             self.fault(&entry.key_at, message, help);
         }
         found.map(|(_, value)| *value)
     }
 
-    /// Says that a value is of another kind than the one that is needed.
+    /// Reports that a value is of another kind than the expected one.
     pub(super) fn wrong_kind(&mut self, node: &Node, what: &str) {
         let found = match &node.kind {
             Kind::Null => "nothing".to_owned(),
@@ -291,20 +291,20 @@ impl<'a> Reader<'a> {
         self.fault(&node.at, format!("expected {what}, found {found}"), format!("write {what}"));
     }
 
-    /// Refuses a name that must stand elsewhere and does not.
+    /// Rejects a name that must be defined elsewhere and is not.
     pub(super) fn refuse_unknown(&mut self, node: &Node, name: &Text, kind: Known) {
         if let Some((message, help)) = self.known.unknown(name, kind) {
             self.fault(&node.at, message, help);
         }
     }
 
-    /// Refuses a key by its former name, and says how it is called now.
+    /// Rejects a key by its former name, and reports its current name.
     pub(super) fn refuse_former(&mut self, entry: &Entry, now: &str) {
         let message = format!("`{}` is now called `{now}`", clip(&entry.key));
         self.fault(&entry.key_at, message, format!("rename the key to `{now}`"));
     }
 
-    /// Refuses the entries that nobody took, and says which known key each was meant to be.
+    /// Rejects the entries that were not taken, and suggests the known key that was probably meant.
     pub(super) fn refuse(&mut self, rest: &[&Entry], known: &[&str]) {
         for entry in rest {
             if self.faults.len() >= MAX_REPORTED {
@@ -313,14 +313,14 @@ impl<'a> Reader<'a> {
             }
             self.within(&entry.key, |reader| {
                 let help = suggest::or(&entry.key, known.iter().copied(), || {
-                    format!("remove it; known here: {}", known.join(", "))
+                    format!("remove it; known keys: {}", known.join(", "))
                 });
                 reader.fault(&entry.key_at, format!("unknown key `{}`", clip(&entry.key)), help);
             });
         }
     }
 
-    /// The place in a scalar where something is written; the scalar itself when its spelling differs.
+    /// The position of a text within a scalar; the scalar itself if its spelling differs.
     pub(super) fn place_of(&self, at: &Span, written: &str) -> Span {
         match self.source.slice(at).find(written) {
             Some(found) if !written.is_empty() => at.start + found..at.start + found + written.len(),
@@ -328,7 +328,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Everything that was taken down, in file order.
+    /// All faults and notes, in file order.
     pub(super) fn finish(self) -> Findings {
         let Self { source, file, faults, notes, total_faults, .. } = self;
         let complete = |mut drafts: Vec<Draft>, severity| -> Vec<Fault> {
@@ -343,7 +343,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Everything that a reader took down.
+/// All faults and notes of a reader.
 pub(super) struct Findings {
     pub(super) faults: Vec<Fault>,
     pub(super) notes: Vec<Fault>,
@@ -371,7 +371,7 @@ fn place(source: &Source<'_>, file: &Arc<str>, severity: Severity, draft: Draft)
     }
 }
 
-/// A piece of somebody's text for a message: short, and on one line.
+/// A part of a text from the file for a message: short, and on one line.
 pub(super) fn clip(text: &str) -> String {
     let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
     let mut clipped: String = chars.by_ref().take(60).collect();
@@ -381,7 +381,7 @@ pub(super) fn clip(text: &str) -> String {
     clipped
 }
 
-/// "`a`, `b` or `c`".
+/// The words as a phrase: "`a`, `b` or `c`".
 pub(super) fn list(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {

@@ -1,9 +1,9 @@
-//! `ready`: what `/ready` answers for.
+//! `ready`: the state of the servers that `/ready` reports.
 
 use super::words::words;
 
 words! {
-    /// The state of servers in which Dragoman calls itself ready at `/ready`.
+    /// The state of servers in which Dragoman reports at `/ready` that it is ready.
     #[derive(Default)]
     pub enum Readiness {
         /// Each server was tried once, or its lists are known from an earlier run.

@@ -1,16 +1,16 @@
-//! The declaration of a section as a table: a key is one row, and the struct, the reader, the known names, the JSON Schema and
-//! the documentation's table all come from that row. It must not know a key.
+//! The declaration of a section as a table: a key is one row. The struct, the reader, the known names, the JSON Schema and the
+//! table in the documentation are all generated from that row. It must not know any key.
 
-/// Declares a section: its struct, whose default is the section without a key, and the table of its keys. A row is what the key is for, its name, the field with its type,
-/// the spelling of its value, and
+/// Declares a section: its struct, whose default is the section without keys, and the table of its keys. A row consists of the
+/// key's purpose, its name, the field with its type, the spelling of its value, and
 ///
-/// - `default`: its value when it is left out, where that is not the type's own default,
-/// - `absent`: what counts then, in words, where no value says it,
-/// - `needed`: an example of a key that must be there,
-/// - `see`: where the documentation says more,
-/// - `former`: the name that the key had before: `check` and the start refuse it and name the new one.
+/// - `default`: its value if the key is absent, unless that is the type's own default,
+/// - `absent`: the behavior in that case, in words, if no value expresses it,
+/// - `needed`: an example of a required key,
+/// - `see`: a reference to further documentation,
+/// - `former`: the previous name of the key: `check` and the start reject it and name the new one.
 ///
-/// Below `beside` are fields that no key fills alone.
+/// The fields below `beside` are not set by a single key.
 macro_rules! section {
     (
         $(#[doc = $section:literal])+
@@ -106,11 +106,11 @@ mod tests {
     use crate::config::substitute::Lookup;
 
     section! {
-        /// A section with a key that has had another name.
+        /// A section with a renamed key.
         struct Renamed: "a mapping with `fresh`" [
             /// A switch.
             "fresh" fresh: bool = Flag, needed "fresh: true", former "stale";
-            /// Another one.
+            /// Another switch.
             "other" other: bool = Flag;
         ]
     }

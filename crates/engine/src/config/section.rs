@@ -1,5 +1,5 @@
-//! The mechanism of sections: reading one by its rows, its JSON Schema, its table in the documentation. It must not know a
-//! key, nor how a value is written.
+//! The mechanism of sections: reading one by its rows, its JSON Schema, its table in the documentation. It must not know
+//! any key, nor how a value is written.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -7,24 +7,24 @@ use serde_json::{Map, Value, json};
 use super::parse::Entry;
 use super::read::{Fields, Reader};
 
-/// A mapping of the configuration whose keys stand in a table.
+/// A mapping of the configuration whose keys are rows of a table.
 pub(super) trait Section: Clone + Default + JsonSchema + 'static {
-    /// The mapping in the words of a message: "a mapping with `url`".
+    /// The mapping as messages describe it: "a mapping with `url`".
     const WHAT: &'static str;
     /// The purpose of the section.
     const ABOUT: &'static str;
     /// The keys.
     const ROWS: &'static [SectionKey<Self>];
 
-    /// Judges what the keys say together. `sound` is false when one of them could not be read.
+    /// Checks the keys together. `sound` is false if one of them could not be read.
     fn check(&mut self, _reader: &mut Reader<'_>, _entry: &Entry, _sound: bool) {}
 
-    /// Judges the entries that no row has: usually none may be there.
+    /// Handles the entries without a row: usually there must be none.
     fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
         reader.refuse(rest, &keys::<Self>());
     }
 
-    /// Changes the schema where it is not a closed mapping of the rows alone.
+    /// Changes the schema if it is not a closed mapping of the rows alone.
     fn adapt(_schema: &mut Schema, _generator: &mut SchemaGenerator) {}
 }
 
@@ -33,25 +33,25 @@ pub(super) struct SectionKey<S: 'static> {
     pub(super) key: &'static str,
     /// The meaning of the key.
     pub(super) about: &'static str,
-    /// The default in words; empty where the default value says it.
+    /// The default in words; empty if the default value is enough.
     pub(super) absent: &'static str,
-    /// An example of a key that must be there.
+    /// An example of a required key.
     pub(super) needed: Option<&'static str>,
     /// The name that the key had before; empty if it never had another.
     pub(super) former: &'static str,
-    /// The page of the documentation that says more.
+    /// The page of the documentation with more information.
     pub(super) see: &'static str,
-    /// Puts what is written into the section, or takes down what is wrong with it.
+    /// Reads the written value into the section, or records its faults.
     pub(super) read: fn(&mut Reader<'_>, &Entry, &mut S) -> Option<()>,
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
-    /// The least and the greatest value, where there are such.
+    /// The minimum and the maximum, if there are any.
     pub(super) bounds: fn() -> Option<(String, String)>,
-    /// The value in a section as somebody would write it; `null` for none.
+    /// The value in a section as a user would write it; `null` for none.
     pub(super) written: fn(&S) -> Value,
 }
 
 impl<S: Section> SectionKey<S> {
-    /// Returns true if the key is there, by its name or by its former one.
+    /// Returns true if the key exists, under its name or its former one.
     fn is_in(&self, fields: &Fields<'_>) -> bool {
         fields.has(self.key) || (!self.former.is_empty() && fields.has(self.former))
     }
@@ -84,7 +84,7 @@ impl<S: Section> SectionKey<S> {
     }
 }
 
-/// A row of the documentation's table of a section.
+/// A row of a section's table in the documentation.
 #[derive(Debug, Clone)]
 pub struct KeyRow {
     /// The key.
@@ -93,7 +93,7 @@ pub struct KeyRow {
     pub about: String,
     /// The default, as Markdown; empty for none.
     pub default: String,
-    /// The least and the greatest value, where there are such.
+    /// The minimum and the maximum, if there are any.
     pub bounds: Option<(String, String)>,
 }
 
@@ -134,7 +134,7 @@ pub(super) fn keys<S: Section>() -> Vec<&'static str> {
     S::ROWS.iter().map(|row| row.key).collect()
 }
 
-/// Reads a section on top of what there is already; `None` when something that it needs is missing.
+/// Reads a section on top of existing values; `None` if a required key is missing.
 pub(super) fn read<S: Section>(reader: &mut Reader<'_>, entry: &Entry, mut section: S) -> Option<S> {
     let mut fields = reader.fields(&entry.value, S::WHAT)?;
     let missing: Vec<&SectionKey<S>> =
@@ -148,7 +148,7 @@ pub(super) fn read<S: Section>(reader: &mut Reader<'_>, entry: &Entry, mut secti
     whole.then_some(section)
 }
 
-/// Reads the keys of a section among others; false when something that it needs could not be read.
+/// Reads the keys of a section among others; false if a required key could not be read.
 pub(super) fn take<S: Section>(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -177,7 +177,7 @@ pub(super) fn take_key<S: Section>(
     }
 }
 
-/// Reads a key if it is there; false when it could not be read.
+/// Reads a key if it exists; false if it could not be read.
 fn take_row<S: Section>(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -210,7 +210,7 @@ pub(super) fn schema<S: Section>(generator: &mut SchemaGenerator) -> Schema {
     schema
 }
 
-/// A key without a value counts as left out.
+/// Allows null in the schema, because a key without a value counts as absent.
 fn allow_null(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
     if object.contains_key("$ref") || object.contains_key("anyOf") || object.contains_key("oneOf") {

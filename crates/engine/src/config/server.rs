@@ -1,4 +1,4 @@
-//! The keys of any server, however it is reached.
+//! The keys of any server, regardless of its link.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use super::words::words;
 section! {
     /// A server behind Dragoman: a command to start, a URL to call, or tools of Dragoman's own.
     pub struct Server: "a mapping with `command`, `url` or `native`" {
-        /// The keys of one kind of link stand among those of any server.
+        /// Adds the keys of one kind of link to those of any server.
         fn adapt(schema: &mut Schema, generator: &mut SchemaGenerator) {
             schema.remove("additionalProperties");
             let tools = ServerTools::json_schema(generator);
@@ -50,13 +50,13 @@ section! {
         "disabled" disabled: bool = Flag;
         /// Leaves the server out of what `/ready` answers for.
         "optional" optional: bool = Flag;
-        /// The time that a call may go without an answer or a sign of progress, at most `1h`: `30s`, `2m`, or a number, which means
-        /// seconds, from 1000 on milliseconds.
+        /// The time that a call may go without an answer or a sign of progress, at most `1h`: `30s`, `2m`, or a number: seconds
+        /// if it is below 1000, otherwise milliseconds.
         "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.callIdleTimeout`";
         /// The total time that a call may take, whatever progress it reports, at most `24h`, written like `timeout`.
         "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "`limits.callTimeout`";
-        /// Rules for calls of single tools, by the names that the server itself gives them (`*` any characters, `?` one). The first
-        /// name that fits counts.
+        /// Rules for calls of single tools, by the names that the server itself gives them (`*` any characters, `?` one). The
+        /// first matching name applies.
         "toolCalls" tool_calls: IndexMap<String, ToolCalls> = Mapping {
             what: "a mapping of rules by names of tools",
             key: tool_name,
@@ -65,15 +65,15 @@ section! {
         /// The time that the server may take from its start to its first answer, written like `timeout`. Dragoman does not stop a
         /// live child process before that.
         "startTimeout" start_timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.startTimeout`";
-        /// The second sending of requests that may have been executed when a connection broke: `auto` sends again what only reads,
-        /// and calls of tools that the server hints as read-only or idempotent; `never` sends nothing again; `always` every call
-        /// of a tool.
+        /// The resending of requests that may have been executed before a connection broke: `auto` resends requests that only
+        /// read, and calls of tools that the server marks as read-only or idempotent; `never` resends nothing; `always` resends
+        /// every call of a tool.
         "resend" resend: ResendRule = Word, see "[reliability.md](reliability.md#restarts)";
         /// The clients that share a connection: `shared` (all), `session` (each client session has its own) or `caller` (each
         /// authenticated caller has its own).
         "affinity" affinity: Affinity = AffinityWord, see "[sessions.md](sessions.md)";
-        /// The server's questions to clients: `auto` passes them to clients that can be asked; with `never`, a server with
-        /// sessions is told that nobody can be asked.
+        /// The server's questions to clients: `auto` passes them to clients that can be asked; `never` tells a server with
+        /// sessions that no client can be asked.
         "asks" asks: QuestionPolicy = Word;
         /// The maximum number of dedicated connections, beside the shared ones.
         "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 1, most: 10_000 }),
@@ -84,28 +84,28 @@ section! {
         /// The maximum number of calls that wait for their turn. Further ones are refused, and may be sent again.
         "waitingCalls" waiting_calls: usize = Number { least: 0, most: 1_000_000 }, default 1000;
         /// The server's purpose, for people.
-        "description" description: Option<Text> = Maybe(any_text("a text"));
+        "description" description: Option<Text> = Maybe(any_text("a string"));
         beside:
             /// The way to reach the server.
             link: Link = Link::Stdio(StdioLink::default());
-            /// The tools that are served.
+            /// The tools that Dragoman serves of it.
             tools: ServerTools;
     ]
 }
 
 fn tool_name(name: &str) -> Result<String, Flaw> {
-    let help = "write the name that the server itself gives the tool";
+    let help = "write the server's own name for the tool";
     Glob::parse(name).map(|_| name.to_owned()).map_err(|why| Flaw::new(why, help))
 }
 
 /// The way to reach a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Link {
-    /// A child process that speaks over its standard input and output.
+    /// A child process that communicates over its standard input and output.
     Stdio(StdioLink),
     /// A server that is reached over HTTP.
     Http(HttpLink),
-    /// Tools that live in Dragoman itself.
+    /// Tools that are part of Dragoman itself.
     Native(NativeLink),
 }
 
@@ -113,7 +113,8 @@ words! {
     /// The clients that share one connection to a server.
     #[derive(Default)]
     pub enum Affinity {
-        /// All clients share what asks nobody; clients that can be asked use dedicated connections in turns.
+        /// All clients share the connections on which no client is asked; clients that can be asked take turns on dedicated
+        /// connections.
         #[default]
         Shared = "shared",
         /// Each client session has its own.
@@ -124,32 +125,32 @@ words! {
 }
 
 words! {
-    /// The fate of a server's questions to clients.
+    /// The handling of a server's questions to clients.
     #[derive(Default)]
     pub enum QuestionPolicy {
         /// They reach clients that can be asked.
         #[default]
         Auto = "auto",
-        /// The server is told that nobody can be asked.
+        /// The server is told that no client can be asked.
         Never = "never",
     }
 }
 
 words! {
-    /// The second sending of requests that may have been executed.
+    /// The resending of requests that may have been executed.
     #[derive(Default)]
     pub enum ResendRule {
-        /// Requests that only read are sent again, and tools that are hinted as read-only or idempotent.
+        /// Requests that only read, and calls of tools that are marked as read-only or idempotent, are sent again.
         #[default]
         Auto = "auto",
-        /// None is sent again.
+        /// No request is sent again.
         Never = "never",
-        /// Each call of a tool is sent again.
+        /// Every call of a tool is sent again.
         Always = "always",
     }
 }
 
-/// The word for an affinity, or its former word `auto`.
+/// The word for an affinity, including its former word `auto`.
 struct AffinityWord;
 
 impl Spelling<Affinity> for AffinityWord {
@@ -173,17 +174,18 @@ impl Spelling<Affinity> for AffinityWord {
     }
 }
 
-/// From this number on a bare timeout is milliseconds: nobody waits a quarter of an hour for one answer.
+/// A bare timeout of at least this number is in milliseconds, because nobody waits a quarter of an hour for
+/// one answer.
 const BARE_MILLISECONDS_FROM: f64 = 1000.0;
 
-/// A time to wait for a server, at most this long.
+/// A time limit for a server, at most this long.
 pub(super) struct Timeout(Duration);
 
 impl Timeout {
     /// The time between two signs of life.
     pub(super) const IDLE: Self = Self(Duration::from_hours(1));
 
-    /// The time of a whole call.
+    /// The time for a whole call.
     pub(super) const WHOLE: Self = Self(LONGEST_CALL);
 }
 
@@ -219,12 +221,9 @@ fn read_timeout(reader: &mut Reader<'_>, node: &Node, longest: Duration) -> Opti
         return None;
     }
     if bare.is_some() {
-        let help = if text.hides() { CHANGE_FILLED.to_owned() } else { format!("write `{shown}` to say so") };
-        reader.note(
-            &node.at,
-            "a number from 1000 on is read as milliseconds, as some clients write it",
-            help,
-        );
+        let help =
+            if text.hides() { CHANGE_FILLED.to_owned() } else { format!("write `{shown}` to be explicit") };
+        reader.note(&node.at, "a number of 1000 or more is read as milliseconds, as in some clients", help);
     }
     Some(time)
 }

@@ -1,6 +1,6 @@
-//! The choice of the tools that a server serves, written below the server as many clients write it. What somebody excluded
-//! there must not come back because the file was pasted here: a key that looks like such a choice and is not known is a
-//! fault. It must not know profiles; these are the server's own names, before anything is put in front of them.
+//! The selection of the tools that a server serves, written in the server's entry as many clients write it. A tool that
+//! was excluded there must not reappear because the file was pasted here, so an unknown key that looks like such a
+//! selection is a fault. This module must not know profiles; the names are the server's own, before any prefix is added.
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ section! {
 }
 
 impl ServerTools {
-    /// Returns true for a tool that is served; `name` is the server's own.
+    /// Returns true if a tool is served; `name` is the server's own.
     pub fn admits(&self, name: &str) -> bool {
         let listed = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
         self.only.as_deref().is_none_or(listed) && !listed(&self.never)
@@ -54,13 +54,13 @@ const KEYS: &[(&str, ListedTools)] = &[
     ("tools", ListedTools::Only),
 ];
 
-/// Words that say that something is chosen, as parts of a key.
+/// Words in a key that mark it as a selection.
 const CHOOSING_WORDS: &[&str] = &[
     "exclude", "include", "disable", "enable", "deny", "denied", "allow", "filter", "block", "forbid",
     "hide", "hidden",
 ];
 
-/// Reads what a server entry says of tools; what it does not say is as in `base`.
+/// Reads the selection of tools in a server entry; missing keys keep their values from `base`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -80,12 +80,12 @@ pub(super) fn read(
             match (says, &only) {
                 (ListedTools::Never, _) => never.get_or_insert_default().extend(globs),
                 (ListedTools::Only, Some((other, _))) => {
-                    let message = format!("`{key}` and `{other}` both say which tools are served");
+                    let message = format!("`{key}` and `{other}` both select the tools to serve");
                     reader.fault(&entry.key_at, message, "keep one of the two");
                 }
                 (ListedTools::Only, None) => {
                     if globs.is_empty() {
-                        let help = "name tools, or remove the key to serve all";
+                        let help = "list tools, or remove the key to serve all";
                         reader.note(&entry.key_at, "no tool of this server is served", help);
                     }
                     only = Some((key, globs));
@@ -99,13 +99,13 @@ pub(super) fn read(
     }
 }
 
-/// A list of names, or one.
+/// A list of names, or a single name.
 fn names(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<Vec<Glob>> {
     let mut globs = Vec::new();
     for (index, item) in reader.items(node, "a list of tools by their names", true)?.into_iter().enumerate() {
         reader.within(&format!("[{index}]"), |reader| {
             let text = reader.text(item, "a tool's name")?;
-            // Gemini CLI also writes `name(arguments)` and means the tool.
+            // Gemini CLI also writes `name(arguments)`, which means the tool.
             let name = text.expose().split('(').next().unwrap_or_default();
             globs.extend(glob(reader, item, name));
             Some(())
@@ -116,13 +116,13 @@ fn names(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<Vec<Glob>> {
 
 fn glob(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Glob> {
     let refused = |reader: &mut Reader<'_>, reason: &str| {
-        reader.fault(&node.at, reason, "write the name that the server itself gives the tool");
+        reader.fault(&node.at, reason, "write the server's own name for the tool");
     };
     Glob::parse(name).map_err(|reason| refused(reader, reason)).ok()
 }
 
-/// The tools of a mapping (`NAME: false`, `NAME: { enabled: false }`) that are switched off. `MCPHub` puts the server's name in front
-/// of some, with a `-`.
+/// The disabled tools of a mapping (`NAME: false`, `NAME: { enabled: false }`). `MCPHub` prefixes some names with the server's
+/// name and a `-`.
 fn switched_off(reader: &mut Reader<'_>, node: &Node, server: &str) -> Vec<Glob> {
     let mut off = Vec::new();
     let Some(fields) = reader.fields(node, "a mapping of tools") else { return off };
@@ -150,7 +150,7 @@ fn switched_off(reader: &mut Reader<'_>, node: &Node, server: &str) -> Vec<Glob>
     off
 }
 
-/// Refuses a key that nobody took and that looks like a choice of tools, here or one level deeper; `false` for any other.
+/// Rejects a remaining key that looks like a selection of tools, here or one level deeper; `false` for any other key.
 pub(super) fn refuse(reader: &mut Reader<'_>, entry: &Entry) -> bool {
     if !looks_like_choice(&entry.key) {
         let Kind::Map(inner) = &entry.value.kind else { return false };
@@ -168,7 +168,10 @@ fn fault(reader: &mut Reader<'_>, entry: &Entry) {
         "write `excludeTools` or `includeTools` with a list of the server's own names, or remove the key"
             .to_owned()
     });
-    let message = format!("`{}` looks like a choice of tools that Dragoman does not know", clip(&entry.key));
+    let message = format!(
+        "`{}` looks like a selection of tools in a form that Dragoman does not know",
+        clip(&entry.key)
+    );
     reader.fault(&entry.key_at, message, help);
 }
 

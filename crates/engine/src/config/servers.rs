@@ -1,7 +1,7 @@
 //! Reads the `mcpServers` block, as clients write it.
 //!
-//! Entries are pasted from the settings of many clients. What those clients know and we do not need is accepted and
-//! noted, so that a pasted block works; what looks like a mistyped key of ours is a fault.
+//! Entries are pasted from the settings of many clients. Keys that only those clients use are accepted with a note,
+//! so that a pasted block works. A key that looks like a mistyped key of ours is a fault.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -16,25 +16,25 @@ use super::server_tools;
 use super::suggest;
 use super::words::is_word_of;
 
-/// All keys of a server that mean something here.
+/// All keys of a server that have a meaning here.
 fn own_keys() -> impl Iterator<Item = &'static str> {
     keys::<Server>().into_iter().chain(LINKS).chain(link_keys())
 }
 
-/// The keys that say how a server is reached, and those that say more about it.
+/// The keys that select how a server is reached, and the keys with further settings for this.
 const LINKS: [&str; 4] = ["command", "url", "native", "type"];
 
-/// All keys that say more about how a server is reached.
+/// All keys with further settings for reaching a server.
 fn link_keys() -> impl Iterator<Item = &'static str> {
     let all = keys::<StdioLink>().into_iter().chain(keys::<HttpLink>()).chain(keys::<NativeLink>());
     all.filter(|key| !LINKS.contains(key))
 }
 
-/// Other clients' names for `url`, and what they say about the transport.
+/// Names for `url` in other clients, and the transport that each implies.
 const URL_ALIASES: &[(&str, HttpTransport)] =
     &[("serverUrl", HttpTransport::Auto), ("httpUrl", HttpTransport::Streamable)];
 
-/// Keys that only concern the client that wrote them.
+/// Keys that concern only the client that wrote them.
 const FOREIGN_KEYS: &str = "alwaysAllow alwaysLoad auth authProviderType autoApprove autoStart category chatIds dev envFile \
     gallery headersHelper icon iconUrl id initTimeout isActive label metadata name networkTimeout \
     provider restart sandbox sandboxEnabled scope source tags title transportType trust version \
@@ -54,14 +54,15 @@ const TYPES: &[(&str, Type)] = &[
     ("sse", Type::Http(HttpTransport::Sse)),
 ];
 
-/// The servers in file order, with the names of those that could not be read, so that nobody calls them unknown.
+/// The servers in file order, with the names of those that could not be read, so that these are not reported as
+/// unknown.
 #[derive(Default)]
 pub(super) struct Servers {
     pub(super) servers: IndexMap<String, Server>,
     pub(super) names: IndexSet<String>,
 }
 
-/// The servers of a block, each on top of that of the same name in `base`.
+/// The servers of a block, each on top of the server with the same name in `base`.
 pub(super) fn read(reader: &mut Reader<'_>, node: &Node, base: &IndexMap<String, Server>) -> Servers {
     let mut found = Servers::default();
     let Some(fields) = reader.fields(node, "a mapping of servers by name") else { return found };
@@ -134,10 +135,10 @@ fn read_link(
     };
     let of_base = stdio.map(|_| "command").or(http.map(|_| "url")).or(native.map(|_| "native"));
     let Some(kind) = first.map(|first| first.key.as_str()).or(of_base) else {
-        // A mistyped `comand` is one fault, not two.
+        // A mistyped `comand` is reported once, not twice.
         if !fields.has_nearly(&["command", "url", "native"]) {
-            let help = "write `command` (a program), `url` (a server on the net) or `native: demo`";
-            reader.fault(&entry.key_at, "nothing says how to reach this server", help);
+            let help = "write `command` (a program), `url` (a server on the network) or `native: demo`";
+            reader.fault(&entry.key_at, "it is not configured how to reach this server", help);
         }
         fields.drop_all(&link_keys().collect::<Vec<_>>());
         return None;
@@ -153,7 +154,7 @@ fn read_link(
     };
     if let Some(second) = chosen.get(1) {
         let message = format!("a server has `{kind}` or `{}`, not both", second.key);
-        reader.fault(&second.key_at, message, "keep one of the two, or make two servers");
+        reader.fault(&second.key_at, message, "keep one of the two, or define two servers");
         fields.drop_all(&link_keys().collect::<Vec<_>>());
         return None;
     }
@@ -167,13 +168,13 @@ fn said_transport(given: GivenType<'_>) -> Option<HttpTransport> {
     if let Some((_, Some(Type::Http(transport)))) = given { Some(transport) } else { None }
 }
 
-/// Refuses keys of other kinds of links, which do nothing here.
+/// Rejects keys of other kinds of links, which have no effect here.
 fn refuse_other_links(reader: &mut Reader<'_>, fields: &mut Fields<'_>, chosen: &str) {
     for key in link_keys() {
         let Some(entry) = fields.take(key) else { continue };
         reader.within(key, |reader| {
-            let help = format!("remove it; it does nothing beside `{chosen}`");
-            reader.fault(&entry.key_at, format!("`{key}` does not go with `{chosen}`"), help);
+            let help = format!("remove it; it has no effect beside `{chosen}`");
+            reader.fault(&entry.key_at, format!("`{key}` cannot be combined with `{chosen}`"), help);
         });
     }
 }
@@ -187,7 +188,7 @@ fn take_url<'n>(
     for (alias, means) in URL_ALIASES {
         let Some(entry) = fields.take(alias) else { continue };
         if let Some(url) = url {
-            let message = format!("`{alias}` and `{}` say the same thing", url.key);
+            let message = format!("`{alias}` and `{}` mean the same thing", url.key);
             reader.within(alias, |reader| reader.fault(&entry.key_at, message, "keep `url`"));
             continue;
         }
@@ -209,12 +210,12 @@ fn check_type(reader: &mut Reader<'_>, given: GivenType<'_>, chosen: &str) {
             "native" => "remove `type`",
             _ => "write `type: http` or `type: sse`, or remove the line",
         };
-        let message = format!("this `type` does not go with `{chosen}`");
+        let message = format!("this `type` cannot be combined with `{chosen}`");
         reader.within("type", |reader| reader.fault(&entry.value.at, message, help));
     }
 }
 
-/// Notes what is ignored; refuses what looks like a key of ours.
+/// Notes ignored keys; rejects keys that look like ours.
 fn note_foreign(reader: &mut Reader<'_>, fields: Fields<'_>) {
     for entry in fields.rest() {
         let key = entry.key.as_str();
@@ -241,7 +242,7 @@ fn foreign_help(key: &str, value: &Node) -> &'static str {
     let is_off = matches!(&value.kind, Kind::Scalar { text, .. } if text == "false");
     match key {
         "envFile" => "write the variables under `env`, or a secret as \"${file:path}\"",
-        // Cursor's: the client that is registered at the server's authorization server.
+        // Cursor's key: the client that is registered at the server's authorization server.
         "auth" if matches!(value.kind, Kind::Map(_)) => {
             "write oauth: { clientId: …, clientSecret: …, scopes: […] }"
         }
@@ -254,6 +255,6 @@ fn foreign_help(key: &str, value: &Node) -> &'static str {
             "Dragoman starts the server without a sandbox, so that protection is gone: let `command` start it in one, such as a \
              container"
         }
-        _ => "nothing to do; it may stay",
+        _ => "no change needed; you can keep it",
     }
 }

@@ -1,4 +1,4 @@
-//! Settings of single tools of a profile, made while serving. It must not know how it is kept.
+//! Settings of single tools of a profile, made at run time. It must not know how they are stored.
 
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -6,17 +6,18 @@ use indexmap::IndexMap;
 /// The settings of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolSetting {
-    /// It is not shown.
+    /// True if it is not shown.
     pub disabled: bool,
-    /// The name under which it is shown; the profile's rules say it when there is none.
+    /// The name under which it is shown; if there is none, the profile's rules determine the name.
     pub name: Option<String>,
-    /// The description in place of the server's.
+    /// The description that replaces the server's.
     pub description: Option<String>,
-    /// The schema of its arguments instead of its server's, a JSON object: what is shown, and what calls are held against.
+    /// The input schema that replaces the server's, a JSON object. It is shown to clients, and calls are checked against
+    /// it.
     pub input_schema: Option<Bytes>,
 }
 
-/// Settings by server, and by the name that the server itself gives the tool.
+/// Settings by server, and by the server's own name of the tool.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolSettings(pub IndexMap<String, IndexMap<String, ToolSetting>>);
 
@@ -26,7 +27,7 @@ impl ToolSettings {
         self.0.get(server)?.get(tool)
     }
 
-    /// Is anything set for tools of this server?
+    /// Returns true if there are settings for tools of this server.
     pub fn concern(&self, server: &str) -> bool {
         self.0.get(server).is_some_and(|tools| !tools.is_empty())
     }

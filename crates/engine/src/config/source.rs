@@ -1,12 +1,12 @@
-//! The text of a configuration file: places in it, and lines of it that may be shown to people.
+//! The text of a configuration file: positions in it, and lines that may be shown to people.
 
 use std::ops::Range;
 
 use super::fault::Excerpt;
 
-/// The number of characters of a long line that are shown around the place that is meant.
+/// The number of characters of a long line that are shown around a position.
 const EXCERPT_CHARS: usize = 100;
-/// The number of them before that place.
+/// The number of these characters before the position.
 const EXCERPT_BEFORE: usize = 40;
 /// The number of characters of the offending text that are quoted.
 const OFFENDING_CHARS: usize = 80;
@@ -14,7 +14,7 @@ const OFFENDING_CHARS: usize = 80;
 /// A piece of the file, in bytes.
 pub(super) type Span = Range<usize>;
 
-/// The text of the file and the bytes of it that nobody may see.
+/// The text of the file, and its secret parts.
 pub(super) struct Source<'a> {
     text: &'a str,
     line_starts: Vec<usize>,
@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
         Self { text, line_starts, secrets: Vec::new() }
     }
 
-    /// Declares pieces of the file secret: they show as asterisks from now on.
+    /// Marks parts of the file as secret: they are shown as asterisks from now on.
     pub(super) fn hide(&mut self, mut secrets: Vec<Span>) {
         secrets.sort_by_key(|span| span.start);
         self.secrets.clear();
@@ -40,12 +40,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The text of a piece; empty when there is no such piece.
+    /// The text of a part; empty if there is no such part.
     pub(super) fn slice(&self, span: &Span) -> &'a str {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
-    /// Line and column of a byte, both from 1, the column in characters.
+    /// The line and column of a byte, both from 1; columns are counted in characters.
     pub(super) fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.line_of(offset);
         let start = self.line_starts[line];
@@ -53,7 +53,7 @@ impl<'a> Source<'a> {
         (line + 1, before.chars().count() + 1)
     }
 
-    /// The piece's first line, around the piece, and where in it the piece stands.
+    /// The first line of a part, around the part, and the part's position in it.
     pub(super) fn excerpt(&self, span: &Span) -> Excerpt {
         let (first, line) = self.line_around(span.start);
         let before = line.get(..span.start - first).map_or(0, |text| text.chars().count());
@@ -75,7 +75,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The piece itself on one line, cut when it is long.
+    /// The part itself on one line, truncated if it is long.
     pub(super) fn offending(&self, span: &Span) -> String {
         let mut chars = self.slice(span).char_indices();
         let mut text: String = chars
@@ -89,7 +89,7 @@ impl<'a> Source<'a> {
         text.trim_end().to_owned()
     }
 
-    /// The line that holds a byte, without its line break, and where it starts.
+    /// The line that contains a byte, without its line break, and its start.
     fn line_around(&self, offset: usize) -> (usize, &'a str) {
         let line = self.line_of(offset);
         let start = self.line_starts[line];
@@ -113,7 +113,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Characters that would reorder the line on a terminal.
+/// Returns true for characters that would reorder the line on a terminal.
 pub(super) fn is_bidi(char: char) -> bool {
     matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
 }

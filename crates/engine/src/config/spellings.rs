@@ -1,5 +1,4 @@
-//! The spellings of values: how each is read, and what it looks like in the JSON Schema. They must not know a
-//! key.
+//! The spellings of values: how each is read, and its form in the JSON Schema. They must not know any key.
 
 mod amounts;
 mod lists;
@@ -22,24 +21,24 @@ pub(super) use texts::{File, OrEmpty, Parsed, Secret, ServerText, Sound, Spelt, 
 
 /// The way in which a value of type `T` is written.
 pub(super) trait Spelling<T> {
-    /// Reads a value, or takes down what is wrong with it. `old` is what the key says already.
+    /// Reads a value, or records its faults. `old` is the current value of the key.
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, old: Option<&T>) -> Option<T>;
 
-    /// The schema of what can be written.
+    /// The schema of the allowed spellings.
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
 
-    /// A value as somebody would write it; `null` for one that says nothing.
+    /// A value as a user would write it; `null` for none.
     fn written(&self, _value: &T) -> Value {
         Value::Null
     }
 
-    /// The least and the greatest value, where there are such.
+    /// The minimum and the maximum, if there are any.
     fn bounds(&self) -> Option<(String, String)> {
         None
     }
 }
 
-/// A value that there need not be.
+/// An optional value.
 pub(super) struct Maybe<S>(pub(super) S);
 
 impl<T, S: Spelling<T>> Spelling<Option<T>> for Maybe<S> {
@@ -105,10 +104,10 @@ pub(super) struct SomeWords;
 impl<T: Words> Spelling<Vec<T>> for SomeWords {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Vec<T>>) -> Option<Vec<T>> {
         let mut words = Vec::new();
-        for item in reader.items(&entry.value, "a list of words", true)? {
+        for item in reader.items(&entry.value, "a list of strings", true)? {
             let Some(word) = reader.word(item, T::ALL) else { continue };
             if words.contains(&word) {
-                reader.fault(&item.at, "this stands twice", "keep one of the two");
+                reader.fault(&item.at, "this occurs twice", "keep one of the two");
             } else {
                 words.push(word);
             }

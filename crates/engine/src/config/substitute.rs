@@ -1,20 +1,20 @@
-//! Fills `${…}` into a text after the file was parsed, so that a value can never become structure.
+//! Fills in `${…}` in a text after the file was parsed, so that a value can never change the structure.
 //!
-//! `${NAME}` and `${env:NAME}` are environment variables, `${NAME:-text}` has a text for a variable that is unset or
-//! empty, `${file:path}` is a file's content without its last line break, and `$${` stands for `${`. What is filled in
-//! is not searched again. In what a server is started or reached with, `$NAME` in capitals is refused, since other programs
-//! fill it in, and `$$NAME` stands for `$NAME`. Where variables and files come from is up to the caller.
+//! `${NAME}` and `${env:NAME}` are environment variables, `${NAME:-text}` has a text for a variable that is unset or empty,
+//! `${file:path}` is a file's content without its last line break, and `$${` stands for `${`. Inserted values are not
+//! searched again. In the settings with which a server is started or reached, `$NAME` in capitals is rejected, since other
+//! programs fill it in, and `$$NAME` stands for `$NAME`. The caller provides variables and files.
 
 use super::text::Text;
 
-/// The longest that a text may become, in bytes.
+/// The maximum length of a filled-in text, in bytes.
 pub const MAX_FILLED_BYTES: usize = 1 << 20;
 
 /// The sources of the values of `${…}`.
 pub struct Lookup<'a> {
     /// The value of an environment variable, if it is set.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// The content of a file, or why it cannot be had.
+    /// The content of a file, or the reason why it is not available.
     pub file: &'a dyn Fn(&str) -> Result<String, String>,
 }
 
@@ -27,29 +27,29 @@ impl std::fmt::Debug for Lookup<'_> {
 /// The reason why one `${…}` could not be filled in.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Gap {
-    /// The expression as it is written, to be found in the file.
+    /// The expression as written, so that it can be found in the file.
     pub(super) written: String,
     pub(super) message: String,
     pub(super) help: String,
-    /// Only a value is missing, the expression itself is sound.
+    /// True if only a value is missing, and the expression itself is valid.
     pub(super) unset: bool,
 }
 
-/// A piece of a text before anything is filled in.
+/// A piece of a text before values are filled in.
 enum Piece<'t> {
     Literal(&'t str),
     /// `$${`
     Escape,
-    /// The inside of `${…}`.
+    /// The text inside `${…}`.
     Expression(&'t str),
     /// `${` without an end.
     Unclosed(&'t str),
 }
 
-/// Fills in `text`. With `secret`, the literal parts are hidden from people as well.
+/// Fills in `text`. With `secret`, the literal parts are hidden from people, too.
 ///
 /// # Errors
-/// Everything that cannot be filled in.
+/// All expressions that cannot be filled in.
 pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text, Vec<Gap>> {
     let (mut value, mut shown) = (String::new(), String::new());
     let (mut pieces_filled, mut gaps) = (Vec::new(), Vec::new());
@@ -81,11 +81,12 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text
     if gaps.is_empty() { Ok(Text::hidden(&value, &shown).filled_with(pieces_filled)) } else { Err(gaps) }
 }
 
-/// Fills in a text of a server that others expand `$NAME` in: such a name in capitals is a gap, so that nobody sends the
-/// characters where a value was meant, and `$$NAME` stands for them. A dollar before anything else is a dollar.
+/// Fills in a text of a server in which other clients expand `$NAME`. Such a name in capitals is reported as a gap,
+/// so that the characters are never sent in place of a value. `$$NAME` stands for the literal characters. A dollar
+/// sign in any other position stands for itself.
 ///
 /// # Errors
-/// Everything that cannot be filled in.
+/// All expressions that cannot be filled in.
 pub(super) fn fill_server(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text, Vec<Gap>> {
     let mut gaps = Vec::new();
     let mut doubled = Vec::new();
@@ -117,13 +118,13 @@ pub(super) fn fill_server(text: &str, lookup: &Lookup<'_>, secret: bool) -> Resu
     }
     single.push_str(&text[from..]);
     let filled = fill(&single, lookup, secret)?;
-    // What is shown is what was written.
+    // The shown form is the written one.
     let shown =
         if secret { filled.shown().to_owned() } else { fill(text, lookup, secret)?.shown().to_owned() };
     Ok(filled.shown_as(&shown))
 }
 
-/// Every `$NAME` in capitals of a literal text: where its dollar is, and the name.
+/// Every `$NAME` in capitals in a literal text: the position of its dollar sign, and the name.
 fn variables(literal: &str) -> impl Iterator<Item = (usize, &str)> {
     literal.match_indices('$').filter_map(|(dollar, _)| {
         let rest = &literal[dollar + 1..];
@@ -135,7 +136,8 @@ fn variables(literal: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A `$NAME` that would be sent as it stands. In the middle of a secret it may be a part of that, and is not named.
+/// A `$NAME` that would be sent literally. In the middle of a secret it may be part of the secret, so it is not
+/// quoted.
 fn bare(before: &str, name: &str, secret: bool) -> Gap {
     let is_alone = before.chars().next_back().is_none_or(|c| matches!(c, ' ' | '=' | ':' | '/' | ','));
     let (written, name) = if secret && !is_alone {
@@ -145,7 +147,7 @@ fn bare(before: &str, name: &str, secret: bool) -> Gap {
     };
     Gap {
         written,
-        message: format!("`${name}` is not filled in here"),
+        message: format!("`${name}` is not substituted here"),
         help: format!(
             "write ${{{name}}} for the variable, or $${name} for the characters `${name}` themselves"
         ),
@@ -295,12 +297,12 @@ fn not_understood(inside: &str) -> Gap {
             )
         }
         None => {
-            "write ${NAME}, ${NAME:-value} or ${file:path}, not nested; $${ stands for `${` itself".to_owned()
+            "write ${NAME}, ${NAME:-value} or ${file:path}, not nested; write $${ for `${` itself".to_owned()
         }
     };
     Gap {
         written: format!("${{{inside}}}"),
-        message: format!("`{shown}` is not understood"),
+        message: format!("`{shown}` is not a valid reference"),
         help,
         unset: false,
     }
@@ -313,7 +315,7 @@ fn unclosed(rest: &str) -> Gap {
 }
 
 fn too_long(text: &str) -> Gap {
-    let message = "the text has more than 1MiB when it is filled in".to_owned();
+    let message = "the text is larger than 1MiB after substitution".to_owned();
     let help = "use a smaller file or variable".to_owned();
     Gap { written: text.to_owned(), message, help, unset: false }
 }

@@ -2,13 +2,12 @@
 
 use strsim::osa_distance;
 
-/// The longest name that is compared; beyond it nobody mistyped a short known name.
+/// The maximum length of a compared name: a longer one is not a mistyped form of a short known name.
 const MAX_COMPARED: usize = 64;
-/// Names whose lengths in bytes differ by more are not worth comparing.
+/// Names whose lengths differ by more than this, in bytes, are not compared.
 const MAX_DIFFERENCE: usize = 6;
 
-/// The known name that `name` most likely was meant to be: the same but for case, `-` and `_`, or a few typing errors
-/// away.
+/// The known name that was probably meant by `name`: equal except for case, `-` and `_`, or a few typing errors away.
 pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let wanted = plain(name);
     if wanted.is_empty() || wanted.len() > MAX_COMPARED {
@@ -25,7 +24,7 @@ pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// Advice for a name that nothing has: the one that is near, or what `otherwise` says.
+/// Advice for an unknown name: the nearest known one, or the text from `otherwise`.
 pub(super) fn or<'k>(
     name: &str,
     known: impl IntoIterator<Item = &'k str>,
@@ -34,8 +33,8 @@ pub(super) fn or<'k>(
     nearest(name, known).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
 }
 
-/// The known names that are most like this one: those that share a word with it, then those that differ in the fewest
-/// characters.
+/// The known names that most resemble this one: first those that share a word with it, then those that differ in the
+/// fewest characters.
 pub(super) fn ranked<'k>(name: &str, known: impl IntoIterator<Item = &'k str>, most: usize) -> Vec<&'k str> {
     let name = &name[..name.floor_char_boundary(MAX_COMPARED)];
     let wanted = plain(name);
@@ -52,7 +51,7 @@ pub(super) fn ranked<'k>(name: &str, known: impl IntoIterator<Item = &'k str>, m
     all.into_iter().take(most).map(|(_, _, candidate)| candidate).collect()
 }
 
-/// The words of a name in small letters, each in the singular, without the short ones.
+/// The words of a name in lower case and in the singular, without short words.
 fn words(name: &str) -> impl Iterator<Item = String> {
     let mut spaced = String::with_capacity(name.len() + 8);
     for char in name.chars() {

@@ -1,4 +1,4 @@
-//! The tables of keys for the documentation. It must not know where they stand.
+//! The tables of keys for the documentation. It must not know on which pages they appear.
 
 use super::access::{AccessRule, When, Who};
 use super::audit::Audit;
@@ -18,7 +18,7 @@ use super::server_tools::ServerTools;
 use super::tls::Tls;
 use super::tool_calls::ToolCalls;
 
-/// The tables of all sections, each under the name that marks its place in the documentation.
+/// The tables of all sections, each under the name that marks its position in the documentation.
 pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
     vec![
         ("the top level", documented::<Config>()),

@@ -1,24 +1,24 @@
-//! A text out of the configuration that may hold secrets, together with the form of it that people may see.
+//! A text from the configuration that may contain secrets, together with the form that people may see.
 
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
 
-/// A value out of the configuration after `${…}` was filled in. What `Debug` and `Display` show is what was written in
-/// the file, never what was filled in; of headers and environment variables they show no literal characters either.
+/// A value from the configuration after `${…}` was filled in. `Debug` and `Display` show the text as written in the
+/// file, never the filled-in values; for headers and environment variables, they show no literal characters either.
 #[derive(Clone)]
 pub struct Text {
     value: SecretString,
     shown: Box<str>,
-    /// The pieces that `${…}` filled in.
+    /// The values that were filled in for `${…}`.
     filled: Vec<SecretString>,
 }
 
-/// Shorter pieces are no secrets, and would be found everywhere.
+/// The minimum length of a piece: shorter pieces are not secrets, and would match everywhere.
 const LEAST_PIECE: usize = 4;
 
 impl Text {
-    /// A text that hides nothing.
+    /// A text without secrets.
     pub fn plain(value: &str) -> Self {
         Self::hidden(value, value)
     }
@@ -28,7 +28,8 @@ impl Text {
         Self { value: SecretString::from(value), shown: shown.into(), filled: Vec::new() }
     }
 
-    /// The same with the pieces that `${…}` filled in; those of fewer than four characters are left out.
+    /// The same text with the values that were filled in for `${…}`; those of fewer than four characters are
+    /// left out.
     #[must_use]
     pub(super) fn filled_with(mut self, pieces: Vec<String>) -> Self {
         self.filled = pieces
@@ -39,19 +40,20 @@ impl Text {
         self
     }
 
-    /// The same, seen by people as `shown`.
+    /// The same text, which people see as `shown`.
     #[must_use]
     pub(super) fn shown_as(mut self, shown: &str) -> Self {
         self.shown = shown.into();
         self
     }
 
-    /// The pieces that `${…}` filled in, for whoever has to find them in other texts: those of at least four characters.
+    /// The values of at least four characters that were filled in for `${…}`, so that other code can find them in other
+    /// texts.
     pub fn filled(&self) -> impl Iterator<Item = &str> {
         self.filled.iter().map(ExposeSecret::expose_secret)
     }
 
-    /// The real value, for the one place that needs it.
+    /// The real value, for the code that needs it.
     pub fn expose(&self) -> &str {
         self.value.expose_secret()
     }
@@ -61,7 +63,7 @@ impl Text {
         &self.value
     }
 
-    /// Is something hidden, so that nothing that was made of the value may be shown either?
+    /// Returns true if the text has a hidden part, so that values derived from it must not be shown either.
     pub fn hides(&self) -> bool {
         self.expose() != self.shown()
     }

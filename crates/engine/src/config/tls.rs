@@ -1,4 +1,4 @@
-//! `tls`: the files by which the listening addresses speak TLS. It must not know what is in them.
+//! `tls`: the files for TLS at the listening addresses. It must not know their contents.
 
 use std::path::{Path, PathBuf};
 
@@ -8,19 +8,19 @@ use super::spellings::{File, Maybe};
 section! {
     /// The files for TLS at all listening addresses. They are read again when they change.
     pub struct Tls: "a mapping with `cert` and `key`" [
-        /// PEM: the server's certificate first, then each authority between it and one that clients trust (`fullchain.pem`). A
-        /// relative path starts at the configuration's folder.
+        /// PEM: the server's certificate first, then each intermediate authority up to one that clients trust (`fullchain.pem`).
+        /// A relative path is resolved from the configuration's folder.
         "cert" cert: PathBuf = File, needed "cert: fullchain.pem";
         /// PEM: the private key of the certificate (PKCS#8, PKCS#1 or SEC1; ECDSA, RSA or Ed25519), not encrypted (`privkey.pem`).
         "key" key: PathBuf = File, needed "key: privkey.pem";
-        /// PEM: authorities. Each client must present a certificate from one of them. It lets the client connect, and says
-        /// nothing about who calls.
+        /// PEM: authorities. Each client must present a certificate from one of them. The certificate lets the client connect,
+        /// but does not authenticate the caller.
         "clientCa" client_ca: Option<PathBuf> = Maybe(File);
     ]
 }
 
 impl Tls {
-    /// The same files, where relative paths start at `folder`.
+    /// The same files, with relative paths resolved against `folder`.
     #[must_use]
     pub fn from_folder(&self, folder: &Path) -> Self {
         Self {

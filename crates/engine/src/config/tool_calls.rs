@@ -1,4 +1,5 @@
-//! The rules for calls of single tools of a server: their time, and whether they are sent again. It must not know how a call is done.
+//! The rules for calls of single tools of a server: their time limits, and if they are sent again. It must not know how a call is
+//! made.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::server::{ResendRule, Timeout};
 use super::spellings::{Maybe, Word};
 use super::units;
 
-/// The longest time that a call may take in all.
+/// The maximum total time of a call.
 pub(super) const LONGEST_CALL: Duration = Duration::from_hours(24);
 
 section! {
@@ -23,12 +24,12 @@ section! {
         "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "the server's";
         /// The total time that a call may take, whatever progress it reports.
         "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "the server's";
-        /// The second sending of a call that may have been executed.
+        /// The resending of a call that may have been executed.
         "resend" resend: Option<ResendRule> = Maybe(Word), absent "the server's";
     ]
 }
 
-/// Refuses a call that may be silent for longer than it may last.
+/// Rejects a call that may be idle for longer than its total time.
 pub(super) fn refuse_contradiction(
     reader: &mut Reader<'_>,
     entry: &Entry,
@@ -37,8 +38,8 @@ pub(super) fn refuse_contradiction(
     let (Some(idle), Some(whole)) = (idle, whole) else { return };
     let Some(written) = entry.value.entry("timeout").filter(|_| idle > whole) else { return };
     let (idle, whole) = (units::show_time(idle), units::show_time(whole));
-    let message = format!("a call may be silent for {idle}, but last only {whole}");
+    let message = format!("the idle timeout of a call ({idle}) is longer than its total timeout ({whole})");
     reader.within("timeout", |reader| {
-        reader.fault(&written.value.at, message, "make timeout at most callTimeout");
+        reader.fault(&written.value.at, message, "set timeout to at most callTimeout");
     });
 }

@@ -1,13 +1,13 @@
-//! Bytes and times as people write them.
+//! Sizes and times as people write them.
 
 use std::time::Duration;
 
-/// The texts that [`parse_bytes`] takes besides a bare number, as a JSON Schema pattern.
+/// The texts that [`parse_bytes`] accepts besides a bare number, as a JSON Schema pattern.
 pub(super) const BYTES_PATTERN: &str = r"^(\d+ ?([KMG]i?B|[KMGkmg]|B)?|.*\$\{.*)$";
-/// The texts that [`parse_time`] takes besides a bare number, as a JSON Schema pattern.
+/// The texts that [`parse_time`] accepts besides a bare number, as a JSON Schema pattern.
 pub(super) const TIME_PATTERN: &str = r"^(\d+(\.\d+)? ?(ms|s|m|min|h|d)?|.*\$\{.*)$";
 
-/// The texts that [`parse_rate`] takes, as a JSON Schema pattern.
+/// The texts that [`parse_rate`] accepts, as a JSON Schema pattern.
 pub(super) const RATE_PATTERN: &str = r"^(\d+ ?/ ?(\d+(\.\d+)?)? ?(ms|s|m|min|h|d)|.*\$\{.*)$";
 
 /// A number within a period: `60/1m`, `10/s`.
@@ -22,7 +22,7 @@ pub(super) fn parse_rate(text: &str) -> Option<(u32, Duration)> {
     Some((count.parse().ok()?, period?))
 }
 
-/// A number of bytes: `65536`, `64KiB`, `64 KB`, `64k`; K, M and G are powers of 1024, however they are written.
+/// A number of bytes: `65536`, `64KiB`, `64 KB`, `64k`; K, M and G are powers of 1024 in all spellings.
 pub(super) fn parse_bytes(text: &str) -> Option<u64> {
     let (digits, unit) = split_number(text)?;
     let number: u64 = digits.parse().ok()?;
@@ -36,7 +36,7 @@ pub(super) fn parse_bytes(text: &str) -> Option<u64> {
     number.checked_mul(factor)
 }
 
-/// A time: `30`, `1.5` (seconds), `500ms`, `30s`, `2m`, `1h`, `7d`. Finer than a millisecond is cut off.
+/// A time: `30`, `1.5` (seconds), `500ms`, `30s`, `2m`, `1h`, `7d`. Fractions of a millisecond are cut off.
 pub(super) fn parse_time(text: &str) -> Option<Duration> {
     let (digits, unit) = split_number(text)?;
     let factor: u64 = match unit {
@@ -67,7 +67,7 @@ fn split_number(text: &str) -> Option<(&str, &str)> {
     Some((digits, unit.trim_start()))
 }
 
-/// Bytes in the largest unit that leaves nothing over.
+/// A number of bytes in the largest unit that divides it.
 pub(super) fn show_bytes(value: u64) -> String {
     for (factor, unit) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
         if value >= factor && value.is_multiple_of(factor) {
@@ -79,7 +79,7 @@ pub(super) fn show_bytes(value: u64) -> String {
 
 const DAY: u128 = 86_400_000;
 
-/// A time in the largest unit that leaves nothing over; one day is `24h`.
+/// A time in the largest unit that divides it; one day is `24h`.
 pub(super) fn show_time(value: Duration) -> String {
     let millis = value.as_millis();
     if millis > DAY && millis.is_multiple_of(DAY) {

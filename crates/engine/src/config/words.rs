@@ -1,13 +1,13 @@
-//! Values that a configuration calls by words, and lists of words. It must not know a word.
+//! Values that a configuration expresses by words, and lists of words. It must not know any word.
 
 use schemars::JsonSchema;
 
-/// Returns true if a list, with blanks between its words, has this one.
+/// Returns true if a space-separated list of words contains this one.
 pub(super) fn is_word_of(word: &str, list: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }
 
-/// Values that a configuration calls by words.
+/// Values that a configuration expresses by words.
 pub(super) trait Words: Copy + PartialEq + JsonSchema + 'static {
     /// The words.
     const ALL: &'static [(&'static str, Self)];
@@ -18,7 +18,7 @@ pub(super) trait Words: Copy + PartialEq + JsonSchema + 'static {
     }
 }
 
-/// Declares the words that a key can say, each with what it means.
+/// Declares the words that are allowed for a key, each with its meaning.
 macro_rules! words {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$variant_meta:meta])+ $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
@@ -28,10 +28,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The words of a configuration.
+            /// The words in a configuration.
             pub const ALL: &[(&str, Self)] = &[$(($word, Self::$variant)),+];
 
-            /// The word of a configuration.
+            /// The word in a configuration.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

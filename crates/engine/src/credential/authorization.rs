@@ -1,6 +1,6 @@
 //! Parses `Authorization` (RFC 9110, 11.6.2): the schemes `Basic` (RFC 7617) and `Bearer` (RFC 6750), strictly,
-//! because another reader may interpret a lax value differently. Credentials are read from this header only, never
-//! from a URL. It must not know whom a credential belongs to.
+//! because another parser may interpret a malformed value differently. Credentials are read from this header only,
+//! never from a URL. It must not know the owner of a credential.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -8,9 +8,9 @@ use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
 
-/// Longer values of the header are rejected unread.
+/// The maximum length of the header's value; a longer one is rejected unread.
 const LONGEST: usize = 16 * 1024;
-/// Longer values of `Basic` are rejected before decoding.
+/// The maximum length of a `Basic` value; a longer one is rejected before decoding.
 const LONGEST_BASIC: usize = 2 * 1024;
 
 /// A credential as sent by a client.
@@ -30,7 +30,7 @@ pub struct Basic {
     pub password: SecretString,
 }
 
-// Why a header cannot be read; none repeats anything of it.
+// The reasons why a header cannot be read; none repeats any part of it.
 const TWICE: &str = "the header Authorization occurs more than once";
 const LONG: &str = "the header Authorization is too long";
 const FORM: &str = "the header Authorization must have the form `Bearer TOKEN` or `Basic CREDENTIALS`";
@@ -56,7 +56,7 @@ pub fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> {
 /// Parses a value of the header.
 ///
 /// # Errors
-/// The reason why it is neither scheme, in words that repeat nothing of it.
+/// The reason why it is neither scheme, without any part of the value.
 pub fn read(value: &[u8]) -> Result<ShownCredential<'_>, &'static str> {
     let space = memchr(value, b' ').ok_or(FORM)?;
     let (scheme, rest) = value.split_at(space);
@@ -68,7 +68,7 @@ pub fn read(value: &[u8]) -> Result<ShownCredential<'_>, &'static str> {
     }
 }
 
-/// Returns true if a value of the header is meant as a name and a password, even if these cannot be read.
+/// Returns true if a value of the header is meant as a name and a password, even if it cannot be parsed.
 pub(super) fn is_basic(value: &[u8]) -> bool {
     let scheme = value.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
     scheme.eq_ignore_ascii_case(b"Basic")
@@ -91,7 +91,7 @@ fn visible(bytes: &[u8]) -> Option<&str> {
 
 fn basic(text: &str) -> Option<Basic> {
     let decoded = (text.len() <= LONGEST_BASIC).then(|| BASE64_STANDARD.decode(text))?.ok()?;
-    // Owned by the secret as soon as it is text, so that no copy stays behind.
+    // The secret owns the text from the start, so that no copy is left behind.
     let whole = String::from_utf8(decoded).ok()?;
     let (user, password) = whole.split_once(':').filter(|_| !whole.chars().any(char::is_control))?;
     let basic = Basic { user: user.to_owned(), password: SecretString::from(password) };
@@ -110,7 +110,7 @@ impl std::fmt::Debug for ShownCredential<'_> {
 
 impl std::fmt::Debug for Basic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Some type the password where the name belongs.
+        // Some users type the password in place of the name.
         f.write_str("Basic")
     }
 }

@@ -9,23 +9,23 @@ use super::authorization::{self, Basic, ShownCredential};
 const SITE: [&str; 3] = ["x-wordpress-url", "x-wordpress-username", "x-wordpress-password"];
 /// The header with a key for an image host.
 const IMAGE_KEY: &str = "x-imgbb-api-key";
-/// Longer values are rejected, in bytes.
+/// The maximum length of a value, in bytes; longer values are rejected.
 const LONGEST: usize = 2 * 1024;
 
 /// The site credentials of a request. It never prints itself.
 #[derive(Clone)]
 pub struct Carried {
-    /// A site with an account; an error if the request names only a part of it, in words that repeat nothing of it. A
-    /// request that names a part asks for this account and for no other.
+    /// A site with an account; an error, which repeats no part of it, if the request names only a part. A request
+    /// that names a part means this account and no other.
     pub account: Option<Result<Account, String>>,
-    /// A name and a password from `Authorization`; an error if they cannot be read although the request means some. A
-    /// request with such credentials asks for this account and for no other.
+    /// A name and a password from `Authorization`; an error if the request contains them but they cannot be parsed. A
+    /// request with such credentials means this account and no other.
     pub basic: Option<Result<Basic, &'static str>>,
     /// A key for an image host.
     pub image_key: Option<SecretString>,
 }
 
-/// A site with an account, as named by headers; nothing has been checked.
+/// A site with an account, as named by headers; not verified.
 #[derive(Clone)]
 pub struct Account {
     /// The URL of the site.
@@ -38,7 +38,7 @@ pub struct Account {
 
 impl Carried {
     /// Reads a request's headers; `None` if they carry no such credentials. A header that contains only spaces counts
-    /// as absent. A header is rejected if it occurs twice, because it is ambiguous, if it exceeds 2 KiB, or if it has
+    /// as absent. A header is rejected if it occurs twice (which is ambiguous), if it exceeds 2 KiB, or if it has
     /// characters other than visible ASCII and spaces.
     pub fn read(headers: &HeaderMap) -> Option<Self> {
         let account = account(headers);
@@ -138,7 +138,7 @@ mod tests {
         headers
     }
 
-    /// The reason why these name no account.
+    /// The reason why these headers name no account.
     fn refused(lines: &[(&'static str, &str)]) -> String {
         Carried::read(&headers(lines)).unwrap().account.unwrap().unwrap_err()
     }
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// No base64; a name alone; no name; a line end; Latin-1 and not UTF-8.
+    /// Invalid Base64; only a name; no name; a line break; Latin-1 instead of UTF-8.
     #[test]
     fn an_account_that_cannot_be_read_is_still_meant() {
         for odd in ["Basic", "basic ???", "Basic YW5u", "Basic OnB3", "Basic YW5uOnAKdw==", "Basic YW5uOukg"]

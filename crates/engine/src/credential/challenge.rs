@@ -12,7 +12,7 @@ pub struct Challenge {
     pub wants_scopes: bool,
 }
 
-/// The maximum number of scopes taken from one place.
+/// The maximum number of scopes taken from one source.
 pub const MOST_SCOPES: usize = 64;
 
 impl Challenge {
@@ -74,7 +74,7 @@ fn token(text: &str) -> (&str, &str) {
 fn value_of(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let (word, behind) = token(text);
-        // Base64 of other schemes ends so.
+        // Base64 in other schemes ends in this way.
         return Some((word.to_owned(), behind.trim_start_matches('=')));
     };
     let (mut value, mut escaped) = (String::new(), false);

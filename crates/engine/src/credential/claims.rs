@@ -3,9 +3,10 @@
 
 use serde_json::{Map, Value};
 
-/// Longer subjects are rejected: they become part of names that are logged and stored.
+/// The maximum length of a subject; longer ones are rejected, because they become part of names that are
+/// logged and stored.
 const LONGEST_SUBJECT: usize = 512;
-/// Tokens with more scopes are rejected.
+/// The maximum number of scopes; a token with more is rejected.
 const MOST_SCOPES: usize = 256;
 
 /// The requirements for a token.
@@ -35,10 +36,10 @@ pub struct Accepted {
 /// Checks claims whose signature is valid.
 ///
 /// # Errors
-/// The fault, in words that repeat nothing of the claims.
+/// The fault, without any part of the claims.
 pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Accepted, &'static str> {
     if claims.contains_key("cnf") {
-        // Bound to a key that a bearer does not show (RFC 9449, 7.1; RFC 8705, 3).
+        // The token is bound to a key that a bearer does not present (RFC 9449, 7.1; RFC 8705, 3).
         return Err("it is bound to a key and cannot be used as a bearer token");
     }
     if !is_for(claims.get("aud"), expected.audiences) {
@@ -88,7 +89,7 @@ fn is_subject(subject: &str) -> bool {
     (1..=LONGEST_SUBJECT).contains(&subject.len()) && !subject.chars().any(char::is_control)
 }
 
-/// The scopes: `scope` is a text of words (RFC 9068, 2.2.3); some issuers call it `scp` or use a list.
+/// The scopes: `scope` is a space-separated text (RFC 9068, 2.2.3); some issuers call it `scp` or use a list.
 fn scopes(claims: &Map<String, Value>) -> Option<Vec<Box<str>>> {
     let words: Vec<&str> = match claims.get("scope").or_else(|| claims.get("scp")) {
         None | Some(Value::Null) => Vec::new(),

@@ -1,4 +1,4 @@
-//! Credentials in requests, parsed but not verified: nothing here says whose they are.
+//! Credentials in requests, parsed but not verified: no code here determines their owner.
 //!
 //! Pure: bytes in, values out; secrets never print themselves. It must not know what a credential gives access to.
 //!

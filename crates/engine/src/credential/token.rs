@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Algorithm;
 
-/// Tokens with a longer name of the key are rejected.
+/// The maximum length of a key's name; tokens with a longer one are rejected.
 const LONGEST_KID: usize = 512;
 /// The accepted values of an access token's type, if it has one (RFC 9068, 2.1; RFC 8725, 3.11): a token of another
 /// type that is signed with the same key must not be accepted.
@@ -27,7 +27,7 @@ pub struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// Returns true if `text` has the form of a token, so that no other kind of credential is meant.
+    /// Returns true if `text` has the form of a token, so that it cannot be another kind of credential.
     pub fn looks_like(text: &str) -> bool {
         text.starts_with("eyJ") && text.bytes().filter(|b| *b == b'.').count() == 2
     }
@@ -35,7 +35,7 @@ impl<'a> Token<'a> {
     /// Parses `text`.
     ///
     /// # Errors
-    /// The reason why it is rejected, in words that repeat nothing of it.
+    /// The reason why it is rejected, without any part of it.
     pub fn read(text: &'a str) -> Result<Self, &'static str> {
         let form = "it is not a signed JWT in compact form";
         let (signed, signature) = text.rsplit_once('.').ok_or(form)?;
@@ -45,7 +45,7 @@ impl<'a> Token<'a> {
         let name = header.get("alg").and_then(Value::as_str).ok_or("its header names no algorithm")?;
         let algorithm = Algorithm::named(name).ok_or("its signature algorithm is not supported")?;
         if header.contains_key("crit") {
-            // Extensions that must be understood (RFC 7515, 4.1.11): there are none.
+            // Critical extensions (RFC 7515, 4.1.11): none are supported.
             return Err("its header has an unsupported extension");
         }
         if header.get("typ").is_some_and(|kind| !is_access_token(kind)) {

@@ -22,15 +22,15 @@ pub enum Begun {
     Done(DialectReply),
     /// Send this answer, which opens the session.
     Introduced(DialectReply),
-    /// Forward it to the gateway, as a request of a client without a session in the row's era.
+    /// Forward it to the gateway, as the request of a client in the row's era without a session.
     Forward(Frame),
-    /// Serve its client by the protocol, with this message and all later ones.
+    /// Serve its client according to the protocol, with this message and all later ones.
     Standard,
     /// Call again with a view, which the decision needs.
     NeedsView,
 }
 
-/// Decides the next step for a request.
+/// Determines the next step for a request.
 pub fn begin(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Begun {
     if row.hello.standard_clients && is_standard(row, ask) {
         return Begun::Standard;
@@ -47,7 +47,8 @@ fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Begun
     let among = |list: &[super::Text]| list.contains(&name);
     let empty = among(&row.lists.empty_methods);
     let known = empty || among(&row.lists.methods);
-    // What the protocol has and the row does not is not tried: it may need a session.
+    // A method that the protocol defines but the row does not is not forwarded, because it may need a
+    // session.
     let tried = row.lists.forward_unknown && Method::from_name(&name).is_none();
     for check in &row.reading.checks {
         match check {
@@ -77,7 +78,7 @@ fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Begun
         Some(Method::PromptsGet) => call::get_prompt(ask, facts).map(Begun::Forward),
         Some(method) if ListKind::of_method(method).is_some() => {
             let kind = ListKind::of_method(method).unwrap_or(ListKind::Tools);
-            // A list that nobody could be asked for is not empty, but unknown.
+            // A list is not empty but unknown if no server could be asked.
             facts.view.map_or(Ok(()), served)?;
             result(&list::listed(row, ask, facts, kind)?)
         }

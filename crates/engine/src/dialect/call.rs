@@ -48,7 +48,7 @@ pub(super) fn call(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Res
     Ok(ask.frame().clone())
 }
 
-/// The place of the arguments; `None` if there are none and the row accepts that.
+/// The span of the arguments; `None` if there are none and the row accepts that.
 fn arguments(row: &Dialect, ask: &DialectRequest) -> Result<Option<Span>, Stop> {
     let text = ask.frame().text();
     let policy = row.calls.arguments_missing;
@@ -60,7 +60,7 @@ fn arguments(row: &Dialect, ask: &DialectRequest) -> Result<Option<Span>, Stop> 
         (None, ArgumentsMissing::Refuse) => Err(refused(Condition::InvalidParams)),
         (None, _) => Ok(None),
         (Some(span), _) if span.of(text)[0] == b'{' => Ok(Some(span)),
-        // Systems without a type of their own for empty objects write such a one as a list.
+        // Systems without a separate type for empty objects write an empty object as a list.
         (Some(span), ArgumentsMissing::Empty) if is_empty_list(span.of(text)) => Ok(None),
         (Some(_), ArgumentsMissing::Empty) => Err(refused(Condition::InvalidArguments)),
         (Some(_), _) => Err(refused(Condition::InvalidParams)),

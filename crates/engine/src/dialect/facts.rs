@@ -11,7 +11,7 @@ use crate::fault::Condition;
 pub struct Facts<'a> {
     /// True if the session was opened with `initialize`.
     pub initialized: bool,
-    /// The caller's view of the profile; without one, a request that needs it reports that.
+    /// The caller's view of the profile. Without one, a request that needs it reports that.
     pub view: Option<&'a View>,
     /// The view's tools in the row's form, if [`super::tools`] has built them before.
     pub tools: Option<&'a Bytes>,

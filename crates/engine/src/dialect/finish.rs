@@ -32,9 +32,9 @@ pub struct DialectReply {
     pub status: u16,
     /// The body, JSON; if it is empty, nothing is written to a pipe.
     pub body: Bytes,
-    /// Additional header lines; names in lower case.
+    /// Additional header lines; their names are in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// True if it reports a failure, in whatever form.
+    /// True if it reports a failure, in any form.
     pub failed: bool,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn refuse_with_id(row: &Dialect, id: Option<&[u8]>, trouble: &Trouble
 /// Joins the answers to an array of messages.
 pub fn gather(row: &Dialect, replies: Vec<DialectReply>) -> DialectReply {
     let failed = replies.iter().any(|reply| reply.failed);
-    // What acknowledges a message without an id is no answer.
+    // The acknowledgement of a message without an id is not an answer.
     let is_answer = |body: &Bytes| !body.is_empty() && **body != *row.reading.ack_body.as_bytes();
     let bodies: Vec<Bytes> = replies.into_iter().map(|r| r.body).filter(is_answer).collect();
     if bodies.is_empty() {
@@ -117,7 +117,7 @@ fn error_reply(
         Some(body) => DialectReply::raw(say.status, words.render(body).unwrap_or_default()),
         None if as_result => DialectReply::result(id, failure(row, &text).as_bytes()),
         None => {
-            // Where nothing is known that could be told, there is no data, rather than some without members.
+            // If no value is known, `data` is omitted instead of being empty.
             let data = say.data.as_ref().and_then(|data| words.render(data)).filter(|data| data != b"{}");
             DialectReply::raw(say.status, error(id, say.code, &text, data.as_deref()))
         }
@@ -187,7 +187,7 @@ fn words<'t>(row: &Dialect, ask: Option<&'t DialectRequest>, say: &Say, trouble:
     words
 }
 
-/// The place of the failure, as far as the gateway knows it.
+/// The program location of the failure, as far as the gateway knows it.
 fn place(ask: Option<&DialectRequest>, trouble: &Trouble) -> Cow<'static, str> {
     let mut lines = vec![format!("{:?}", trouble.condition)];
     lines.extend(ask.and_then(DialectRequest::tool).map(|tool| format!("in tool {tool}")));

@@ -6,15 +6,16 @@
 //!                                 └─► Standard: as the protocol says          refuse ──────────┘
 //! ```
 //!
-//! Everything is pure: bytes in, bytes out. Nothing here asks which dialect it is; it asks the row. To add a dialect, add
-//! its file in `dialect_rows/` and its line in `built_in.rs` there; a difference without a column becomes a new column. It
-//! must not know transports beyond a status and header lines, nor the differences between protocol versions.
+//! Everything is pure: bytes in, bytes out. The code never checks which dialect it serves; it reads the row. To add a
+//! dialect, add its file in `dialect_rows/` and its line in `built_in.rs` there; a difference without a column becomes a
+//! new column. It must not know transports beyond a status and header lines, nor the differences between protocol
+//! versions.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `read`, `ask` | from a message's bytes to a request in the gateway's form |
 //! | `begin`, `introduce`, `list`, `call`, `repair` | requests that the row answers itself, and requests that it forwards |
-//! | `finish`, `result`, `output`, `trouble` | results and faults in the dialect's form |
+//! | `finish`, `result`, `output`, `trouble` | results and errors in the dialect's form |
 //! | `events`, `web` | event streams; answers to other HTTP methods and to browsers |
 
 mod ask;

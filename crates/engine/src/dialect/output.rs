@@ -3,7 +3,7 @@
 
 use crate::dialect_rows::words::Output;
 
-/// Reformats JSON text, which must be valid; `None` if it stays as it is.
+/// Reformats JSON text, which must be valid; `None` if it stays unchanged.
 pub(super) fn laid_out(json: &str, output: Output) -> Option<String> {
     match output {
         Output::Raw => None,

@@ -1,7 +1,7 @@
-//! Reads bytes as a request, or returns the answer that says why they are not one.
+//! Reads bytes as a request, or returns the answer that explains why they are not a request.
 //!
-//! A message that is valid by JSON-RPC 2.0 and MCP is valid for every row and is checked once. Any other is taken
-//! apart and checked in the row's order. It must not know tools.
+//! A message that is valid by JSON-RPC 2.0 and MCP is valid for every row and is checked once. Any other message
+//! is taken apart and checked in the row's order. It must not know tools.
 
 use bytes::Bytes;
 use proto::json::{Elements, JsonError, Members, Scanner, Span, Splice};
@@ -19,7 +19,7 @@ use crate::fault::Condition;
 pub enum Reading {
     /// It is answered immediately.
     Done(DialectReply),
-    /// It is acknowledged, and possibly executed; nobody receives the result.
+    /// It is acknowledged, and possibly executed; its result is not sent.
     Notified(DialectReply, Option<DialectRequest>),
     /// A request.
     Ask(DialectRequest),
@@ -81,7 +81,7 @@ fn fail(row: &Dialect, condition: Condition, id: Option<&[u8]>, why: impl Into<S
     refuse_with_id(row, id, &Trouble::new(condition, why))
 }
 
-/// The members that decide the meaning of a message.
+/// The members that determine the meaning of a message.
 struct Parts<'t> {
     row: &'t Dialect,
     text: &'t Bytes,
@@ -110,7 +110,7 @@ fn taken_apart(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
         Ok((id, jsonrpc, method, params)) => {
             Parts { row, text, members, jsonrpc, id, method, params }.reading(limits)
         }
-        // Two readers may act on different ones of the two.
+        // Two parsers may use different ones of the two.
         Err(twice) => Reading::Done(fail(row, Condition::InvalidRequest, None, twice.to_string())),
     }
 }
@@ -124,12 +124,13 @@ impl Parts<'_> {
                 Check::Method => self.method(),
                 Check::Params => self.params(),
                 Check::Id => self.identity().map(|found| identity = Some(found)),
-                // Those need a method, and come when it is known what it is.
+                // These checks need the method, and run once it is known.
                 Check::Known | Check::Initialized => Ok(()),
             };
             let notified = matches!(identity, Some(Identity::Notification));
             match checked {
-                // Nobody is told what is wrong with it, once it is known to be one.
+                // A faulty notification is acknowledged without an error, once it is known to be a
+                // notification.
                 _ if notified && self.row.reading.no_id == NoId::Acknowledge => return self.notified(None),
                 Err(_) if notified => return self.notified(None),
                 Err(failed) => return Reading::Done(failed),
@@ -219,7 +220,7 @@ impl Parts<'_> {
     fn echo(&self, how: ErrorId) -> Option<Bytes> {
         let span = self.id.filter(|span| how == ErrorId::Echo && span.len() <= MAX_ID)?;
         let scalar = matches!(span.of(self.text)[0], b'"' | b'-' | b'0'..=b'9');
-        // A copy: the answer must not keep the whole message.
+        // Copied, because the answer must not keep the whole message.
         (scalar || (self.row.reading.ids == Ids::Any && span.of(self.text) != b"null"))
             .then(|| Bytes::copy_from_slice(span.of(self.text)))
     }

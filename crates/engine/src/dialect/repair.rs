@@ -23,7 +23,7 @@ enum Repaired {
 /// The arguments, corrected by the schema; `None` if nothing changes. Untouched parts stay byte for byte.
 pub(super) fn repair(row: &Dialect, arguments: &[u8], schema: Option<&[u8]>) -> Option<Vec<u8>> {
     let schema: Value = serde_json::from_slice(schema?).ok()?;
-    // A schema that names nothing says nothing of what may come.
+    // A schema without properties says nothing about the allowed arguments.
     let properties = schema.get("properties").and_then(Value::as_object)?;
     let found = members(arguments)?;
     let mut changes: Vec<(String, Option<String>)> = Vec::new();

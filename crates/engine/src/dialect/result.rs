@@ -131,7 +131,8 @@ impl Shape<'_> {
                     && let Ok(rest) = std::str::from_utf8(&written[1..])
                 {
                     let prefix = quote(&calls.failure_prefix);
-                    // Its closing quote goes, the text's opening one has gone.
+                    // The closing quote of the prefix is removed; the opening one of the text was removed
+                    // before.
                     replaced.push((span, format!("{}{rest}", &prefix[..prefix.len() - 1])));
                 }
             } else if is_json(&text)
@@ -143,7 +144,7 @@ impl Shape<'_> {
         replaced
     }
 
-    /// The places of the texts in text blocks.
+    /// The spans of the texts in text blocks.
     fn texts(&self) -> Vec<Span> {
         let blocks = self.members.get(self.text, "content").and_then(|at| Elements::of_value(self.text, at));
         let Some(blocks) = blocks else { return Vec::new() };
@@ -157,7 +158,7 @@ impl Shape<'_> {
     }
 }
 
-/// Returns true if a text is a JSON object or array. Other texts stay as they are, even if they are valid JSON.
+/// Returns true if a text is a JSON object or array. Other texts stay unchanged, even if they are valid JSON.
 fn is_json(text: &str) -> bool {
     text.trim_ascii_start().starts_with(['{', '['])
         && Scanner::new(text.as_bytes(), proto::json::MAX_DEPTH)

@@ -1,4 +1,5 @@
-//! Each line of the five systems that is about messages, named by its number, and what must hold for any row.
+//! The requirements about messages for each of the five systems, by their numbers, and properties of every
+//! row.
 
 use std::sync::Arc;
 
@@ -110,7 +111,7 @@ impl Endpoint {
         begin(&self.row, &self.ask(text), facts)
     }
 
-    /// What is answered without any server.
+    /// The answer without any server.
     fn reply(&self, text: &str) -> DialectReply {
         match self.read(text) {
             Reading::Done(reply) | Reading::Notified(reply, _) => return reply,
@@ -134,7 +135,7 @@ impl Endpoint {
         (body["error"]["code"].as_i64().unwrap(), message, body["id"].clone(), reply.status)
     }
 
-    /// What goes on to the gateway.
+    /// The message that is forwarded to the gateway.
     fn forwarded(&self, text: &str) -> Value {
         match self.begin(text) {
             Begun::Forward(frame) => serde_json::from_slice(frame.text()).unwrap(),
@@ -142,14 +143,14 @@ impl Endpoint {
         }
     }
 
-    /// The answer where the gateway came to this result.
+    /// The answer if the gateway returns this result.
     fn result(&self, text: &str, result: &str) -> Value {
         self.forwarded(text);
         let outcome = DialectOutcome::Result(Bytes::copy_from_slice(result.as_bytes()));
         json(&finish(&self.row, &self.ask(text), outcome))
     }
 
-    /// The answer where the gateway came into trouble.
+    /// The answer if the gateway reports this trouble.
     fn trouble(&self, text: &str, trouble: Trouble) -> Value {
         json(&finish(&self.row, &self.ask(text), DialectOutcome::Trouble(trouble)))
     }
@@ -159,14 +160,14 @@ fn json(reply: &DialectReply) -> Value {
     serde_json::from_slice(&reply.body).unwrap_or_else(|e| panic!("{e}: {reply:?}"))
 }
 
-/// The error of an upstream server, as it came.
+/// The error of an upstream server, as received.
 fn upstream_error(server: &str) -> Trouble {
     let text = br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"no rights","data":{"a":1e2}}}"#;
     let frame = Frame::parse(Bytes::from_static(text), FrameLimits::default()).unwrap();
     Trouble::of_answer(&frame, Some(server)).unwrap()
 }
 
-/// The error of a server in the binary, which names the condition.
+/// The error of a server in Dragoman's own binary, which names the condition.
 fn own_error(condition: &str) -> Trouble {
     let text = json!({"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"in words",
         "data":{"condition":condition,"status":404,"body":{"code":"rest_x"}}}});
@@ -177,7 +178,7 @@ fn own_error(condition: &str) -> Trouble {
 /// A call of the tool `hello` whose id is 3.
 const CALL: &str = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"hello","arguments":{"name":"World"}}}"#;
 const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
-/// A result as a server gives it.
+/// A result as a server returns it.
 const HELLO: &str =
     r#"{"content":[{"type":"text","text":"Hello, World!"}],"structuredContent":{"a":1},"isError":false}"#;
 const FAILED: &str = r#"{"content":[{"type":"text","text":"it broke"}],"isError":true}"#;

@@ -98,7 +98,7 @@ impl Trouble {
     /// The answer of a site or service behind the server, JSON.
     pub(super) fn body(&self) -> Option<&[u8]> {
         let (error, text) = self.original_error()?;
-        // A server of the gateway's own tells more than the body.
+        // The error of an embedded server contains more than the body.
         self.original_member("body").or_else(|| {
             let own = self.original_member("condition").is_some();
             error.data.filter(|_| !own).map(|data| data.of(text))
@@ -112,7 +112,7 @@ impl Trouble {
         data.get(text, key).map(|span| span.of(text))
     }
 
-    /// The server's error object, and the text that its places are in.
+    /// The server's error object, and the text to which its spans refer.
     pub(super) fn original_error(&self) -> Option<(RpcError, &Bytes)> {
         let text = self.original.as_ref()?;
         let whole = proto::json::Span::new(0, text.len());
@@ -159,7 +159,7 @@ impl Errors {
             Condition::InvalidParams => &self.invalid_params,
             Condition::MissingToolName => &self.missing_tool_name,
             Condition::UnknownTool => &self.unknown_tool,
-            // No system that a row repeats has rules about arguments.
+            // None of the systems behind the rows has rules about arguments.
             Condition::InvalidArguments | Condition::DeniedArguments => &self.invalid_arguments,
             Condition::ToolFailed => &self.tool_failed,
             Condition::UpstreamError => &self.upstream_error,

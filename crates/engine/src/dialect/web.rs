@@ -52,7 +52,7 @@ pub fn cross_origin(row: &Dialect, cross: Cross<'_>) -> Vec<Header> {
     let named = match web.cors_origins {
         Origins::None => return Vec::new(),
         Origins::Allowed if !cross.allowed => return Vec::new(),
-        // A browser takes no credentials back under the name of all origins.
+        // Browsers reject credentials if the allowed origin is `*`.
         Origins::Any if !web.cors_credentials => "*",
         Origins::Allowed | Origins::Any => cross.origin,
     };
@@ -77,8 +77,8 @@ pub fn cross_origin(row: &Dialect, cross: Cross<'_>) -> Vec<Header> {
     lines
 }
 
-/// The suggested seconds before a retry if nobody knows when there is capacity: when a cap on concurrent work is
-/// reached, or a server gets too many requests.
+/// The suggested seconds before a retry if the time is unknown: when a cap on concurrent work is reached, or a
+/// server gets too many requests.
 pub const RETRY_SOON: u64 = 1;
 
 /// The header lines with the state of a rate limit, for a request that was allowed.

@@ -1,5 +1,5 @@
-//! `bb-1.0`: three methods over lines or POST, a gate before them, error codes of its own; and its successor, which
-//! uses a published version.
+//! `bb-1.0`: three methods over lines or POST, a gate before them, and its own error codes; also its successor,
+//! which uses a published version.
 
 use proto::era::{V1_DECIMAL, V2025_03_26};
 use proto::mcp::Method;
@@ -17,7 +17,7 @@ use super::words::{
 pub(super) fn first() -> Dialect {
     Dialect {
         about: text(
-            "A tool server over lines or POST: initialize first, boolean capabilities, its own codes",
+            "A tool server over standard input or POST: initialize first, boolean capabilities, its own error codes",
         ),
         variants: FIRST_VARIANTS,
         hello: Hello {
@@ -63,7 +63,9 @@ pub(super) fn later_name() -> Text {
 pub(super) fn later() -> Dialect {
     let first = first();
     Dialect {
-        about: text("The same server later: a published version, notifications, capabilities as objects"),
+        about: text(
+            "A later version of the same server: a published protocol version, notifications, capabilities as objects",
+        ),
         variants: &[],
         hello: Hello {
             versions: vec![text(V2025_03_26.version)],
@@ -82,7 +84,7 @@ pub(super) fn later() -> Dialect {
 const FIRST_VARIANTS: &[Variant] = &[
     Variant {
         name: "code",
-        about: "What its program does where its page says otherwise: a message without an id is not answered",
+        about: "Follows its program where its page differs: a message without an id is not answered",
         changes: &[
             ("noId", r#""acknowledge""#),
             ("structureErrorId", r#""null""#),
@@ -91,7 +93,7 @@ const FIRST_VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "lenient",
-        about: "Whatever version a client asks for, the own one is answered",
+        about: "Answers with its own version, whatever version a client requests",
         changes: &[("versionPolicy", r#""own""#), ("standardClients", "false")],
     },
 ];

@@ -1,5 +1,5 @@
-//! `buddyboss`: a community site's tools behind one POST path, without sessions; the site itself words the refusals
-//! for missing or invalid credentials.
+//! `buddyboss`: a community site's tools behind one POST path, without sessions; the site itself writes the
+//! rejections for missing or invalid credentials.
 
 use proto::era::V2025_11_25;
 
@@ -14,7 +14,7 @@ use super::words::{
 pub(super) fn row() -> Dialect {
     Dialect {
         about: text(
-            "A community site's tools behind one POST path, without sessions; refusals as its site words them",
+            "A community site's tools at one POST path, without sessions; refusals in the words of its site",
         ),
         variants: VARIANTS,
         credentials: Some("{ site: { url: \"${WORDPRESS_URL}\" } }"),
@@ -39,7 +39,7 @@ pub(super) fn row() -> Dialect {
         lists: Lists {
             schema_always: vec![SchemaPart::Properties],
             schema_unless_empty: vec![SchemaPart::Required],
-            // They are said in the descriptions.
+            // The defaults are mentioned in the descriptions.
             property_drops: texts(&["default"]),
             ..tools_only()
         },
@@ -107,7 +107,7 @@ fn errors() -> Errors {
     }
 }
 
-/// The site's own refusal of a caller, which is not JSON-RPC.
+/// The site's own rejection of a caller, which is not JSON-RPC.
 fn refused(message: &'static str, status: u16) -> Say {
     Say::new(-32000, message)
         .status(status)
@@ -120,7 +120,7 @@ const NO_ROUTE: &str = r#"{"code":"rest_no_route","message":"No route was found 
 const VARIANTS: &[Variant] = &[
     Variant {
         name: "code",
-        about: "What its program does where its page says otherwise: longer messages, a GET that informs",
+        about: "Follows its program where its page differs: longer messages, and a GET returns information",
         changes: &[
             ("serverVersion", r#""1.0.1""#),
             ("get", r#""info""#),
@@ -143,7 +143,7 @@ const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "throwing",
-        about: "A tool that fails is a JSON-RPC error, as its list of codes has it",
+        about: "Reports a failed tool as a JSON-RPC error, as in its list of codes",
         changes: &[
             ("toolFailed.channel", r#""error""#),
             ("upstreamError", r#"{"channel":"error","message":"Tool execution failed"}"#),
@@ -152,12 +152,12 @@ const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "boolean-required",
-        about: "Input schemas say in each property whether it is required, as its page has it",
+        about: "Input schemas mark each required property, as on its page",
         changes: &[("requiredStyle", r#""boolean""#)],
     },
     Variant {
         name: "site",
-        about: "Methods that are not served are answered as its site does",
+        about: "Answers unsupported HTTP methods in the way of its site",
         changes: &[
             ("otherStatus", "404"),
             (

@@ -1,5 +1,5 @@
 //! The built-in dialects, one file for each system. A row names only its differences from `plain`, and explains those
-//! that are not obvious. It must not know what acts on a column.
+//! that are not obvious. It must not know which code uses a column.
 
 use super::cell::Text;
 use super::parts::text;
@@ -53,7 +53,7 @@ impl Dialect {
 /// The endpoint follows the protocol, in each of its versions.
 fn standard() -> Dialect {
     Dialect {
-        about: text("The protocol as it is published, each version in its own way"),
+        about: text("The protocol as published, in every version"),
         interpreted: false,
         ..Dialect::plain()
     }

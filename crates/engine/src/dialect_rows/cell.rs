@@ -1,5 +1,4 @@
-//! One cell of a row: how a kind of value is read from a configuration and displayed. It must not know which columns
-//! exist.
+//! One cell of a row: reading a value from a configuration, and displaying it. It must not know which columns exist.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
@@ -32,9 +31,9 @@ pub enum CellKind {
     TextOrNull,
     /// One of these words.
     Word(&'static [Choice]),
-    /// Some of these words, in an order that counts.
+    /// Some of these words, in a significant order.
     Words(&'static [Choice]),
-    /// All of these words, in an order that counts.
+    /// All of these words, in a significant order.
     Order(&'static [Choice]),
     /// A list of texts.
     Texts,
@@ -44,7 +43,7 @@ pub enum CellKind {
     Version,
     /// An object, or null.
     ObjectOrNull,
-    /// Any JSON, in whose texts placeholders may stand; `false` for none.
+    /// Any JSON, whose texts may contain placeholders; `false` for none.
     Template,
     /// A mapping with any of `code`, `message`, `status`, `channel`, `data` and `body`.
     Say,
@@ -56,13 +55,13 @@ impl CellKind {
         match self {
             Self::Bool => "true or false".to_owned(),
             Self::Number(least, most) => format!("a whole number from {least} to {most}"),
-            Self::Text => "a text".to_owned(),
-            Self::TextOrNull => "a text, or null".to_owned(),
+            Self::Text => "a string".to_owned(),
+            Self::TextOrNull => "a string, or null".to_owned(),
             Self::Word(words) => format!("one of {}", listed(words)),
             Self::Words(words) => format!("a list of {}", listed(words)),
             Self::Order(words) => format!("a list that orders {}", listed(words)),
-            Self::Texts => "a list of texts".to_owned(),
-            Self::TextsOrNull => "a list of texts, or null".to_owned(),
+            Self::Texts => "a list of strings".to_owned(),
+            Self::TextsOrNull => "a list of strings, or null".to_owned(),
             Self::Version => "a protocol version".to_owned(),
             Self::ObjectOrNull => "an object, or null".to_owned(),
             Self::Template => "JSON with placeholders, or false for none".to_owned(),
@@ -126,7 +125,7 @@ macro_rules! number {
     };
 }
 
-// Error codes, HTTP statuses, seconds.
+// For error codes, HTTP statuses and seconds.
 number!(i32, -2_147_483_648, 2_147_483_647);
 number!(u16, 200, 599);
 number!(u32, 0, 604_800);

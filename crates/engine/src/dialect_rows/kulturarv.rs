@@ -13,7 +13,7 @@ use super::words::{
 
 pub(super) fn row() -> Dialect {
     Dialect {
-        about: text("Tools behind a stream of events with a POST path beside it; a failed tool is a result"),
+        about: text("Tools behind an event stream, with a separate POST path; a failed tool is a result"),
         variants: VARIANTS,
         hello: Hello {
             versions: versions(&[&V2024_11_05]),
@@ -96,7 +96,7 @@ fn errors() -> Errors {
 
 const VARIANTS: &[Variant] = &[Variant {
     name: "code",
-    about: "What its program does where its page says otherwise: longer messages, null data, a body that acknowledges",
+    about: "Follows its program where its page differs: longer messages, null data, and acknowledgements with a body",
     changes: &[
         ("ackBody", r#""{\"status\":\"accepted\"}""#),
         ("parseError", r#"{"message":"Invalid JSON: {detail}","data":null}"#),

@@ -1,7 +1,7 @@
 //! The columns of a dialect: every point in which MCP systems disagree, with its name in a configuration and its default
 //! value.
 //!
-//! It must not know what acts on a column.
+//! It must not know which code uses a column.
 
 use std::num::NonZeroU32;
 
@@ -72,7 +72,7 @@ macro_rules! columns {
             /// The named sets of changes.
             pub variants: &'static [Variant],
             /// The kind of `auth` that fits its callers, if its system authenticates them: a configuration without `auth` gets
-            /// this as a suggestion. `None` if its system has no authentication, or leaves a token to the operator.
+            /// this as a suggestion. `None` if its system has no authentication, or lets the operator choose a token.
             pub credentials: Option<&'static str>,
             /// True if this row interprets messages; otherwise the endpoint follows the protocol.
             pub interpreted: bool,

@@ -10,7 +10,7 @@
 //! | `{server}` | the server behind the gateway |
 //! | `{original}`, `{originalData}` | that server's error object, and the `data` in it |
 //! | `{body}` | the answer of a site or service behind that server |
-//! | `{stack}` | the place of the failure, if the row includes it |
+//! | `{stack}` | the program location of the failure, if the row includes it |
 //! | `{url}` | the page where a user can give consent |
 //! | `{code}`, `{status}`, `{seconds}` | numbers: the code, the HTTP status, the seconds to wait |
 //! | `{serverName}`, `{serverVersion}`, `{profile}`, `{path}`, `{session}` | the endpoint's own |
@@ -25,7 +25,8 @@ use serde_json::Value;
 use super::cell::{Cell, CellKind, Text, unfit};
 use super::words::Channel;
 
-/// The maximum length of a placeholder's value, in bytes: names and messages come from strangers.
+/// The maximum length of a placeholder's value, in bytes, because names and messages come from untrusted
+/// parties.
 const MAX_WORD: usize = 4096;
 
 /// JSON with placeholders in its texts.
@@ -163,7 +164,7 @@ impl<'a> Words<'a> {
     }
 
     /// Fills in the placeholders of a text. A placeholder without a value is removed together with the words that
-    /// lead up to it.
+    /// introduce it.
     pub(crate) fn fill(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len() + 32);
         let mut rest = text;

@@ -1,5 +1,5 @@
 //! Rejects values of the right kind that make no sense in their column: an empty choice, two lines instead of one, an
-//! unknown placeholder. It must not know what acts on a column.
+//! unknown placeholder. It must not know which code uses a column.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::set::Unfit;
 /// A requirement for the value of a column, beyond its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValueRule {
-    /// A list of at least one text, none of them empty.
+    /// A list of at least one string, none of them empty.
     Listed,
     /// A text of one line that is not empty.
     Line,
@@ -71,9 +71,9 @@ const TROUBLE: &[&str] = &[
 impl ValueRule {
     fn allowed(self) -> &'static str {
         match self {
-            Self::Listed => "a list of at least one text, none of them empty",
-            Self::Line => "a text of one line",
-            Self::Comment => "a text of one line, which may be empty",
+            Self::Listed => "a list of at least one string, none of them empty",
+            Self::Line => "a string of one line",
+            Self::Comment => "a string of one line, which may be empty",
             Self::Tokens => "a list of HTTP header names",
             Self::Path => "a path without a query, such as /message",
             Self::Parameter => "the name of a query parameter, such as session_id",
@@ -129,7 +129,7 @@ pub(crate) fn check(column: &Column, row: &Dialect) -> Result<(), Unfit> {
     }
     let known = column.placeholders();
     if column.kind == CellKind::Say {
-        // The text is the message, filled in.
+        // `text` is the message with its placeholders filled in.
         let in_message: Vec<&str> = known.iter().copied().filter(|name| *name != "text").collect();
         held(column.name, &value["message"], &in_message)?;
         held(column.name, &value["data"], known)?;
@@ -143,7 +143,7 @@ fn held(column: &str, value: &Value, known: &[&str]) -> Result<(), Unfit> {
     match value {
         Value::String(text) if placeholders(text).any(|name| !known.contains(&name)) => {
             let names: Vec<String> = known.iter().map(|name| format!("{{{name}}}")).collect();
-            // Which one is not said: a text may hold what nobody may see.
+            // The placeholder is not quoted, because a text may contain a secret.
             Err(Unfit {
                 reason: format!("{column} has an unknown placeholder"),
                 help: Some(format!("write one of {}", names.join(", "))),

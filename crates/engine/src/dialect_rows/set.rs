@@ -1,4 +1,4 @@
-//! Reads and writes columns by their names in a configuration. It must not know what acts on a column.
+//! Reads and writes columns by their names in a configuration. It must not know which code uses a column.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::sense;
 pub struct Unfit {
     /// The fault, in words.
     pub reason: String,
-    /// The remedy, if it is more than another value of the column's kind.
+    /// The suggested fix, if it is more than another value of the column's kind.
     pub help: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Dialect {
         let mut changed = self.clone();
         (found.set)(&mut changed, value).map_err(|what| Unfit::new(format!("{name} {what}")))?;
         sense::check(found, &changed)?;
-        // Whoever changes something wants it to be so.
+        // Setting any other column implies that the row interprets messages.
         if name != "interpreted" {
             changed.interpreted = true;
         }
@@ -59,8 +59,8 @@ impl Dialect {
         Self::COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// The same row for pipes: everything is JSON-RPC, and a message without an id is not answered. A client that
-    /// waits for an id gets it.
+    /// The same row for pipes: every message is JSON-RPC, and a message without an id is not answered. A client
+    /// that waits for an answer with an id gets one.
     #[must_use]
     pub fn over_pipes(&self) -> Self {
         let mut row = self.clone();

@@ -13,9 +13,7 @@ use super::words::{
 
 pub(super) fn first() -> Dialect {
     Dialect {
-        about: text(
-            "A site's content behind POST, the site named in each request; every failure is an error",
-        ),
+        about: text("A site's content by POST; each request names the site; every failure is an error"),
         variants: VARIANTS,
         hello: Hello {
             versions: versions(&[&V2024_11_05]),
@@ -29,7 +27,7 @@ pub(super) fn first() -> Dialect {
         reading: Grammar {
             ids: Ids::Any,
             null_id: NullId::Keep,
-            // Its program answers notifications, which JSON-RPC forbids and clients do not expect.
+            // The system's program answers notifications, which JSON-RPC forbids and clients do not expect.
             no_id: NoId::Acknowledge,
             params_shape: ParamsShape::Ignore,
             ..Grammar::default()
@@ -63,7 +61,7 @@ pub(super) fn hosted() -> Dialect {
     let first = first();
     Dialect {
         about: text(
-            "Its hosted successor: API keys, HTTP statuses for errors, a failed tool is a plain result",
+            "Its hosted successor: API keys, HTTP statuses for errors; a failed tool is a plain result",
         ),
         variants: &[],
         credentials: Some("{ keys: true }"),
@@ -108,7 +106,8 @@ fn errors() -> Errors {
         unknown_prompt: Say::new(-32601, "Method not found: {method}"),
         unknown_profile: Say::new(-32603, "Internal error").status(404),
         no_credentials: Say::new(-32001, "No credentials provided").data(r#"{"hint":"{hint}"}"#),
-        // What it may be about is for whoever set this up: a header that was withheld, an address that may not be asked.
+        // The possible reasons help the person who set this up: a header that was removed, or an address that may not be
+        // requested.
         bad_credentials: Say::new(-32002, "Invalid credentials").data(r#"{"hint":"{message}"}"#),
         forbidden: Say::new(-32002, "Invalid credentials").status(403),
         auth_unavailable: Say::new(-32603, "Internal error").status(503),
@@ -148,7 +147,7 @@ fn hosted_errors() -> Errors {
 
 const VARIANTS: &[Variant] = &[Variant {
     name: "code",
-    about: "What its program does where its page says otherwise: other codes, notifications are answered",
+    about: "Follows its program where its page differs: other codes, and notifications are answered",
     changes: &[
         ("noId", r#""answer""#),
         ("parseError.message", r#""Invalid JSON""#),

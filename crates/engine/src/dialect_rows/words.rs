@@ -1,4 +1,4 @@
-//! The choices of a row: each column that is one of a few words. It must not know what acts on them.
+//! The choices of a row: each column that is one of a few words. It must not know which code uses them.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ macro_rules! words {
                 &[$(Choice { word: $word, about: concat!($($about),+).trim_ascii() },)*];
 
             fn of(value: &Value) -> Option<Self> {
-                // YAML has an unquoted null for its own.
+                // YAML reads an unquoted null as its own null value.
                 let word = if value.is_null() { "null" } else { value.as_str()? };
                 Self::WORDS.iter().position(|choice| choice.word == word).map(|at| Self::ALL[at])
             }
@@ -223,15 +223,15 @@ words! {
 
     /// A correction of arguments, made before they are checked.
     Repair {
-        /// Convert texts to numbers and booleans, and numbers to texts, as the schema requires.
+        /// Convert strings to numbers and booleans, and numbers to strings, as the schema requires.
         Coerce = "coerce",
-        /// Limit numbers to their bounds, and truncate texts to their maximum length.
+        /// Limit numbers to their bounds, and truncate strings to their maximum length.
         Clamp = "clamp",
         /// Drop values that are not among the listed ones.
         DropForeign = "dropForeign",
         /// Drop arguments that the schema does not define.
         DropUnknown = "dropUnknown",
-        /// Drop empty texts.
+        /// Drop empty strings.
         DropEmpty = "dropEmpty",
     }
 

@@ -14,16 +14,17 @@ use super::kept::MissedMessages;
 use super::{Binding, Event, Exchange, ExchangeAnswer, Sealer, Step, Ticket};
 use crate::fault::Fault;
 
-/// The time for which questions are collected before they go to the client together.
+/// The time for which questions are collected before they are sent to the client together.
 const GATHERING: Duration = Duration::from_millis(10);
 
 /// The delay before the first retry without answers; it doubles with each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The maximum number of times that one request may ask its client by results.
+/// The maximum number of times that one request may ask its client through a result.
 const MAX_PARKINGS: u32 = 64;
 
-/// The maximum number of notices that are kept for a client that was asked by a result, until it returns.
+/// The maximum number of notices that are kept for a client that was asked through a result. They are kept
+/// until it returns.
 const MAX_KEPT: usize = 16;
 
 impl Exchange {
@@ -42,7 +43,7 @@ impl Exchange {
         matches!(&cross.input, Input::Rounds(rounds) if rounds.waiting() > 0 || self.wake.is_some())
     }
 
-    /// Returns true if the upstream has answered; its later messages belong to something else.
+    /// Returns true if the upstream has answered; its later messages belong to other requests.
     pub fn is_answered(&self) -> bool {
         self.answered
     }
@@ -89,9 +90,9 @@ impl Exchange {
         None
     }
 
-    /// Handles a question that the upstream asks by a request of its own.
+    /// Handles a question that the upstream asks by sending a request.
     pub(super) fn asked(&mut self, frame: Frame, now: Instant) {
-        // Whether somebody is here is the gateway's to say, whoever is away.
+        // The gateway itself answers a ping, even if the client is away.
         if let (Some(Method::Ping), Some(id)) = (Method::from_name(&frame.method()), frame.id()) {
             self.hear(now, self.asking);
             return self.steps.push(Step::Tell(result_response(id, b"{}")));
@@ -101,7 +102,7 @@ impl Exchange {
         let refused = match &mut cross.input {
             Input::Parking(parking) => match parking.ask(&frame) {
                 Ok(()) => {
-                    // A client that is away hears of it when it comes back.
+                    // A client that is away receives the notice when it returns.
                     if self.kept.is_none() {
                         self.wake.get_or_insert(now + GATHERING);
                     }
@@ -149,7 +150,7 @@ impl Exchange {
         binding: Binding<'_>,
         now: Instant,
     ) {
-        // What was asked under this id is answered.
+        // The request with this id has been answered.
         if self.is_waiting() || self.task_answered(frame, sealer, binding, now) {
             return;
         }
@@ -188,7 +189,7 @@ impl Exchange {
         }
     }
 
-    /// The answer that sends a client's user to pages first, instead of an error that names them.
+    /// The answer that sends a client's user to pages first, instead of the upstream's error that names them.
     fn pages_first(
         &self,
         frame: &Frame,
@@ -247,7 +248,7 @@ impl Exchange {
         self.steps.push(Step::Send(outbound));
     }
 
-    /// Does the delayed work that is due.
+    /// Performs the delayed work that is due.
     pub(super) fn wake(&mut self, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
         self.wake = None;
         if self.bridge.as_ref().is_some_and(|bridge| bridge.asks()) {
@@ -260,7 +261,7 @@ impl Exchange {
         }
     }
 
-    /// Asks the client by a result. The exchange continues when the client returns.
+    /// Asks the client through a result. The exchange continues when the client returns.
     fn park(&mut self, sealer: &dyn Sealer, binding: Binding<'_>) {
         self.round += 1;
         if self.round > MAX_PARKINGS {
@@ -304,7 +305,7 @@ impl Exchange {
         (self.id, self.token, self.request) = (id, token, retry);
         self.started = now;
         self.hear(now, left > 0);
-        // What was not answered is asked again at once.
+        // Unanswered questions are asked again at once.
         self.wake = (left > 0).then_some(now);
         for event in events {
             self.feed(event, sealer, binding, now);
@@ -312,7 +313,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Answers the upstream's open questions on behalf of a client that will not.
+    /// Answers the upstream's open questions on behalf of a client that will not answer them.
     pub(super) fn give_up(&mut self) {
         let settled = self.is_settled();
         let Some(Input::Parking(parking)) = self.cross.as_mut().map(|cross| &mut cross.input) else { return };

@@ -21,9 +21,9 @@ const MAX_ROUNDS: u32 = 16;
 pub(super) enum Input {
     /// Both sides ask in the same way.
     Same,
-    /// The upstream asks by results.
+    /// The upstream asks through results.
     Rounds(Rounds),
-    /// The upstream asks by requests, and the client by results.
+    /// The upstream asks through requests, and the client is asked through results.
     Parking(Parking),
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Cross {
 impl Cross {
     pub(super) fn new(start: &Start<'_>, said: Option<Frame>, mirror: Option<Mirror>) -> Self {
         let (client, server) = (start.client, start.server);
-        // Only some requests may be answered by a question.
+        // Only some requests may be answered with a question.
         let asks_by_result = client.asks == Asks::InputRequired && !may_ask(client, &start.frame);
         let capabilities = if asks_by_result { b"{}" } else { start.capabilities };
         let capabilities = Bytes::copy_from_slice(capabilities);
@@ -94,7 +94,7 @@ impl Cross {
         {
             let wanted = match self.client.asks {
                 Asks::InputRequired => self.wants_level(frame),
-                // The session's own level went with the request.
+                // The level of the session was sent with the request.
                 Asks::Requests => true,
             };
             if !wanted {
@@ -111,8 +111,8 @@ impl Cross {
         rank.is_none_or(|rank| rank >= least)
     }
 
-    /// A question of the upstream in the form of a client that is asked by requests too. `fresh_id` returns a fresh id,
-    /// for questions that need one.
+    /// A question of the upstream in the form of a client that is also asked through requests. `fresh_id` returns a
+    /// fresh id, for questions that need one.
     pub(super) fn question(
         &self,
         frame: &Frame,
@@ -157,7 +157,7 @@ impl Cross {
         if let Some((payload, put)) = &error {
             splice.replace(*payload, put);
         }
-        // A large answer is copied once.
+        // A large answer is copied only once.
         if let Some(changes) = &changes {
             changes.apply(&mut splice);
         }

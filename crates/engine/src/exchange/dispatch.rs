@@ -19,7 +19,7 @@ use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
 pub enum Dispatch<'v> {
     /// Answer with this result, a JSON object.
     Local(Bytes),
-    /// Answer with this list or introduction, and say how long it holds.
+    /// Answer with this list or introduction, with the time for which it may be cached.
     Listed(&'v CacheableResult),
     /// Set the session's log level to this JSON string.
     SetLevel(Bytes),
@@ -36,7 +36,7 @@ pub enum Dispatch<'v> {
 pub struct Route<'v> {
     /// The upstream.
     pub upstream: UpstreamId,
-    /// The place of a public name, and the name for the upstream, a JSON string.
+    /// The span of a public name, and the name for the upstream, a JSON string.
     pub rename: Option<(Span, Bytes)>,
     /// The tool, for calls.
     pub tool: Option<&'v ToolEntry>,
@@ -46,10 +46,10 @@ pub struct Route<'v> {
     pub names: TaskNames,
     /// True if only the upstream checks the arguments.
     pub unchecked: bool,
-    /// True if the shell can keep state of a task beyond its exchange; the shell sets it.
+    /// True if the shell can keep a task's state beyond its exchange; set by the shell.
     pub keeps_tasks: bool,
-    /// The fault to report if the request fails, whatever the upstream says: a denied item must look like a missing
-    /// one.
+    /// The fault to report if the request fails, whatever the upstream answers: a denied item must look like a
+    /// missing one.
     pub masked: Option<Box<Fault>>,
 }
 
@@ -140,7 +140,7 @@ pub fn may_gain(frame: &Frame, view: &View) -> bool {
     }
 }
 
-/// Returns true if a server of which nothing is known yet may have what a request names.
+/// Returns true if a server whose offer is still unknown may have the requested item.
 pub fn may_own(frame: &Frame, view: &View, server: &str) -> bool {
     match Method::from_name(&frame.method()) {
         Some(Method::ToolsCall | Method::PromptsGet) => {
@@ -150,7 +150,7 @@ pub fn may_own(frame: &Frame, view: &View, server: &str) -> bool {
     }
 }
 
-/// Returns true if a request is answered with what is available, and need not wait for more servers.
+/// Returns true if a request is answered from the available servers, and need not wait for more.
 pub fn wants_list(frame: &Frame) -> bool {
     let method = Method::from_name(&frame.method());
     method.is_some_and(|method| method == Method::Discover || ListKind::of_method(method).is_some())
@@ -204,7 +204,7 @@ fn param_fault(member: &str, what: &str) -> Fault {
     Fault::client(code::INVALID_PARAMS, format!("params.{member} {what}"))
 }
 
-/// A member of params that must be a string: its place and its meaning.
+/// A string member of `params`: its span and its value.
 fn text<'f>(frame: &'f Frame, key: &'static str) -> Result<(Span, Cow<'f, str>), Fault> {
     let span = frame.param(key)?.ok_or_else(|| param_fault(key, "is required"))?;
     let text = frame.string(span).ok_or_else(|| param_fault(key, "must be a string"))?;
@@ -228,7 +228,8 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let admits = |arguments: Option<&[u8]>| {
         view.admits(tool.upstream, ListKind::Tools, &name, (tool.annotations, arguments))
     };
-    // It is listed, so some arguments are allowed. What a server makes of them is held against the rules, too.
+    // The tool is listed, so some arguments are allowed. The rules also apply to the server's interpretation
+    // of the arguments.
     if !admits(arguments)
         || view.readings(tool, arguments).iter().any(|reading| !admits(Some(reading.as_bytes())))
     {
@@ -268,7 +269,7 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
             .with_data(data)
             .about(Condition::UnknownResource, uri.as_ref())
     };
-    // What a server says to being listened to would tell too much of what it does not list.
+    // A server's answer to a subscription would reveal too much about unlisted resources.
     let found = view.resource(&uri).filter(|found| !found.masked || method == Method::ResourcesRead);
     let found = found.ok_or_else(|| unknown().hiding(view.hides(ListKind::Resources, &uri)))?;
     let masked = found.masked.then(|| Box::new(unknown()));

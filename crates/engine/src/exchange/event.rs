@@ -22,16 +22,16 @@ pub struct Timeouts {
 /// A failed link, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkFailure {
-    /// The failure, and what to do about it.
+    /// The failure, with a suggested fix.
     pub message: String,
-    /// The knowledge about the request.
+    /// The state of the request's execution.
     pub execution: Execution,
-    /// True if the same request does no harm when it is sent again: it was not executed, or can be repeated.
+    /// True if it does no harm to send the same request again: it was not executed, or can be repeated.
     pub retry: bool,
 }
 
 impl LinkFailure {
-    /// The fault for the client: the failure, and whether the request was executed.
+    /// The fault for the client: the failure, and the state of the request's execution.
     pub fn fault(self, server: &str) -> Fault {
         let Self { message, execution, retry } = self;
         let message = format!("server {server:?} {message} ({})", execution.in_words());
@@ -51,10 +51,10 @@ pub enum Event {
     Frame(Frame, Option<u16>),
     /// The upstream's stream ended without an answer, or could not be opened.
     Failed(LinkFailure),
-    /// The client cancelled the request; its notification, if there was one.
+    /// The client cancelled the request; contains its notification, if there was one.
     Cancelled(Option<Frame>),
-    /// The upstream's question has been answered, by the client or on its behalf. If the shell does not see that, the
-    /// upstream's next message implies it.
+    /// The upstream's question has been answered, by the client or on its behalf. If the shell does not see the
+    /// answer, the upstream's next message implies it.
     Answered,
     /// The client's reply to the question with this number, which was put by a [`Step::Put`].
     Replied(usize, Frame),
@@ -75,7 +75,7 @@ pub enum Step {
     Ask(Frame),
     /// Put this question, which came in the upstream's result, to the client, on the stream of its request.
     Put(Question),
-    /// Tell the upstream that its question cannot be put to the client, with the reason.
+    /// Tell the upstream that its question cannot be put to the client, and why.
     Refuse(Frame, String),
     /// Send this response to a question of the upstream.
     Tell(Bytes),
@@ -87,7 +87,7 @@ pub enum Step {
     Cancel(Bytes),
     /// Answer the client; the exchange is over.
     Answer(ExchangeAnswer),
-    /// End the exchange; nobody waits for an answer.
+    /// End the exchange without an answer, because nobody waits for one.
     End,
 }
 

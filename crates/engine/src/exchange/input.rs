@@ -193,7 +193,7 @@ pub(super) fn visited(frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) 
     sealed(&[VISITED], frame, sealer, binding)
 }
 
-/// Wraps the upstream's state (a JSON string as written) for the client; the result is a JSON string too.
+/// Wraps the upstream's state (a JSON string as written) for the client; the result is also a JSON string.
 pub(super) fn wrap_state(state: &[u8], frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
     quote(&sealed(state, frame, sealer, binding))
 }

@@ -1,8 +1,9 @@
-//! Messages of an upstream that arrive while its client is away. It must not know what becomes of them.
+//! Messages of an upstream that arrive while its client is away. It must not know how they are used.
 
 use super::Event;
 
-/// Messages of the upstream for a client that was asked by a result, and so has no stream to receive them.
+/// Messages of the upstream for a client that was asked through a result, and therefore has no stream on
+/// which to receive them.
 #[derive(Debug, Default)]
 pub(super) struct MissedMessages {
     /// The notices, with only the latest one about progress, followed by the answer or the end.

@@ -59,7 +59,7 @@ impl Mirror {
             None => Some("taskId"),
         };
         let named = key.and_then(|key| frame.param(key).ok().flatten());
-        // A completion's reference is renamed too, but no header repeats it.
+        // A completion's reference is also renamed, but no header repeats it.
         let name = match real_name.filter(|_| matches!(key, Some("name" | "taskId"))) {
             Some(real) => {
                 proto::json::unquote(&real[1..real.len() - 1]).map(|n| encode_value(&n).into_owned())

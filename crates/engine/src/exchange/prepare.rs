@@ -27,7 +27,7 @@ pub(super) fn digits(key: u64) -> SmallVec<[u8; 20]> {
 /// Checks a call's arguments. A mismatch is either the fault or the tool result to answer with, depending on the era.
 pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Result<Option<Bytes>, Fault> {
     let Some(tool) = start.route.tool.filter(|_| !start.route.unchecked) else { return Ok(None) };
-    // Some clients write null where they have none to send.
+    // Some clients write null if they have no arguments.
     let arguments = arguments.map(|span| span.of(start.frame.text())).filter(|text| *text != b"null");
     if arguments.is_some_and(|text| text[0] != b'{') {
         return Err(Fault::client(code::INVALID_PARAMS, "params.arguments must be an object"));
@@ -47,8 +47,8 @@ pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Res
 }
 
 /// Writes the request for its upstream: in the upstream's form, under our id, with the real name, our progress token
-/// and the upstream's own state. Where both eras write it alike, only those places change; otherwise the second value
-/// is the request in the upstream's form.
+/// and the upstream's own state. If the form is the same in both eras, only these parts change. Otherwise the second
+/// value is the request in the upstream's form.
 pub(super) fn outbound(
     start: &Start<'_>,
     bridge: Option<&TaskBridge>,
@@ -60,7 +60,7 @@ pub(super) fn outbound(
             None
         }
         Some(RetryState::Upstream(state)) => Some(state),
-        // What waits under it would have been found before the request came here.
+        // A parked request with this state would have been found earlier.
         Some(RetryState::Parked { .. }) => return Err(super::input::no_longer_open()),
     };
     if bridge.is_none() && is_alike(&start.frame, start.client, start.server) {
@@ -142,7 +142,7 @@ fn spliced(
     Ok(splice.finish())
 }
 
-/// The place of the name in a request that was rewritten after the name was found.
+/// The span of the name in a request that was rewritten after the name was found.
 fn name_span(frame: &Frame) -> Option<Span> {
     if Method::from_name(&frame.method()) != Some(Method::Complete) {
         return frame.param("name").ok().flatten();

@@ -61,7 +61,7 @@ impl ProgressToken {
 }
 
 impl Exchange {
-    /// The data to translate progress notifications for the client, if it wants any.
+    /// The data for translating progress notifications for the client, if it wants any.
     pub fn token(&self) -> Option<ProgressToken> {
         Some(ProgressToken { key: self.key, client: self.token.clone()?, base: self.progress.base })
     }
@@ -76,7 +76,7 @@ impl Exchange {
     }
 }
 
-/// A number of a notification's params, and its place.
+/// A number in a notification's params, and its span.
 fn number(notice: &Frame, name: &'static str) -> Option<(proto::json::Span, f64)> {
     let span = notice.param(name).ok().flatten()?;
     let value = std::str::from_utf8(span.of(notice.text())).ok()?.parse::<f64>().ok()?;

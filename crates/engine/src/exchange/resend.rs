@@ -1,4 +1,5 @@
-//! A request that failed on its way: sent again, and when. It must not know links, nor how a failure shows.
+//! The rules for sending a failed request again, and the time for it. It must not know links, nor how a
+//! failure is detected.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +8,13 @@ use proto::mcp::Method;
 use crate::catalogue::ToolEntry;
 use crate::config::ResendRule;
 
-/// The first pause; each is twice the one before, up to [`LONGEST_PAUSE`].
+/// The first pause; each further pause is twice as long, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The knowledge about a request that failed.
+/// The state of a failed request's execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Execution {
     /// The server has certainly not acted on it.
@@ -23,7 +24,7 @@ pub enum Execution {
 }
 
 impl Execution {
-    /// The word for it in an error's `data`.
+    /// Its name in an error's `data`.
     pub fn word(self) -> &'static str {
         match self {
             Self::NotExecuted => "no",
@@ -31,7 +32,7 @@ impl Execution {
         }
     }
 
-    /// The same for people.
+    /// Its description for people.
     pub fn in_words(self) -> &'static str {
         match self {
             Self::NotExecuted => "the request was not executed",
@@ -40,26 +41,26 @@ impl Execution {
     }
 }
 
-/// The second tries of one request: one that was certainly not executed waits for its server to come back, and
-/// one that may have been only if doing it twice is like doing it once.
+/// The rules for sending one request again. A request that was certainly not executed waits for its server to
+/// come back. A request that may have been executed does so only if it can be repeated without further effect.
 #[derive(Debug, Clone, Copy)]
 pub struct ResendPolicy {
-    /// Doing it twice is like doing it once.
+    /// True if executing it twice has the same effect as executing it once.
     repeatable: bool,
-    /// The client was told or asked something since: it would be told again.
+    /// True if the client has received a message or a question about it, which a second attempt would repeat.
     spoken: bool,
     tries: u32,
     /// The longest time for which it waits for its server to come back.
     patience: Duration,
-    /// True if it has waited once because the server wanted fewer requests.
+    /// True if it has already waited once because the server demanded fewer requests.
     has_slowed: bool,
-    /// The end of its patience, from its first failure on.
+    /// The end of its patience, counted from its first failure.
     until: Option<Instant>,
 }
 
 impl ResendPolicy {
-    /// The policy for a request; a call's tool says by its hints whether it can be repeated (2025-03-26, schema
-    /// `ToolAnnotations`), unless the configuration has a rule. A server that lies about its own tool harms its own data alone.
+    /// The policy for a request. The hints of a called tool determine if the call can be repeated (2025-03-26, schema
+    /// `ToolAnnotations`), unless the configuration has a rule. A server with false hints harms only its own data.
     pub fn new(method: &str, tool: Option<&ToolEntry>, rule: ResendRule, patience: Duration) -> Self {
         let repeatable = match (rule, Method::from_name(method), tool) {
             (ResendRule::Never, ..) | (_, None, _) => false,
@@ -72,17 +73,18 @@ impl ResendPolicy {
         Self { repeatable, spoken: false, tries: 0, patience, has_slowed: false, until: None }
     }
 
-    /// A request that leaves something behind each time, such as a task: it is sent again only if it was not executed.
+    /// Sends the request again only if it was not executed, because each execution leaves something behind, such as a
+    /// task.
     pub fn only_unexecuted(&mut self) {
         self.repeatable = false;
     }
 
-    /// Returns true if a client does no harm that sends it again after a failure.
+    /// Returns true if it does no harm that a client sends the request again after a failure.
     pub fn is_harmless(&self, execution: Execution) -> bool {
         self.repeatable || execution == Execution::NotExecuted
     }
 
-    /// Returns true if it may be sent again although it may have been executed.
+    /// Returns true if it may be sent again even if it may have been executed.
     pub fn is_repeatable(&self) -> bool {
         self.repeatable && !self.spoken
     }
@@ -92,13 +94,13 @@ impl ResendPolicy {
         self.tries > 0
     }
 
-    /// Notes that the client was told or asked something on the request's account.
+    /// Records that the client has received a message or a question about the request.
     pub fn speak(&mut self) {
         self.spoken = true;
     }
 
-    /// The pause after which the request is sent again; `None` when it is not. `deadline` is the end of the request's own
-    /// time, and `spread` a random number that keeps many requests apart. Nothing is sent before `earliest`.
+    /// The pause after which the request is sent again; `None` if it is not. `deadline` is the end of the request's own
+    /// time, and `spread` is a random number that spreads many requests over time. Nothing is sent before `earliest`.
     pub fn after(
         &mut self,
         execution: Execution,
@@ -118,12 +120,13 @@ impl ResendPolicy {
         let Some(earliest) = earliest.filter(|earliest| *earliest > now) else {
             return (now + pause <= until).then_some(pause);
         };
-        // Soon after, and not all at the same time.
+        // Shortly afterwards, with requests spread over time.
         let soon = FIRST_PAUSE * u32::try_from(spread % 41).unwrap_or(40) / 40;
         (earliest <= until).then(|| (earliest - now + soon).min(until - now).max(earliest - now))
     }
 
-    /// The pause after which a request is sent again that the server refused because there were too many; once.
+    /// The pause after which a request is sent again that the server rejected because of too many requests.
+    /// This happens only once.
     pub fn after_refusal(&mut self, wait: Duration, now: Instant, deadline: Instant) -> Option<Duration> {
         let is_first = !std::mem::replace(&mut self.has_slowed, true);
         (is_first && !self.spoken && now + wait < deadline).then_some(wait)

@@ -47,9 +47,9 @@ pub struct Exchange {
     pub(super) asking: bool,
     /// The time of the next delayed step: questions are collected, and a retry is delayed.
     pub(super) wake: Option<Instant>,
-    /// The number of times that the client was asked by a result.
+    /// The number of times that the client was asked through a result.
     pub(super) round: u32,
-    /// The upstream's messages since the client was asked by a result, until it returns.
+    /// The upstream's messages after the client was asked through a result, until the client returns.
     pub(super) kept: Option<MissedMessages>,
     /// True if the upstream has answered, or its stream has ended.
     pub(super) settled: bool,
@@ -140,7 +140,7 @@ impl Exchange {
         &self.request
     }
 
-    /// The headers that mirror the request, if it goes out in the form of another era that has them.
+    /// The headers that mirror the request, if it is sent in the form of another era that has such headers.
     pub fn mirror(&self) -> Option<&Mirror> {
         self.cross.as_ref().and_then(|cross| cross.mirror())
     }
@@ -155,7 +155,7 @@ impl Exchange {
         &self.id
     }
 
-    /// Returns a value if an answer that begins with `head` may be passed on unread: the exchange is then over, and
+    /// Returns a value if an answer that starts with `head` may be passed on unread. The exchange is then over, and
     /// the returned value replaces the answer's id.
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
         if self.cross.is_some()
@@ -168,7 +168,8 @@ impl Exchange {
         Some(IdSwap::new(Bytes::from(self.key.to_string()), self.id.json().clone()))
     }
 
-    /// Takes an event. `sealer` and `binding` are those that the exchange began with, except for the time.
+    /// Takes an event. `sealer` and `binding` must be the ones with which the exchange began, except for the
+    /// time.
     pub fn feed(&mut self, event: Event, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
         if !self.open {
             return;
@@ -196,8 +197,8 @@ impl Exchange {
         }
     }
 
-    /// Notes that the upstream sent something or received its answer: from now on its time counts, unless it is
-    /// `asking`.
+    /// Records that the upstream sent a message or received an answer. From now on its time counts, unless it
+    /// is `asking`.
     pub(super) fn hear(&mut self, now: Instant, asking: bool) {
         self.heard = now;
         self.asking = asking;
@@ -213,7 +214,8 @@ impl Exchange {
     ) {
         match frame.kind() {
             FrameKind::Response | FrameKind::Error => {
-                // An id that is not ours answers nothing of ours. A missing one is an answer to what could not be read.
+                // A message with an id that is not ours does not answer our request. A missing id answers a message
+                // that could not be read.
                 if frame.id().is_some_and(|id| id.as_number() != Some(self.key)) {
                     return;
                 }

@@ -33,7 +33,7 @@ pub struct Start<'a> {
     pub binding: Binding<'a>,
     /// Seals states.
     pub sealer: &'a dyn Sealer,
-    /// The headers of the client's request; `None` for other transports than HTTP.
+    /// The headers of the client's request; `None` for transports other than HTTP.
     pub headers: Option<&'a dyn Headers>,
     /// Its time limits.
     pub timeouts: Timeouts,

@@ -48,7 +48,7 @@ pub(super) struct TaskBridge {
     upstream: UpstreamId,
     pub(super) server: &'static Era,
     capabilities: Bytes,
-    /// The envelope of our own requests: `_meta` with a comma in front, or nothing.
+    /// The envelope of our own requests: `_meta` preceded by a comma, or nothing.
     envelope: String,
     /// The number under which the gateway keeps the task's state.
     pub(super) key: u64,
@@ -145,7 +145,7 @@ impl TaskBridge {
         }
     }
 
-    /// One of our own requests about a task; `params` is the inside of its params.
+    /// One of our own requests about a task; `params` are the contents of its params object.
     pub(super) fn request(&self, method: TaskMethod, params: &[u8], key: u64) -> Outbound {
         let head =
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{", method.name());

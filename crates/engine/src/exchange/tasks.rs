@@ -92,7 +92,7 @@ impl Exchange {
         self.bridge.as_mut()?.made.take()
     }
 
-    /// Takes an answer about a task; returns `false` if it is passed on like any other.
+    /// Takes an answer about a task; returns `false` if it is passed on unchanged.
     pub(super) fn task_answered(
         &mut self,
         frame: &Frame,
@@ -194,7 +194,7 @@ impl Exchange {
                 }
                 Next::Result(result) => self.task_result(&result, sealer, binding),
                 Next::Error(error) => self.task_error(&error),
-                // Whoever keeps the questions answers such requests without an exchange.
+                // The module that stores the questions answers such requests without an exchange.
                 Next::Questions => self.fail(Fault::gateway("the task's questions are kept elsewhere")),
             }
         }
@@ -250,7 +250,7 @@ impl Exchange {
         self.finish(ExchangeAnswer::upstream(status, body, false));
     }
 
-    /// Tells the upstream that nobody waits for the outcome of a task any more.
+    /// Tells the upstream that nobody waits for the outcome of a task anymore.
     pub(super) fn cancel_task(&mut self, sealer: &dyn Sealer) {
         let Some(bridge) = &self.bridge else { return };
         let TaskDirection::Calls(machine) = &bridge.way else { return };
@@ -261,12 +261,12 @@ impl Exchange {
     }
 }
 
-/// Built once: building it costs more than most searches.
+/// Built once: building the finder costs more than most searches.
 static NAMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("taskId"));
 static ESCAPES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
 
-/// Returns true if a message may name a task. Almost no message does, and this search is far cheaper than parsing
-/// each.
+/// Returns true if a message may name a task. Hardly any message does, and this search is far cheaper than
+/// parsing each one.
 fn may_name(text: &[u8]) -> bool {
     NAMES.find(text).is_some() || ESCAPES.find(text).is_some()
 }

@@ -15,7 +15,7 @@ use crate::catalogue::{Gather, GatherLimits, ReadsArguments, UpstreamId, Upstrea
 use crate::config::{Lookup, Profile, load};
 use crate::tasks::TaskIds;
 
-/// The time when the replayed events begin; the rest of the time is counted from it.
+/// The start of the replayed events; all other times are relative to it.
 #[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
 fn start() -> Instant {
     Instant::now()
@@ -57,7 +57,7 @@ fn view_under(guard: Option<&Guard>, era: &'static Era, capabilities: &'static s
     View::build(spec, vec![upstream])
 }
 
-/// Reads numbers without their sign.
+/// A sealer that reads numbers without their sign.
 #[derive(Debug)]
 struct Unsigned;
 
@@ -68,7 +68,7 @@ impl ReadsArguments for Unsigned {
     }
 }
 
-/// What becomes of a request under rules, with the server that takes it.
+/// The outcome of a request under rules, with a server that would accept it.
 fn under(rules: &str, era: &'static Era, method: &str, params: &str) -> Result<UpstreamId, Fault> {
     let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
     let config = format!("access: [{rules}]\nmcpServers: {{ up: {{ command: x }} }}\n");
@@ -112,7 +112,7 @@ fn who_may_use_nothing_of_a_server_does_not_reach_its_other_methods() {
     }
 }
 
-/// Seals by writing plainly what it is given.
+/// A sealer that only writes its input in plain text.
 struct Plain;
 
 impl Sealer for Plain {

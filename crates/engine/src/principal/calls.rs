@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The calls in flight of one principal or one session; exact across threads. Clones count together.
+/// The calls in flight of one principal or one session; exact across threads. Clones share the count.
 #[derive(Debug, Clone, Default)]
 pub struct Calls(Arc<AtomicUsize>);
 
@@ -55,7 +55,7 @@ mod tests {
                 let calls = calls.clone();
                 gate.wait();
                 let places: Vec<CallPlace> = (0..3).filter_map(|_| calls.take(MOST)).collect();
-                // Nobody gives a place back before all have tried.
+                // No permit is returned before all threads have tried.
                 held.wait();
                 places.len()
             };

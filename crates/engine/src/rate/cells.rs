@@ -1,4 +1,5 @@
-//! The storage of all counters: a capped map in parts, which drops only counters that are fully paid back.
+//! The storage of all counters: a capped map that is split into parts and drops only counters that are fully paid
+//! back.
 //!
 //! A counter changes by compare-and-swap under a part's shared lock; cells are added and removed under its exclusive
 //! lock. So two requests never both take the last slot, and no cell disappears while a request is counted in it.
@@ -74,7 +75,7 @@ pub(super) struct Take<'a> {
 }
 
 impl CellPart {
-    /// The outcome for requests; `room` tells if a new cell may be created for them.
+    /// The outcome for requests; `room` is true if a new cell may be created for them.
     fn outcome(&self, take: &Take<'_>, now: u64, room: bool) -> QuotaOutcome {
         let now = now.max(self.floor);
         match self.cells.get(&take.key) {
@@ -112,7 +113,7 @@ impl Cells {
         Self { most: (cap / parts.len()).max(1), parts }
     }
 
-    /// The outcome that a request would have.
+    /// The outcome that a request would have, without counting it.
     pub(super) fn peek(&self, key: u64, quota: &Quota, now: u64) -> QuotaOutcome {
         let part = read(self.part(key));
         let now = now.max(part.floor);
@@ -120,14 +121,15 @@ impl Cells {
         quota.take(paid, now)
     }
 
-    /// Counts a request. If a new cell is needed and there is no room, the request is refused until there is.
+    /// Counts a request. If a new cell is needed and there is no room, the request is rejected until there
+    /// is.
     pub(super) fn take(&self, key: u64, quota: &Quota, now: u64) -> QuotaOutcome {
         let part = self.part(key);
         if let Some(outcome) = count(&read(part), key, quota, now) {
             return outcome;
         }
         let mut part = write(part);
-        // Somebody else may have come first.
+        // Another thread may have been faster.
         if let Some(outcome) = count(&part, key, quota, now) {
             return outcome;
         }
@@ -145,7 +147,7 @@ impl Cells {
         outcome
     }
 
-    /// Takes back one counted request. Time that has been paid back since then stays so.
+    /// Takes back one counted request. Time that was paid back meanwhile stays paid back.
     pub(super) fn give_back(&self, key: u64, quota: &Quota) {
         if let Some(cell) = read(self.part(key)).cells.get(&key) {
             let less = |paid| Some(quota.give_back(paid));
@@ -154,13 +156,13 @@ impl Cells {
     }
 
     /// Counts requests of several counters, each listed once: all of them, or none. The outcomes are in the order of
-    /// `takes`; if one is a refusal, nothing was counted.
+    /// `takes`; if one is a rejection, nothing was counted.
     pub(super) fn take_all(&self, takes: &[Take<'_>], now: u64) -> Vec<QuotaOutcome> {
         let mut wanted: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
         for take in takes {
             wanted.entry(self.number(take.key)).or_default().push(take.key);
         }
-        // Everybody locks in the same order, so nobody waits for somebody who waits.
+        // All threads lock in the same order, so a deadlock is impossible.
         let mut locked: BTreeMap<usize, (RwLockWriteGuard<'_, CellPart>, bool)> = BTreeMap::new();
         for (number, keys) in wanted {
             let mut part = write(&self.parts[number]);

@@ -31,7 +31,7 @@ pub struct RatedRequest<'a> {
     pub principal: &'a str,
     /// The client's address; `None` for standard input.
     pub address: Option<IpAddr>,
-    /// The connection, for limits that trust proxies of their own.
+    /// The connection, for limits with their own trusted proxies.
     pub connection: Option<Connection<'a>>,
     /// The profile.
     pub profile: &'a str,
@@ -49,9 +49,9 @@ pub struct RatedRequest<'a> {
 pub struct Entering<'a> {
     /// The principal id of an unknown caller.
     pub nobody: &'a str,
-    /// As in [`RatedRequest`].
+    /// See [`RatedRequest`].
     pub address: Option<IpAddr>,
-    /// As in [`RatedRequest`].
+    /// See [`RatedRequest`].
     pub connection: Option<Connection<'a>>,
     /// The profile that the caller names.
     pub profile: &'a str,
@@ -68,8 +68,8 @@ pub struct Verdict {
     pub remaining: u32,
     /// The time without requests after which the full number is allowed.
     pub reset: Duration,
-    /// The time until a retry makes sense. Zero if the request was allowed, and also if a retry never helps because
-    /// more requests came together than the limit ever allows at once.
+    /// The time until a retry makes sense. It is zero if the request was allowed, and also if a retry never helps
+    /// because more requests arrived together than the limit ever allows at once.
     pub retry_after: Duration,
     /// The index of the limit in the configuration, from 0.
     pub place: usize,
@@ -161,8 +161,8 @@ pub struct Limiter {
 
 impl Limiter {
     /// Creates the limiter from the enabled limits of a configuration. At most `cap` counters are kept (about 40
-    /// bytes each); a request that needs one more is refused until a counter is paid back. `seed` is random, so that
-    /// nobody can provoke a collision with another caller's counter.
+    /// bytes each); a request that needs one more is rejected until a counter is paid back. `seed` is random, so
+    /// that nobody can provoke a collision with another caller's counter.
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
         let rule = |(place, limit): (usize, &RateLimit)| {
             let quota = Quota::new(limit.rate.count, limit.rate.period, limit.burst);
@@ -185,7 +185,8 @@ impl Limiter {
         self.asks_for_tools
     }
 
-    /// Returns true if some limit counts each tool separately, so that a request must say if the tool exists.
+    /// Returns true if some limit counts each tool separately, so that a request must state if the tool
+    /// exists.
     pub fn tells_tools_apart(&self) -> bool {
         self.tells_tools_apart
     }
@@ -196,7 +197,8 @@ impl Limiter {
         let now = nanos(now);
         let speaking = || self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of(request));
         let mut tightest: Option<Verdict> = None;
-        // A request that another limit refuses costs nothing, so all are asked before one counts.
+        // A request that another limit rejects must cost nothing, so all limits are checked before one
+        // counts.
         if speaking().nth(1).is_some() {
             for (number, rule) in speaking() {
                 let outcome = self.cells.peek(rule.key(number, self.seed, request), &rule.quota, now);
@@ -273,12 +275,13 @@ impl Limiter {
         };
         let rules = self.rules.iter().enumerate();
         let speaking = rules.filter(move |(_, rule)| rule.is_at_door() && rule.speaks_of(&at(profile)));
-        // By no profile: one count for each that is there would tell which are.
+        // Profiles are ignored here: a separate count for each existing profile would reveal which ones
+        // exist.
         speaking.map(move |(number, rule)| (rule.key(number, self.seed, &at("")), rule))
     }
 
-    /// Counts requests that arrive together, all of them or none, so after a refusal the caller can send them again.
-    /// The tightest verdict is returned. More requests than a limit allows at once are never accepted.
+    /// Counts requests that arrive together, all of them or none, so after a rejection the caller can send them
+    /// again. The tightest verdict is returned. More requests than a limit allows at once are never accepted.
     pub fn check_all(&self, requests: &[RatedRequest<'_>], now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let mut takes: Vec<(usize, Take<'_>)> = Vec::new();
@@ -297,7 +300,7 @@ impl Limiter {
         let refused = outcomes.iter().any(is_refused);
         let mut tightest = None;
         for (number, outcome) in numbers.into_iter().zip(outcomes) {
-            // What would have been taken was not, when something else was refused.
+            // If another limit rejected the request, nothing was counted for this one.
             if !refused || is_refused(&outcome) {
                 tighten(&mut tightest, self.rules[number].verdict(outcome, now));
             }

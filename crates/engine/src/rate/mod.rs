@@ -1,4 +1,4 @@
-//! Rate limits, exact however many threads count at once.
+//! Rate limits, exact with any number of concurrent threads.
 //!
 //! Pure: the time is an argument, randomness a seed. It must not know transports, or the form of a refusal.
 //!

@@ -1,11 +1,12 @@
 //! The arithmetic of a limit: the generic cell rate algorithm (ITU-T I.371, annex A), one number per counter.
 //!
 //! The number is the time at which all counted requests are paid back. A request advances it by one interval, and is
-//! refused if that would lead too far beyond now. It must not know who is counted, or where the number is kept.
+//! rejected if the result would be too far in the future. It must not know who is counted, or where the number is
+//! kept.
 
 use std::time::Duration;
 
-/// A rate: requests per time, and requests at once.
+/// A rate: the number of requests per period, and of requests at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     /// The time in which one request is paid back, in nanoseconds.
@@ -19,7 +20,7 @@ pub struct Quota {
 pub(super) enum QuotaOutcome {
     /// It is counted; this is the new number.
     Taken(u64),
-    /// It is refused for `wait` nanoseconds; the number is unchanged.
+    /// It is rejected for `wait` nanoseconds; the number is unchanged.
     Refused { wait: u64, paid: u64 },
 }
 
@@ -30,18 +31,18 @@ impl Quota {
         Self { interval: nanos(per).div_ceil(u64::from(count.max(1))).max(1), burst: burst.max(1) }
     }
 
-    /// The number of requests that may come at once.
+    /// The number of requests that may arrive at once.
     pub fn burst(&self) -> u32 {
         self.burst
     }
 
-    /// Counts one request at `now`; `paid` is the number so far. Both are in nanoseconds.
+    /// Counts one request at `now`; `paid` is the current number. Both are in nanoseconds.
     pub(super) fn take(&self, paid: u64, now: u64) -> QuotaOutcome {
         self.take_many(paid, now, 1)
     }
 
-    /// Counts several requests at once, all or none. More than a burst are always refused, without a wait, because
-    /// waiting would not help.
+    /// Counts several requests at once, all or none. More than a burst are always rejected, without a wait,
+    /// because waiting would not help.
     pub(super) fn take_many(&self, paid: u64, now: u64, count: u32) -> QuotaOutcome {
         let Some(room) = self.burst.checked_sub(count) else {
             return QuotaOutcome::Refused { wait: 0, paid };

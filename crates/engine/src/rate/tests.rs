@@ -1,4 +1,4 @@
-//! Counting with time as an argument: exact with many threads, in bounded memory, and never more than is written.
+//! Counting with time as an argument: exact with many threads, in bounded memory, and never more than configured.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -143,13 +143,13 @@ fn who_is_not_let_in_is_counted_by_address() {
     assert_eq!([(); 2].map(|()| limiter.enter(&guess("p"), SECOND)), [Ok(()); 2]);
     let request = RatedRequest { address: address("192.0.2.1"), ..call("a") };
     assert!(!limiter.check(&request, SECOND).unwrap().allowed, "it is the same count");
-    // One that is refused by one limit costs nothing at another.
+    // A caller that one limit rejects is not counted by another.
     let limiter = Limiter::new(&[at_door.clone(), RateLimit { burst: 1, ..at_door }], 100, 7);
     assert_eq!(limiter.enter(&guess("p"), SECOND), Ok(()));
     assert!([(); 3].iter().all(|()| limiter.enter(&guess("p"), SECOND).is_err()));
     limiter.let_in(&guess("p"));
     assert_eq!(limiter.enter(&guess("p"), SECOND), Ok(()));
-    // Calls alone, or callers alone, are not counted before anybody has called.
+    // Limits for calls only, or for callers only, do not count before authentication.
     let calls = RateLimit { per: vec![RatePer::Ip], ..limit(1, MINUTE, 1) };
     let callers = RateLimit { methods: RateMethods::All, ..limit(1, MINUTE, 1) };
     let limiter = Limiter::new(&[calls, callers], 100, 7);
@@ -218,13 +218,13 @@ fn nobody_counts_at_a_time_before_a_cell_was_given_up() {
     let check = |seconds: u64| limiter.check(&call("a"), Duration::from_secs(seconds)).unwrap().allowed;
     assert!(check(100));
     limiter.sweep(Duration::from_secs(101));
-    // A thread that looked at the clock a while ago gets its place from now, not from then.
+    // If a thread read the clock some time ago, its request counts from the current time.
     assert!(check(50));
     assert!(!check(101));
     assert!(check(102));
 }
 
-/// Does this with 64 threads.
+/// Runs `work` on 64 threads.
 #[expect(clippy::disallowed_methods, reason = "the test, not the engine, has threads")]
 fn with_threads(work: impl Fn(usize) + Sync) {
     let work = &work;
@@ -372,7 +372,7 @@ proptest! {
                 prop_assert!(verdict.remaining < burst && verdict.retry_after.is_zero());
             } else {
                 prop_assert!(verdict.remaining == 0 && !verdict.retry_after.is_zero());
-                // It is as good as its word.
+                // A retry after the promised time is allowed.
                 let soon = now + verdict.retry_after;
                 prop_assert!(limiter.check(&call("a"), soon.checked_sub(Duration::from_nanos(1)).unwrap()).is_some_and(|v| !v.allowed));
                 prop_assert!(limiter.check(&call("a"), soon).unwrap().allowed);

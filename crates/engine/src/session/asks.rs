@@ -40,7 +40,7 @@ pub enum AskFault {
     #[error("the question cannot be read")]
     Unreadable,
     /// Too many questions are open.
-    #[error("{0} questions already wait for answers of this client")]
+    #[error("{0} questions already wait for this client's answers")]
     Full(usize),
 }
 
@@ -155,7 +155,7 @@ impl<L: Clone + PartialEq> Asks<L> {
 mod tests {
     use super::*;
 
-    /// The time when the replayed events begin; the rest of the time is counted from it.
+    /// The start of the replayed events; all other times are relative to it.
     #[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
     fn start() -> Instant {
         Instant::now()

@@ -7,8 +7,8 @@ use bytes::Bytes;
 /// The position of an event: a stream of the session, and the event's number in it. Written as `stream-event-epoch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventId {
-    /// The life of the session in which the event was sent: each restart of the gateway begins another one, in which the streams
-    /// of the one before are lost.
+    /// The epoch of the session in which the event was sent. Each restart of the gateway starts a new epoch, in which the
+    /// streams of the previous one are lost.
     pub epoch: u32,
     /// The stream.
     pub stream: u64,
@@ -33,10 +33,10 @@ impl std::fmt::Display for EventId {
     }
 }
 
-/// The size in bytes below which an event is copied to be kept.
+/// The size in bytes below which an event is copied before it is kept.
 const SHORT: usize = 16 << 10;
 
-/// The most answers that are kept apart from other events.
+/// The maximum number of answers that are kept apart from other events.
 const MAX_ANSWERS: usize = 32;
 
 /// An event that is kept.
@@ -153,7 +153,7 @@ impl EventLog {
         if last.event >= next {
             return true;
         }
-        // There is a number behind it, which is `next` at most.
+        // Later numbers have been used, so `last.event` is below `next`.
         let behind = last.event + 1;
         let mut found: Vec<u64> = self.after(last).map(|(id, _)| id.event).collect();
         found.sort_unstable();
@@ -161,7 +161,7 @@ impl EventLog {
     }
 }
 
-/// A short event that is a slice would keep the whole buffer that it came in.
+/// Copies a short event: as a slice it would keep the whole buffer that it arrived in.
 fn own(data: Bytes) -> Bytes {
     if data.len() < SHORT { Bytes::copy_from_slice(&data) } else { data }
 }
@@ -205,7 +205,7 @@ mod tests {
         let replay: Vec<_> = log.after(id(2, 47)).map(|(id, _)| id.event).collect();
         assert_eq!(replay, [48, 49, 50]);
         assert!(!log.has_gap(id(2, 47), 51) && log.has_gap(id(2, 40), 51));
-        // The long answer took the place of the older one.
+        // The long answer displaced the older one.
         assert!(log.has_gap(id(1, u64::MAX), 1));
         let mut none = EventLog::new(0, 0);
         none.push_answer(id(1, 1), Bytes::from_static(b"x"), 0);
@@ -222,7 +222,7 @@ mod tests {
         assert!(log.has_gap(id(1, 0), 5));
         assert!(!log.has_gap(id(1, 1), 5));
         assert!(!log.has_gap(id(1, 4), 5));
-        // Nobody was ever given these.
+        // These ids were never assigned.
         assert!(log.has_gap(id(1, 5), 5));
         assert!(log.has_gap(id(1, u64::MAX), 5));
         let mut none = EventLog::new(0, 0);

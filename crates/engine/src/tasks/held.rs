@@ -45,7 +45,7 @@ impl HeldOutcomes {
         Self { limits, entries: VecDeque::new(), bytes: 0 }
     }
 
-    /// Changes how long outcomes are kept, for those that are kept from now on.
+    /// Changes the time for which outcomes are kept, for future outcomes.
     pub fn set_lifetime(&mut self, lifetime: Duration) {
         self.limits.lifetime = lifetime;
     }
@@ -108,7 +108,7 @@ impl HeldOutcomes {
 fn iso_time(unix_ms: u64) -> String {
     let (days, millis) = (unix_ms / 86_400_000, unix_ms % 86_400_000);
     let (hour, minute, second) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1000 % 60);
-    // The calendar repeats every 400 years; counted from a first of March, a leap day is the last of its year.
+    // The calendar repeats every 400 years; if years start on 1 March, a leap day is the last day of its year.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

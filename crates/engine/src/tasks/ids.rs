@@ -1,5 +1,5 @@
-//! The gateway's ids for tasks of upstreams: the server and its own id, sealed for the principal that started the
-//! task.
+//! The gateway's ids for tasks of upstreams: the server's name and its own id, sealed for the principal that
+//! started the task.
 
 use bytes::Bytes;
 use proto::era::{Era, Tasks};
@@ -14,7 +14,7 @@ pub const MAX_ID: usize = 2048;
 /// The maximum length of our ids: an upstream's id, its server's name, and the overhead of sealing.
 const MAX_SHOWN: usize = 4096;
 
-/// The number of a state that another process had. No state has it.
+/// The number of a state that belonged to another process. No state has this number.
 const LOST: u64 = 0;
 
 /// Creates and reads the ids that one client sees.
@@ -26,8 +26,8 @@ pub struct TaskIds<'a> {
 }
 
 impl<'a> TaskIds<'a> {
-    /// For requests of `principal` in `era`. An id is valid for no other principal, and for no era with another form
-    /// of tasks.
+    /// For requests of `principal` in `era`. An id is not valid for another principal, or for an era with another
+    /// form of tasks.
     pub fn new(sealer: &'a dyn Sealer, principal: &'a str, era: &Era) -> Self {
         Self { sealer, principal, tasks: era.shapes.tasks }
     }
@@ -38,7 +38,7 @@ impl<'a> TaskIds<'a> {
             return None;
         }
         let home = place.home.map(|home| format!("{home}.{}", self.sealer.epoch())).unwrap_or_default();
-        // A server's name has only letters, digits and `_.-`.
+        // A server's name contains only letters, digits and `_.-`.
         let plain = [place.server, &home, real].join("\0");
         Some(self.sealer.seal_name(plain.as_bytes(), &self.bound()))
     }
@@ -54,7 +54,8 @@ impl<'a> TaskIds<'a> {
         Some(OpenedTaskId { server: server.to_owned(), home: self.home(home), real: real.to_owned() })
     }
 
-    /// The number of the gateway's own state, as written in an id; [`LOST`] if another process had it.
+    /// The number of the gateway's own state, as written in an id; [`LOST`] if it belonged to another
+    /// process.
     fn home(self, written: &str) -> Option<u64> {
         let (number, epoch) = written.split_once('.')?;
         let is_here = epoch.parse() == Ok(self.sealer.epoch());
@@ -75,7 +76,7 @@ impl<'a> TaskIds<'a> {
 /// The location of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskPlace<'a> {
-    /// Its server's name; empty when the gateway itself keeps it.
+    /// Its server's name; empty if the gateway itself keeps it.
     pub server: &'a str,
     /// The number of the gateway's own state for it, if any.
     pub home: Option<u64>,
@@ -84,7 +85,7 @@ pub struct TaskPlace<'a> {
 /// The meaning of one of our ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedTaskId {
-    /// The server's name; empty when the gateway itself keeps the task.
+    /// The server's name; empty if the gateway itself keeps the task.
     pub server: String,
     /// The number of the gateway's own state for the task, if any; 0 if it was lost with the process that had it.
     pub home: Option<u64>,

@@ -1,4 +1,5 @@
-//! Tasks of upstreams under the gateway's ids. An id contains its principal and its server, readable only for the gateway.
+//! Tasks of upstreams under the gateway's ids. An id contains its principal and its server, which only the gateway can
+//! read.
 //!
 //! | file | is for |
 //! |---|---|

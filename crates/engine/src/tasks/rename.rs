@@ -13,7 +13,7 @@ use super::{KnownTask, TaskIds, TaskPlace};
 use crate::catalogue::View;
 use crate::fault::Fault;
 
-/// Places in a message and their replacements, JSON strings.
+/// Spans in a message and their replacements, JSON strings.
 pub type Edits = SmallVec<[(Span, Bytes); 2]>;
 
 /// Returns true if ids are replaced for the clients of a view.
@@ -46,7 +46,7 @@ impl Renaming {
         may_be.then_some(Self { asked: AnsweredRequest::Call, tasks, task: None })
     }
 
-    /// Returns true if an answer must not be passed on unread, whatever its beginning is.
+    /// Returns true if an answer must not be passed on unread, regardless of its beginning.
     pub fn reads_all(&self) -> bool {
         self.asked != AnsweredRequest::Call || self.tasks == Tasks::Experiment
     }
@@ -107,8 +107,8 @@ fn sealed(real: &str, ids: TaskIds<'_>, place: TaskPlace<'_>) -> Result<Bytes, F
     Ok(Bytes::from(quote(&shown)))
 }
 
-/// The edits to a task notification on a stream of notices; `None` if it concerns none of these tasks, and so is not
-/// for this client.
+/// The edits to a task notification on a stream of notices; `None` if it concerns none of these tasks, and is
+/// therefore not for this client.
 pub fn notice_edits(notice: &Frame, tasks: &[KnownTask]) -> Option<Edits> {
     let mut edits = Edits::new();
     for span in in_message(notice) {
@@ -119,8 +119,8 @@ pub fn notice_edits(notice: &Frame, tasks: &[KnownTask]) -> Option<Edits> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// The edits to a client's message that says which task it belongs to. An id that is not ours stays as it is: it may
-/// be the client's own.
+/// The edits to a client's message that says which task it belongs to. An id that is not ours stays unchanged: it
+/// may be the client's own.
 pub fn inbound_edits(frame: &Frame, ids: TaskIds<'_>, server: &str) -> Edits {
     let place = match frame.params() {
         Some(params) => related(frame.text(), &params.members),

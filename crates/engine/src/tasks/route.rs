@@ -17,7 +17,7 @@ pub struct TaskRoute {
     pub upstream: Option<UpstreamId>,
     /// The number of the gateway's own state for it, if any.
     pub home: Option<u64>,
-    /// The place of the client's id, and the id for the upstream, a JSON string.
+    /// The span of the client's id, and the id for the upstream, a JSON string.
     pub rename: (Span, Bytes),
     /// The task under both names.
     pub task: KnownTask,
@@ -58,7 +58,7 @@ const UNKNOWN: &str = "is not a task of this client: it may belong to another ca
 fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
     let era = view.era();
     if method == TaskMethod::List {
-        // The tasks of a server are not all the client's, and only the server knows more than a few.
+        // Not all tasks of a server belong to one client, and only the server knows all of them.
         return Err(Fault::unknown_method(method.name(), "is not supported; keep the ids of your own tasks"));
     }
     if !method.is_known(era.shapes.tasks) {
@@ -126,7 +126,7 @@ pub fn heard(
             *u.name == *server && u.offer.is_ok() && view.reaches(u.id, TaskMethod::Get.name())
         };
         let Some(owner) = view.upstreams().iter().find(present) else { continue };
-        // A server tells once, whatever the client calls it.
+        // A server reports a task once, under any of the client's ids for it.
         if !found.iter().any(|heard| heard.upstream == owner.id && heard.task.real == real) {
             found.push(Heard { upstream: owner.id, task: KnownTask::new(frame, span, real) });
         }

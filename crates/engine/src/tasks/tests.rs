@@ -15,7 +15,8 @@ use crate::catalogue::{Absence, Gather, GatherLimits, UpstreamId, UpstreamOffer,
 use crate::config::Profile;
 use crate::sealer::Sealer;
 
-/// Seals by writing plainly what it is given, under a number that is never the same, in the process of this number.
+/// A sealer that writes its input in plain text, under a number that is never repeated, in the process with this
+/// number.
 #[derive(Default)]
 struct Plain(std::cell::Cell<u8>, u64);
 

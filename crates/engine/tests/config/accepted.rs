@@ -1,4 +1,4 @@
-//! Configurations that are accepted, and what comes out of them.
+//! Configurations that are accepted, and their results.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ fn an_empty_file_is_a_configuration_without_servers() {
     for text in ["", "\n\n# nothing\n", "---\n", "\u{feff}", "{}", "// nothing\n{ /* at all */ }", "~"] {
         let loaded = loaded(text);
         assert_eq!(loaded.config, Config::default(), "{text:?}");
-        assert_eq!(loaded.notes[0].message, "there are no servers, so nothing is offered", "{text:?}");
+        assert_eq!(loaded.notes[0].message, "there are no servers, so there is nothing to serve", "{text:?}");
     }
 }
 

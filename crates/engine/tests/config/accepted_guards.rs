@@ -1,4 +1,4 @@
-//! What a configuration says of who may do what and how often, and of embedded servers: what is accepted.
+//! Accepted configurations for access, rates and embedded servers.
 
 use std::time::Duration;
 
@@ -107,7 +107,8 @@ fn everybody_is_asked_only_where_no_endpoint_is_open() {
 #[test]
 fn plain_http_to_a_site_is_worth_a_word() {
     let text = "mcpServers: { a: { native: wordpress, site: { url: 'http://h' } } }\nauth: { site: { url: 'http://h' } }";
-    let note = "passwords go to this site over http, where others can read them => write https://, unless the way to the site is safe";
+    let note = "passwords go to this site over http, where others can read them => write https://, unless you trust the network \
+                between Dragoman and the site";
     same(
         text,
         &notes_in_short(text),
@@ -176,7 +177,7 @@ rateLimits:
     assert_eq!(other.per, [RatePer::Ip, RatePer::Tool]);
     assert_eq!((limits[2].rate.count, limits[2].rate.period), (5, Duration::from_hours(2)));
     assert_eq!(limits[2].tools.as_ref().map(Vec::len), Some(2));
-    // What does not count may be any number; what counts may not be none.
+    // An inactive limit may have any number; an active one must not be zero.
     let off = loaded("mcpServers: {}\nrateLimits: [ { enabled: false, rate: 0/1m } ]\n").config.rate_limits;
     assert!(!off[0].enabled && off[0].rate.count == 0);
     assert!(try_load("mcpServers: {}\nrateLimits: [ { rate: 0/1m } ]\n").is_err());

@@ -1,10 +1,11 @@
-//! Notes on settings that are accepted although they cannot be meant, each with its place and a help.
+//! Notes on settings that are accepted although they are probably not intended, each with its position and a
+//! help.
 
 use crate::{faults_in_short, notes_in_short, same, try_load};
 
 const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$aHVzaGh1c2g$aHVzaGh1c2hodXNoaHVzaA";
 
-/// What is noted of `text` beside two servers.
+/// Checks the notes on `text`, in a file with two servers.
 fn noted(text: &str, wanted: &[&str]) {
     let text = format!("mcpServers: {{ docs: {{ native: demo }}, blog: {{ native: demo }} }}\n{text}\n");
     same(&text, &notes_in_short(&text), wanted);
@@ -12,14 +13,15 @@ fn noted(text: &str, wanted: &[&str]) {
 
 #[test]
 fn auth_that_asks_nobody_or_can_be_guessed() {
-    let nobody = "`auth` contains no way to log in, so callers are not asked who they are => write one, such as keys: true, or remove `auth`";
+    let nobody = "`auth` contains no way to log in, so callers are not authenticated => write one, such as keys: true, or remove \
+                  `auth`";
     for auth in ["auth: {}", "auth:", "auth: { bearer: }"] {
         noted(auth, &[&format!("2:1 auth [auth] {nobody}")]);
     }
     for meant in ["auth: { keys: true }", "auth: { bearer: { token: '${EMPTY}', optional: true } }"] {
         noted(meant, &[]);
     }
-    let short = "a token as short as this can be guessed => make one, for example with: openssl rand -hex 32";
+    let short = "this token is so short that it can be guessed => generate one, for example with: openssl rand -hex 32";
     noted("auth: { bearer: abc }", &[&format!("2:17 auth.bearer [***] {short}")]);
     noted(
         "auth: { bearer: { token: '${SECRET}' } }",
@@ -31,7 +33,7 @@ fn auth_that_asks_nobody_or_can_be_guessed() {
     noted(
         &format!("auth: {{ {jwt}, oauth: {oauth} }}"),
         &[
-            "2:48 auth.oauth [oauth] no client asks for the scope `b`, which every token needs => add it to `scopes`, too",
+            "2:48 auth.oauth [oauth] every token needs the scope `b`, but clients do not request it => add it to `scopes`, too",
         ],
     );
     noted(&format!("auth: {{ {jwt}, oauth: {} }}", oauth.replace("[a]", "[b, a]")), &[]);
@@ -40,10 +42,12 @@ fn auth_that_asks_nobody_or_can_be_guessed() {
 #[test]
 fn rules_about_askers_that_nobody_can_be() {
     let rule = |auth: &str, who: &str| format!("auth: {auth}\naccess: [{{ deny: '*', who: {who} }}]");
-    let key = "nobody shows an API key here, so this fits nobody => add keys: true to `auth`; or remove this";
-    let name = "nobody logs in by name here, so this fits nobody => add `users` or `site` to `auth`; names in tokens are claims: claim: { sub: NAME }; or remove this";
+    let key =
+        "API keys are not accepted here, so this matches nobody => add keys: true to `auth`; or remove this";
+    let name = "no way to log in by name is configured, so this matches nobody => add `users` or `site` to `auth`; names in \
+                tokens are claims: claim: { sub: NAME }; or remove this";
     let token =
-        "nobody shows a signed token here, so this fits nobody => add `jwt` to `auth`; or remove this";
+        "signed tokens are not accepted here, so this matches nobody => add `jwt` to `auth`; or remove this";
     let users = format!("{{ users: {{ ann: '{HASH}', bob: '{HASH}' }} }}");
     for (who, at, wanted) in [
         ("{ key: ci }", "access[0].who.key [key]", key),
@@ -57,17 +61,18 @@ fn rules_about_askers_that_nobody_can_be() {
         &rule(&users, "{ user: [ann, bop, 'z*', zoe] }"),
         &[
             "3:42 access[0].who.user[1] [bop] `auth.users` has no user `bop` => did you mean `bob`?",
-            "3:47 access[0].who.user[2] ['z*'] `auth.users` has no user `z*` => there are: ann, bob",
-            "3:53 access[0].who.user[3] [zoe] `auth.users` has no user `zoe` => there are: ann, bob",
+            "3:47 access[0].who.user[2] ['z*'] `auth.users` has no user `z*` => available: ann, bob",
+            "3:53 access[0].who.user[3] [zoe] `auth.users` has no user `zoe` => available: ann, bob",
         ],
     );
     noted(
         &rule(&users, "{ scheme: [basic, token, anyone] }"),
         &[
-            "3:46 access[0].who.scheme[1] [token] nobody shows who they are by `token` here, so this fits nobody => add `jwt` to `auth`; or remove this",
+            "3:46 access[0].who.scheme[1] [token] nobody authenticates with `token` here, so this matches nobody => add `jwt` to \
+             `auth`; or remove this",
         ],
     );
-    // Whoever manages is meant in the same words; and who is left out as well.
+    // The same applies to callers that may manage, and to excluded callers.
     noted(
         "auth: { keys: true }\nmanagement: { who: { scope: admin } }",
         &[&format!("3:22 management.who.scope [scope] {token}")],
@@ -76,7 +81,7 @@ fn rules_about_askers_that_nobody_can_be() {
         "auth: { keys: true }\naccess: [{ deny: '*', unless: { scope: a } }]",
         &[&format!("3:33 access[0].unless.scope [scope] {token}")],
     );
-    // A site has users that nobody names here.
+    // A site has users that are not named here.
     for (auth, who) in [
         ("{ site: { url: 'https://h' } }", "{ user: ann }"),
         (&*users, "{ user: 'a*', ip: 10.0.0.0/8 }"),
@@ -88,11 +93,11 @@ fn rules_about_askers_that_nobody_can_be() {
 
 #[test]
 fn names_that_nothing_has() {
-    let bare = "names begin with their server here, so nothing has this one => write";
+    let bare = "names start with the server's name here, so nothing has this name => write";
     let unknown = |server: &str, help: &str| {
         format!("there is no server `{server}` here, so nothing has this name => {help}")
     };
-    let there_are = "there are: docs, blog";
+    let there_are = "available: docs, blog";
     noted(
         "access: [{ deny: [echo, dogs__echo, tasks__echo, docs__echo, '*echo', 'test://x'] }]",
         &[
@@ -109,10 +114,10 @@ fn names_that_nothing_has() {
         "profiles: { one: { servers: docs, tools: { allow: [echo, blog__echo] } } }",
         &[
             &format!("2:52 profiles.one.tools.allow[0] [echo] {bare} docs__echo"),
-            &format!("2:58 profiles.one.tools.allow[1] [blog__echo] {}", unknown("blog", "there are: docs")),
+            &format!("2:58 profiles.one.tools.allow[1] [blog__echo] {}", unknown("blog", "available: docs")),
         ],
     );
-    // Where names are formed otherwise, or are new ones, nothing is said.
+    // There is no note if names are formed in another way, or are new ones.
     for fine in [
         "profiles: { default: { names: plain } }\naccess: [{ deny: echo }]",
         "profiles: { default: { tools: { rename: { docs__echo: echo } } } }\naccess: [{ deny: echo }]",
@@ -133,13 +138,15 @@ fn names_that_an_embedded_server_does_not_have() {
         "access: [{ deny: [old__fnid, old__find, old__tell, old__other, docs__wat, 'old__f*'] }]",
         &[
             "2:19 access[0].deny[0] [old__fnid] the server `old` has no tool or prompt `fnid` => did you mean `old__find`?",
-            "2:52 access[0].deny[3] [old__other] the server `old` has no tool or prompt `other` => `dragoman list old` shows what it has",
+            "2:52 access[0].deny[3] [old__other] the server `old` has no tool or prompt `other` => `dragoman list old` lists its \
+             tools and prompts",
         ],
     );
     noted(
         "rateLimits: [{ rate: 1/s, tools: [old__tell, old__describe] }]",
         &[
-            "2:35 rateLimits[0].tools[0] [old__tell] the server `old` has no tool `tell` => `dragoman list old` shows what it has",
+            "2:35 rateLimits[0].tools[0] [old__tell] the server `old` has no tool `tell` => `dragoman list old` lists its tools \
+             and prompts",
         ],
     );
     noted(
@@ -150,13 +157,14 @@ fn names_that_an_embedded_server_does_not_have() {
             "2:109 profiles.one.prompts.allow[0] [old__tel] the server `old` has no prompt `tel` => did you mean `old__tell`?",
         ],
     );
-    // Without the server in front something is said only where all is known.
+    // Without the server's prefix, there is a note only if the offers of all servers are known.
     noted("profiles: { default: { names: plain, tools: { deny: fnid } } }\naccess: [{ deny: fnid }]", &[]);
     noted(
         "profiles: { one: { servers: old, names: plain, tools: { allow: [fnid, find, old__find, old__fin] } } }",
         &[
             "2:65 profiles.one.tools.allow[0] [fnid] no server has a tool `fnid` here => did you mean `find`?",
-            "2:88 profiles.one.tools.allow[3] [old__fin] no server has a tool `old__fin` here => `dragoman list old` shows what is there",
+            "2:88 profiles.one.tools.allow[3] [old__fin] no server has a tool `old__fin` here => `dragoman list old` lists the \
+             available names",
         ],
     );
 }
@@ -170,7 +178,7 @@ fn rules_for_all_where_names_are_plain_and_known() {
         &notes_in_short(text),
         &["3:19 access[0].deny[0] [fnid] no server has a tool or prompt `fnid` here => did you mean `find`?"],
     );
-    // Of a server with a name that is shown shortened nothing is said.
+    // There is no note for a server whose name is long enough to be shortened.
     for (server, wanted) in [("s".repeat(32), 0), ("s".repeat(22), 1)] {
         let text =
             format!("mcpServers: {{ {server}: {{ native: plain }} }}\naccess: {{ deny: {server}__fnid }}\n");
@@ -181,19 +189,21 @@ fn rules_for_all_where_names_are_plain_and_known() {
 #[test]
 fn keys_without_effect() {
     let shared =
-        "callers are not asked who they are, so all share this count => write per: ip, or add `auth`";
+        "callers are not authenticated, so all of them share this count => write per: ip, or add `auth`";
     noted(
         "rateLimits: [{ rate: 1/s, per: [principal, tool] }]",
         &[&format!("2:33 rateLimits[0].per[0] [principal] {shared}")],
     );
     noted("auth: { keys: true }\nrateLimits: { rate: 1/s, per: principal }", &[]);
-    let redact = "arguments are not written down, so there is nothing to leave out => remove it, or write arguments: true";
+    let redact =
+        "arguments are not recorded, so there is nothing to redact => remove it, or write arguments: true";
     noted("audit: { redact: [password] }", &[&format!("2:10 audit.redact [redact] {redact}")]);
     noted("audit: { redact: [password], arguments: true }", &[]);
     noted(
         "dialects: { mine: { base: bb }, own: { base: bb }, more: { base: own } }\ndialect: more",
         &[
-            "2:13 dialects.mine [mine] nothing behaves by this dialect => name it where it counts: endpoints: [{ path: /tools, dialect: mine }]",
+            "2:13 dialects.mine [mine] nothing uses this dialect => assign it to an endpoint: endpoints: [{ path: /tools, \
+             dialect: mine }]",
         ],
     );
 }
@@ -212,7 +222,7 @@ fn methods_of_a_dialect_that_no_version_has() {
             ),
             &format!(
                 "2:90 dialects.own.methods[3] [acme/turn] {}",
-                unknown("acme/turn", "nothing to do, if a server has it as an extension")
+                unknown("acme/turn", "no change needed if a server has it as an extension")
             ),
         ],
     );
@@ -220,7 +230,7 @@ fn methods_of_a_dialect_that_no_version_has() {
         &own("emptyMethods: [pnig]"),
         &[&format!("2:45 dialects.own.emptyMethods[0] [pnig] {}", unknown("pnig", "did you mean `ping`?"))],
     );
-    // Whatever a built-in dialect has is known.
+    // All methods of a built-in dialect are known.
     for dialect in dragoman_engine::dialect::Dialect::all() {
         for column in ["methods", "emptyMethods"] {
             let names = dialect.get(column).expect("a column");
@@ -248,12 +258,12 @@ fn dialects_whose_callers_show_who_they_are_where_nobody_is_asked() {
         "profiles: { default: { dialect: wordpress-saas } }",
         &[&format!("2:33 profiles.default.dialect [wordpress-saas] {hosted}")],
     );
-    // What is made of one of these asks as well.
+    // A custom dialect that is based on one of these authenticates callers, too.
     noted(
         "dialects: { own: { base: buddyboss, ackStatus: 204 } }\nprofiles: { default: { dialect: own } }",
         &[&format!("3:33 profiles.default.dialect [own] {}", asks("own", site))],
     );
-    // An empty token asks nobody either.
+    // An empty token does not authenticate anybody, either.
     noted(
         "auth: { bearer: { token: '${EMPTY}', optional: true } }\ndialect: buddyboss",
         &[&format!("3:10 dialect [buddyboss] {community}")],

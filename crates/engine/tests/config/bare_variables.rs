@@ -1,4 +1,5 @@
-//! `$NAME` without braces, which some clients fill in; and advice for keys of other clients that gave protection or access.
+//! `$NAME` without braces, which some clients fill in; and advice for keys with which other clients protect or grant
+//! access.
 
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ fn a_bare_variable_is_refused_where_it_stands() {
 "#;
     let help = |name: &str| {
         format!(
-            "`${name}` is not filled in here => write ${{{name}}} for the variable, or $${name} for the characters `${name}` themselves"
+            "`${name}` is not substituted here => write ${{{name}}} for the variable, or $${name} for the characters `${name}` \
+             themselves"
         )
     };
     let faults = faults_in_short(text);
@@ -59,9 +61,9 @@ fn what_protected_or_let_in_elsewhere_is_not_called_nothing() {
     for said in [
         "mcpServers.cursor.auth [\"auth\"] `auth` is not used by Dragoman => write oauth: { clientId: …, clientSecret: …, scopes: […] }",
         "mcpServers.code.sandboxEnabled [\"sandboxEnabled\"] `sandboxEnabled` is not used by Dragoman => Dragoman starts the server without a sandbox, so that protection is gone",
-        "mcpServers.free.sandboxEnabled [\"sandboxEnabled\"] `sandboxEnabled` is not used by Dragoman => nothing to do",
+        "mcpServers.free.sandboxEnabled [\"sandboxEnabled\"] `sandboxEnabled` is not used by Dragoman => no change needed",
         "mcpServers.gemini.authProviderType [\"authProviderType\"] `authProviderType` is not used by Dragoman => Dragoman gets no token that way",
-        "theme [\"theme\"] `theme` is not used by Dragoman => nothing to do",
+        "theme [\"theme\"] `theme` is not used by Dragoman => no change needed",
         "mcp [\"mcp\"] `mcp` is not used by Dragoman => choose servers per profile",
     ] {
         assert!(notes.iter().any(|note| note.contains(said)), "{said}\n{notes:#?}");

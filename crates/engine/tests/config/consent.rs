@@ -1,4 +1,4 @@
-//! `oauth` of a server and `publicUrl`: what is taken, and every fault word for word.
+//! `oauth` of a server and `publicUrl`: accepted values, and the exact text of every fault.
 
 use dragoman_engine::config::{Link, Text};
 
@@ -46,22 +46,26 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', headers: { authorization: x }, oauth: { scopes: 'a b' } } }\n",
         &[
-            "1:73 mcpServers.a.oauth [oauth] `oauth` does not go with a header `Authorization` => keep `headers` for a token of your own, or `oauth` to ask users for their consent",
+            "1:73 mcpServers.a.oauth [oauth] `oauth` cannot be combined with an `Authorization` header => keep `headers` to send \
+             a token of your own, or `oauth` to ask users for their consent",
             "1:90 mcpServers.a.oauth.scopes ['a b'] a scope is one word of visible ASCII characters => write several as a list",
         ],
     ),
     (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: { clientSecret: x, clientid: y, other: 1 } } }\n",
         &[
-            "1:51 mcpServers.a.oauth.clientSecret [clientSecret] a secret without a name => add `clientId`, the name that it was given for",
-            "1:51 mcpServers.a.oauth.clientSecret [clientSecret] a secret that would be shown to whichever authorization server is named => add `issuer`, the URL of the authorization server that knows the client",
+            "1:51 mcpServers.a.oauth.clientSecret [clientSecret] `clientSecret` has no `clientId` => add `clientId`, the client \
+             that the secret belongs to",
+            "1:51 mcpServers.a.oauth.clientSecret [clientSecret] without `issuer`, the secret would be sent to any authorization \
+             server that the server names => add `issuer`, the URL of the authorization server that knows the client",
             "1:68 mcpServers.a.oauth.clientid [clientid] unknown key `clientid` => did you mean `clientId`?",
         ],
     ),
     (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: { clientId: x, clientSecret: y } } }\n",
         &[
-            "1:64 mcpServers.a.oauth.clientSecret [clientSecret] a secret that would be shown to whichever authorization server is named => add `issuer`, the URL of the authorization server that knows the client",
+            "1:64 mcpServers.a.oauth.clientSecret [clientSecret] without `issuer`, the secret would be sent to any authorization \
+             server that the server names => add `issuer`, the URL of the authorization server that knows the client",
         ],
     ),
     (
@@ -73,13 +77,15 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: { clientId: '' } } }\n",
         &[
-            "1:61 mcpServers.a.oauth.clientId [''] this is empty, or has characters that are not of ASCII => copy it from where it was made",
+            "1:61 mcpServers.a.oauth.clientId [''] this is empty or contains characters that are not printable ASCII => copy it \
+             again from the authorization server",
         ],
     ),
     (
         "mcpServers: { a: { command: x, oauth: {} } }\n",
         &[
-            "1:32 mcpServers.a.oauth [oauth] `oauth` does not go with `command` => remove it; it does nothing beside `command`",
+            "1:32 mcpServers.a.oauth [oauth] `oauth` cannot be combined with `command` => remove it; it has no effect beside \
+             `command`",
         ],
     ),
     (

@@ -1,4 +1,5 @@
-//! `docs/access.md` says what is so: each configuration there is held against the table below it.
+//! The statements in `docs/access.md` are correct: each configuration there is checked against the table
+//! below it.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -46,7 +47,7 @@ fn decide(rules: &Rules, asker: &str, tool: &str, arguments: &str) -> bool {
     rules.decide(&Asker { principal: &principal, address }, &target).is_allowed()
 }
 
-/// `user:ann`, `key:PREFIX`, `token scope=… CLAIM=… from=ADDRESS`.
+/// Parses `user:ann`, `key:PREFIX`, `token scope=… CLAIM=… from=ADDRESS`.
 fn read_asker(text: &str) -> (Principal, Option<IpAddr>) {
     let mut words = text.split(' ');
     let id = words.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A file that extends a preset: what it does not say stays as it is there.
+//! A file that extends a preset: missing keys keep their values from the preset.
 
 use std::time::Duration;
 
@@ -97,7 +97,7 @@ fn what_a_server_does_not_say_stays() {
     assert_eq!(link.transport, HttpTransport::Sse);
     let same = over(&http, "{ url: 'https://a.example/mcp', disabled: true }").unwrap();
     assert_eq!((&same.link, same.timeout, same.disabled), (&old.link, old.timeout, true));
-    // What was meant for one server goes to no other.
+    // Headers for one server must not be sent to another.
     let Link::Http(link) = over(&http, "{ url: 'https://b.example/mcp' }").unwrap().link else {
         panic!("another link")
     };
@@ -130,7 +130,8 @@ fn what_a_server_does_not_say_stays() {
     assert_eq!(
         in_short(&faults.faults),
         [
-            "1:20 mcpServers.s.headers [headers] `headers` does not go with `native` => remove it; it does nothing beside `native`"
+            "1:20 mcpServers.s.headers [headers] `headers` cannot be combined with `native` => remove it; it has no effect \
+             beside `native`"
         ]
     );
 }
@@ -194,7 +195,7 @@ fn names_of_the_preset_are_known_and_faults_have_places_in_the_file() {
             "2:35 endpoints[0].profile [smal] there is no profile `smal` => did you mean `small`?",
         ]
     );
-    // What the file says may clash with what the preset has.
+    // The file may conflict with the preset.
     let faults = over("endpoints: [ { path: /message, dialect: bb } ]").expect_err("one fault");
     assert!(in_short(&faults.faults)[0].starts_with("1:1 endpoints ["), "{:?}", in_short(&faults.faults));
 }

@@ -1,4 +1,4 @@
-//! What is wrong with `auth`: every fault, in short.
+//! Faults in `auth`, in short form.
 
 use crate::{faults_in_short, same};
 
@@ -29,7 +29,7 @@ auth: { bearr: x, users: [a], keys: perhaps, site: s, oauth: o, jwt: j }
 auth: { bearer: '' }
 ",
         &[
-            r#"2:17 auth.bearer [''] the token is empty => set it; or write { token: "${TOKEN:-}", optional: true } if nobody is to be asked then"#,
+            r#"2:17 auth.bearer [''] the token is empty => set it; or, to require no token while it is unset, write { token: "${TOKEN:-}", optional: true }"#,
         ],
     ),
     (
@@ -50,14 +50,14 @@ auth: { bearer: { optional: true, tokn: hush } }
         r"mcpServers: {}
 auth: { bearer: {} }
 ",
-        &[r#"2:9 auth.bearer [bearer] there is no `token` => add it: token: "${TOKEN}""#],
+        &[r#"2:9 auth.bearer [bearer] `token` is missing => add it: token: "${TOKEN}""#],
     ),
     (
         r"mcpServers: {}
 auth: { bearer: 'two hushes' }
 ",
         &[
-            r"2:17 auth.bearer ['*** ******'] a bearer token has only visible ASCII characters, and no spaces => make one, for example with: openssl rand -hex 32",
+            r"2:17 auth.bearer ['*** ******'] a bearer token must consist of visible ASCII characters without spaces => generate one, for example with: openssl rand -hex 32",
         ],
     ),
     (
@@ -72,13 +72,13 @@ auth:
     eve: [x]
 ",
         &[
-            r"4:5 auth.users.a:b [a:b] a user's name has 1 to 128 bytes, and no colon => write a name such as ann",
-            r#"4:10 auth.users.a:b [****] this is not an argon2id hash; do not write the password itself here => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
-            r#"5:10 auth.users.ann [****] this is not an argon2id hash; do not write the password itself here => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
-            r#"6:10 auth.users.bob [***********************************] this argon2id hash is not complete => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
-            r#"7:10 auth.users.cat [********************************************************************] this hash is too costly or too cheap: at most m=1048576,t=64,p=16 => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
-            r#"8:10 auth.users.dan [*****************************************************************] this argon2id hash is not complete => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
-            r"9:10 auth.users.eve [[*]] expected an argon2id hash as a text, found a list => write an argon2id hash as a text",
+            r"4:5 auth.users.a:b [a:b] a user's name must have 1 to 128 bytes and no colon => write a name such as ann",
+            r#"4:10 auth.users.a:b [****] this is not an argon2id hash; do not write the password itself here => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"5:10 auth.users.ann [****] this is not an argon2id hash; do not write the password itself here => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"6:10 auth.users.bob [***********************************] this argon2id hash is incomplete => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"7:10 auth.users.cat [********************************************************************] the cost of this hash is too high or too low; the limits are m=1048576,t=64,p=16 => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"8:10 auth.users.dan [*****************************************************************] this argon2id hash is incomplete => generate one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r"9:10 auth.users.eve [[*]] expected an argon2id hash as a string, found a list => write an argon2id hash as a string",
         ],
     ),
     (
@@ -93,9 +93,9 @@ auth: { site: { url: 'h', capability: 'edit posts', cache: 2h, x: 1 } }
 ",
         &[
             r"2:22 auth.site.url ['h'] this URL has no scheme => put `https://` or `http://` in front",
-            r"2:39 auth.site.capability ['edit posts'] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
+            r"2:39 auth.site.capability ['edit posts'] this name must have 1 to 64 characters from `A-Z a-z 0-9 - _` => correct it",
             r"2:60 auth.site.cache [2h] 2h is out of bounds => write a value from 0ms to 1h",
-            r"2:64 auth.site.x [x] unknown key `x` => remove it; known here: url, capability, cache",
+            r"2:64 auth.site.x [x] unknown key `x` => remove it; known keys: url, capability, cache",
         ],
     ),
     (
@@ -126,7 +126,7 @@ auth: { jwt: [] }
 auth: { jwt: { issuer: 'https://id.example.com' } }
 ",
         &[
-            r"2:14 auth.jwt[0] [] tokens issued for others would be accepted => add the `aud` value of its tokens: audience: https://mcp.example.com/mcp; or `oauth.resource`",
+            r"2:14 auth.jwt[0] [] tokens issued for other services would be accepted => add the `aud` value of its tokens: audience: https://mcp.example.com/mcp; or `oauth.resource`",
         ],
     ),
     (
@@ -136,12 +136,12 @@ auth: { jwt: [ { issuer: 'http://id.example.com', audience: a }, { audience: '',
         &[
             r"2:26 auth.jwt[0].issuer ['http://id.example.com'] over http, anyone on the network path could impersonate this address => write https://",
             r"2:66 auth.jwt[1] [] there is no `issuer` => add it: issuer: https://id.example.com",
-            r"2:78 auth.jwt[1].audience [''] an audience cannot be empty => write what tokens have in `aud`",
+            r"2:78 auth.jwt[1].audience [''] an audience cannot be empty => write the value of `aud` in the tokens",
             r"2:88 auth.jwt[1].jwks ['h'] this URL has no scheme => put `https://` or `http://` in front",
-            r"2:106 auth.jwt[1].algorithms[0] [none] a token without a signature could be anybody's => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
-            r"2:112 auth.jwt[1].algorithms[1] [HS256] `HS256` needs a shared secret, and an issuer's keys are public => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
+            r"2:106 auth.jwt[1].algorithms[0] [none] anybody could forge a token without a signature => available: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
+            r"2:112 auth.jwt[1].algorithms[1] [HS256] `HS256` needs a shared secret, but an issuer's keys are public => available: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
             r"2:119 auth.jwt[1].algorithms[2] [RS25] `RS25` is no signature that is known here => did you mean `RS256`?",
-            r"2:125 auth.jwt[1].algorithms[3] [X] `X` is no signature that is known here => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
+            r"2:125 auth.jwt[1].algorithms[3] [X] unknown signature algorithm `X` => available: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
             r"2:140 auth.jwt[1].clockSkew [1h] 1h is out of bounds => write a value from 0ms to 5m",
         ],
     ),
@@ -150,8 +150,8 @@ auth: { jwt: [ { issuer: 'http://id.example.com', audience: a }, { audience: '',
 auth: { jwt: [ { issuer: 'https://h', audience: a }, { issuer: 'https://h', audience: [] } ] }
 ",
         &[
-            r"2:54 auth.jwt [{ issuer: 'https://h', audience: [] }] this issuer stands twice => keep one of the two, with both audiences",
-            r"2:87 auth.jwt[1].audience [[]] nothing is named here => name something, or remove the key",
+            r"2:54 auth.jwt [{ issuer: 'https://h', audience: [] }] this issuer occurs twice => keep one of the two, with both audiences",
+            r"2:87 auth.jwt[1].audience [[]] this is empty => add an entry, or remove the key",
         ],
     ),
     (
@@ -160,7 +160,7 @@ auth: { oauth: { scopes: ['a b'], requiredScopes: [''] } }
 ",
         &[
             r"2:9 auth.oauth [oauth] there is no `resource` => add it: resource: https://mcp.example.com/mcp",
-            r"2:9 auth.oauth [oauth] no issuer's tokens would be taken => add the issuer: jwt: { issuer: https://id.example.com }",
+            r"2:9 auth.oauth [oauth] no issuer's tokens would be accepted => add the issuer: jwt: { issuer: https://id.example.com }",
             r"2:27 auth.oauth.scopes[0] ['a b'] a scope is one word of visible ASCII characters => write several as a list",
             r"2:52 auth.oauth.requiredScopes[0] [''] a scope is one word of visible ASCII characters => write several as a list",
         ],
@@ -170,7 +170,7 @@ auth: { oauth: { scopes: ['a b'], requiredScopes: [''] } }
 auth: { oauth: { resource: 'https://h/mcp' } }
 ",
         &[
-            r"2:9 auth.oauth [oauth] no issuer's tokens would be taken => add the issuer: jwt: { issuer: https://id.example.com }",
+            r"2:9 auth.oauth [oauth] no issuer's tokens would be accepted => add the issuer: jwt: { issuer: https://id.example.com }",
         ],
     ),
     (
@@ -195,7 +195,7 @@ fn tokens_and_hashes_are_hidden_even_in_a_broken_file() {
     let text =
         "auth:\n  bearer: hush\n  users:\n    ann: hush\n    bob: [hush\n  jwt: { issuer: 'https://i' }\n";
     let shown = crate::rendered(text);
-    assert!(shown.contains("error: this is not readable") && !shown.contains("hush"), "{shown}");
+    assert!(shown.contains("error: this is not valid YAML") && !shown.contains("hush"), "{shown}");
     for line in [
         "bearer: [hush",
         "  bearer: { token: hush, ]",

@@ -1,4 +1,4 @@
-//! What is wrong with dialects, and with the endpoints that have them.
+//! Faults in dialects, and in the endpoints that use them.
 
 use crate::{faults_in_short, same};
 
@@ -9,11 +9,11 @@ dialects: { gateway: { base: standard }, 'a b': { base: standard }, mine: {}, yo
 dialect: kulturav
 ",
         &[
-            r"2:13 dialects.gateway [gateway] `gateway` is a built-in dialect => write another name, and this one as its `base`",
-            r"2:42 dialects.a b ['a b'] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
+            r"2:13 dialects.gateway [gateway] `gateway` is a built-in dialect => choose another name, and set its `base` to this one",
+            r"2:42 dialects.a b ['a b'] this name must have 1 to 64 characters from `A-Z a-z 0-9 - _` => correct it",
             r"2:69 dialects.mine [mine] this dialect has no `base` => add it: base: standard",
             r"2:94 dialects.yours.base [gatewy] there is no dialect `gatewy` => did you mean `gateway`?",
-            r"2:112 dialects.theirs [x] expected a mapping with `base` and what differs from it, found `x` => write a mapping with `base` and what differs from it",
+            r"2:112 dialects.theirs [x] expected a mapping with `base` and the differences from it, found `x` => write a mapping with `base` and the differences from it",
             r"3:10 dialect [kulturav] there is no dialect `kulturav` => did you mean `kulturarv`?",
         ],
     ),
@@ -27,7 +27,7 @@ endpoints: [ { path: /a, dialect: bdyboss }, { path: /b, transport: stdio, auth:
             r"3:35 endpoints[0].dialect [bdyboss] there is no dialect `bdyboss` => did you mean `buddyboss`?",
             r"3:69 endpoints[1].transport [stdio] `stdio` is not one of `http`, `sse` or `both` => write `http`, `sse` or `both`",
             r"3:82 endpoints[1].auth [off] `off` is not one of `inherit` or `none` => write `inherit` or `none`",
-            r"3:87 endpoints[1].message [message] `message` goes with event streams only => remove it, or write transport: sse",
+            r"3:87 endpoints[1].message [message] `message` applies only to event streams => remove it, or write transport: sse",
             r"3:139 endpoints[2].message [/admin] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
             r"3:157 endpoints[3].path [/health] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
             r"3:189 endpoints[4].path [/.well-known/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
@@ -56,11 +56,11 @@ endpoints:
   - { path: /message, dialect: bb }
 ",
         &[
-            r"4:5 endpoints[0] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
-            r"5:5 endpoints[1] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
-            r"6:5 endpoints[2] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
-            r"8:5 endpoints[4] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
-            r"11:5 endpoints[7] [] the clients of `/sse` send their messages to this path => write another path, or an endpoint for `/sse`, too",
+            r"4:5 endpoints[0] [] this endpoint's clients would send their messages to a path that is already in use => set another path: transport: sse, message: /team/message",
+            r"5:5 endpoints[1] [] this endpoint's clients would send their messages to a path that is already in use => set another path: transport: sse, message: /team/message",
+            r"6:5 endpoints[2] [] this endpoint's clients would send their messages to a path that is already in use => set another path: transport: sse, message: /team/message",
+            r"8:5 endpoints[4] [] this endpoint's clients would send their messages to a path that is already in use => set another path: transport: sse, message: /team/message",
+            r"11:5 endpoints[7] [] the clients of `/sse` send their messages to this path => write another path, or add an endpoint for `/sse`",
         ],
     ),
     (
@@ -70,7 +70,7 @@ endpoints: [ { path: /message, dialect: bb } ]
 ",
         &[
             r"2:18 limits.batch [0] 0 is out of bounds => write a value from 1 to 1000",
-            r"3:14 endpoints[0] [] the clients of `/sse` send their messages to this path => write another path, or an endpoint for `/sse`, too",
+            r"3:14 endpoints[0] [] the clients of `/sse` send their messages to this path => write another path, or add an endpoint for `/sse`",
         ],
     ),
     (
@@ -78,7 +78,7 @@ endpoints: [ { path: /message, dialect: bb } ]
 endpoints: [ { path: /a/message, dialect: bb }, { path: /a, dialect: kulturarv }, { path: /b, dialect: kulturarv }, { path: /sse, transport: both, dialect: standard } ]
 ",
         &[
-            r"2:49 endpoints[1] [] the messages of this endpoint's clients would go to a path that is already in use for something else => give them another one: transport: sse, message: /team/message",
+            r"2:49 endpoints[1] [] this endpoint's clients would send their messages to a path that is already in use => set another path: transport: sse, message: /team/message",
         ],
     ),
     (
@@ -86,8 +86,8 @@ endpoints: [ { path: /a/message, dialect: bb }, { path: /a, dialect: kulturarv }
 endpoints: [ { path: /a, dialect: kulturarv, transport: http, message: /b }, { path: /c, dialect: bb, message: /d } ]
 ",
         &[
-            r"2:63 endpoints[0].message [message] `message` goes with event streams only => remove it, or write transport: sse",
-            r"2:103 endpoints[1].message [message] `message` goes with event streams only => remove it, or write transport: sse",
+            r"2:63 endpoints[0].message [message] `message` applies only to event streams => remove it, or write transport: sse",
+            r"2:103 endpoints[1].message [message] `message` applies only to event streams => remove it, or write transport: sse",
         ],
     ),
     (
@@ -112,7 +112,7 @@ dialects: { mine: { base: kulturarv, pingSecond: 7, pingSeconds: soon, nonsense:
     ),
 ];
 
-/// What has the form of a value, and makes no sense.
+/// Values of the right form that make no sense.
 const SENSELESS: (&str, &[&str]) = (
     r#"mcpServers: {}
 dialects:
@@ -129,12 +129,12 @@ dialects:
     variant: lenient
 "#,
     &[
-        r"5:5 dialects.mine.codes [codes] a dialect has no column `codes` => say it of one kind of trouble: unknownTool: { code: … }; `dragoman schema` lists all columns",
+        r"5:5 dialects.mine.codes [codes] a dialect has no column `codes` => set it for one kind of failure: unknownTool: { code: … }; `dragoman schema` lists all columns",
         r"6:5 dialects.mine.toolErrors [toolErrors] a dialect has no column `toolErrors` => the nearest are toolMembers, toolOrder, parseError, toolFailed, errorData; `dragoman schema` lists all columns",
-        r"7:15 dialects.mine.versions [[]] versions must be a list of at least one text, none of them empty => write a list of at least one text, none of them empty",
-        r"8:14 dialects.mine.methods [[]] methods must be a list of at least one text, none of them empty => write a list of at least one text, none of them empty",
+        r"7:15 dialects.mine.versions [[]] versions must be a list of at least one string, none of them empty => write a list of at least one string, none of them empty",
+        r"8:14 dialects.mine.methods [[]] methods must be a list of at least one string, none of them empty => write a list of at least one string, none of them empty",
         r"9:18 dialects.mine.pingSeconds [0] pingSeconds must be a whole number from 1 to 604800 => write a whole number from 1 to 604800",
-        r#"10:16 dialects.mine.pingEvent ["a\nb"] pingEvent must be a text of one line, or null => write a text of one line, or null"#,
+        r#"10:16 dialects.mine.pingEvent ["a\nb"] pingEvent must be a string of one line, or null => write a string of one line, or null"#,
         r#"11:18 dialects.mine.unknownTool [{ message: "no {nam}" }] unknownTool has an unknown placeholder => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}"#,
         r#"12:21 dialects.mine.forbidden.data [{ who: "{user}" }] forbidden has an unknown placeholder => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}, {text}"#,
         r"13:14 dialects.mine.variant [lenient] variant must be one of dialect kulturarv's; there are code => correct it, or remove it",

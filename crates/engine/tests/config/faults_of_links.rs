@@ -1,4 +1,4 @@
-//! What is wrong with URLs, headers and filled-in values: every fault, in short.
+//! Faults in URLs, headers and filled-in values, in short form.
 
 use crate::{faults_in_short, same};
 
@@ -8,7 +8,7 @@ const URLS: &[(&str, &[&str])] = &[
   a: { url: '' }
 ",
         &[
-            r"2:13 mcpServers.a.url [''] a URL cannot be empty or have blanks around it => write it like https://docs.example.com/mcp",
+            r"2:13 mcpServers.a.url [''] a URL cannot be empty or surrounded by spaces => write it like https://docs.example.com/mcp",
         ],
     ),
     (
@@ -24,7 +24,7 @@ const URLS: &[(&str, &[&str])] = &[
   a: { url: 'ftp://h/' }
 ",
         &[
-            r"2:13 mcpServers.a.url ['ftp://h/'] a URL starts with `https://` or `http://` => write it like https://docs.example.com/mcp",
+            r"2:13 mcpServers.a.url ['ftp://h/'] a URL must start with `https://` or `http://` => write it like https://docs.example.com/mcp",
         ],
     ),
     (
@@ -32,14 +32,16 @@ const URLS: &[(&str, &[&str])] = &[
   a: { url: 'wss://h/' }
 ",
         &[
-            r"2:13 mcpServers.a.url ['wss://h/'] WebSocket is no transport of MCP => write the server's https:// address",
+            r"2:13 mcpServers.a.url ['wss://h/'] MCP has no WebSocket transport => write the server's https:// address",
         ],
     ),
     (
         r"mcpServers:
   a: { url: 'https://' }
 ",
-        &[r"2:13 mcpServers.a.url ['https://'] this is no URL => write it like https://docs.example.com/mcp"],
+        &[
+            r"2:13 mcpServers.a.url ['https://'] this is not a URL => write it like https://docs.example.com/mcp",
+        ],
     ),
     (
         r"mcpServers:
@@ -70,7 +72,7 @@ const URLS: &[(&str, &[&str])] = &[
   a: { url: 'https://[::g]/' }
 ",
         &[
-            r"2:13 mcpServers.a.url ['https://[::g]/'] what stands in brackets is no IPv6 address => write it like https://docs.example.com/mcp",
+            r"2:13 mcpServers.a.url ['https://[::g]/'] the text in brackets is not an IPv6 address => write it like https://docs.example.com/mcp",
         ],
     ),
     (
@@ -94,7 +96,7 @@ const URLS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/a b' }
 ",
         &[
-            r"2:13 mcpServers.a.url ['https://h/a b'] this is no URL => write it like https://docs.example.com/mcp",
+            r"2:13 mcpServers.a.url ['https://h/a b'] this is not a URL => write it like https://docs.example.com/mcp",
         ],
     ),
     (
@@ -102,7 +104,7 @@ const URLS: &[(&str, &[&str])] = &[
   a: { url: 'https://bücher.example/' }
 ",
         &[
-            r"2:13 mcpServers.a.url ['https://bücher.example/'] a URL has ASCII characters only => write the host in punycode (xn--…), the path with %XX",
+            r"2:13 mcpServers.a.url ['https://bücher.example/'] a URL can contain only ASCII characters => write the host in Punycode (xn--…), and encode the path with %XX",
         ],
     ),
     (
@@ -110,7 +112,7 @@ const URLS: &[(&str, &[&str])] = &[
   a: { url: 'https://h!/' }
 ",
         &[
-            r"2:13 mcpServers.a.url ['https://h!/'] the host in this URL has characters that no host name has => write it like https://docs.example.com/mcp",
+            r"2:13 mcpServers.a.url ['https://h!/'] the host in this URL contains characters that host names cannot contain => write it like https://docs.example.com/mcp",
         ],
     ),
     (
@@ -118,7 +120,7 @@ const URLS: &[(&str, &[&str])] = &[
   a: { url: ' https://h/' }
 ",
         &[
-            r"2:13 mcpServers.a.url [' https://h/'] a URL cannot be empty or have blanks around it => write it like https://docs.example.com/mcp",
+            r"2:13 mcpServers.a.url [' https://h/'] a URL cannot be empty or surrounded by spaces => write it like https://docs.example.com/mcp",
         ],
     ),
 ];
@@ -136,7 +138,7 @@ const HEADERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', headers: { 'X Y': hush } }
 ",
         &[
-            r"2:38 mcpServers.a.headers.X Y ['X Y'] this cannot be a header's name => write a name such as Authorization",
+            r"2:38 mcpServers.a.headers.X Y ['X Y'] this is not a valid header name => write a name such as Authorization",
         ],
     ),
     (
@@ -155,7 +157,7 @@ const HEADERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', headers: { X: "hush\r\nY: z" } }
 "#,
         &[
-            r#"2:41 mcpServers.a.headers.X ["********** *"] a header's value cannot hold a line break => keep one line; a token from a file must be a single line"#,
+            r#"2:41 mcpServers.a.headers.X ["********** *"] a header's value cannot contain a line break => keep one line; a token from a file must be a single line"#,
         ],
     ),
     (
@@ -163,7 +165,7 @@ const HEADERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', headers: { X: 'hüsh' } }
 ",
         &[
-            r"2:41 mcpServers.a.headers.X ['****'] a header's value has visible ASCII characters only => encode other characters as the server asks for it",
+            r"2:41 mcpServers.a.headers.X ['****'] a header's value can contain only visible ASCII characters => encode other characters in the way that the server requires",
         ],
     ),
     (
@@ -171,7 +173,7 @@ const HEADERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', headers: { X: 'Bearer ${EMPTY}' } }
 ",
         &[
-            r"2:41 mcpServers.a.headers.X ['****** ${EMPTY}'] a header's value has blanks around it => remove them; is a variable empty?",
+            r"2:41 mcpServers.a.headers.X ['****** ${EMPTY}'] a header's value cannot be surrounded by spaces => remove them; is a variable empty?",
         ],
     ),
     (
@@ -179,21 +181,21 @@ const HEADERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', headers: { X: "${LINES}" } }
 "#,
         &[
-            r#"2:41 mcpServers.a.headers.X ["${LINES}"] a header's value cannot hold a line break => keep one line; a token from a file must be a single line"#,
+            r#"2:41 mcpServers.a.headers.X ["${LINES}"] a header's value cannot contain a line break => keep one line; a token from a file must be a single line"#,
         ],
     ),
     (
         r"mcpServers:
   a: { url: 'https://h/', headers: { X: hush, x: hush2 } }
 ",
-        &[r"2:47 mcpServers.a.headers.x [x] `x` stands twice; case does not count => keep one of the two"],
+        &[r"2:47 mcpServers.a.headers.x [x] `x` occurs twice; case does not count => keep one of the two"],
     ),
     (
         r"mcpServers:
   a: { url: 'https://h/', headers: { X: [hush] } }
 ",
         &[
-            r#"2:41 mcpServers.a.headers.X [[****]] expected a value as a text, such as "" or "${NAME}", found a list => write a value as a text, such as "" or "${NAME}""#,
+            r#"2:41 mcpServers.a.headers.X [[****]] expected a value as a string, such as "" or "${NAME}", found a list => write a value as a string, such as "" or "${NAME}""#,
         ],
     ),
     (
@@ -245,8 +247,8 @@ const VARIABLES: &[(&str, &[&str])] = &[
   a: { command: x, args: ['${input:api-key}', '${a b}', '${X', '${file:}', '${file:/gone}'] }
 ",
         &[
-            r"2:28 mcpServers.a.args[0] [${input:api-key}] `${input:api-key}` is not understood => Dragoman cannot ask for `api-key` as an editor does: write ${API_KEY} and set that variable",
-            r"2:48 mcpServers.a.args[1] [${a b}] `${a b}` is not understood => write ${NAME}, ${NAME:-value} or ${file:path}, not nested; $${ stands for `${` itself",
+            r"2:28 mcpServers.a.args[0] [${input:api-key}] `${input:api-key}` is not a valid reference => Dragoman cannot ask for `api-key` as an editor does: write ${API_KEY} and set that variable",
+            r"2:48 mcpServers.a.args[1] [${a b}] `${a b}` is not a valid reference => write ${NAME}, ${NAME:-value} or ${file:path}, not nested; write $${ for `${` itself",
             r"2:58 mcpServers.a.args[2] [${X] `${` has no `}` => add the `}`, or write $${ for the characters `${` themselves",
             r"2:65 mcpServers.a.args[3] [${file:}] `${file:}` names no file => write the path: ${file:/run/secrets/token}",
             r"2:77 mcpServers.a.args[4] [${file:/gone}] the file `/gone` cannot be read: no such file => create `/gone`, make it readable for Dragoman, or correct the path",
@@ -271,7 +273,7 @@ listen: '${SECRET}'
             r"2:48 mcpServers.a.timeout ['${SECRET}'] expected a time such as 30s, 2m or a number of seconds, found `'${SECRET}'` => write a time such as 30s, 2m or a number of seconds",
             r"2:71 mcpServers.a.disabled ['${SECRET}'] expected true or false, found `'${SECRET}'` => write true or false",
             r"3:17 limits.line ['${SECRET}'] expected bytes such as 65536, 64KiB or 4MiB, found `'${SECRET}'` => write bytes such as 65536, 64KiB or 4MiB",
-            r"4:9 listen ['${SECRET}'] this is no address to listen on => write an IP address and a port: 127.0.0.1:8808",
+            r"4:9 listen ['${SECRET}'] this is not an address to listen on => write an IP address and a port: 127.0.0.1:8808",
         ],
     ),
     (
@@ -279,14 +281,14 @@ listen: '${SECRET}'
   a: { native: demo }
 profiles: { default: { servers: ['${SECRET}'] } }
 ",
-        &[r"3:34 profiles.default.servers[0] ['${SECRET}'] there is no server `${SECRET}` => there are: a"],
+        &[r"3:34 profiles.default.servers[0] ['${SECRET}'] there is no server `${SECRET}` => available: a"],
     ),
     (
         r"mcpServers:
   '${SECRET}': { native: demo }
 ",
         &[
-            r"2:3 mcpServers.${SECRET} ['${SECRET}'] a server name has only `A-Z a-z 0-9 _ . -` => write `SECRET`",
+            r"2:3 mcpServers.${SECRET} ['${SECRET}'] a server name can contain only `A-Z a-z 0-9 _ . -` => write `SECRET`",
         ],
     ),
 ];

@@ -1,4 +1,4 @@
-//! What is wrong with servers: every fault, in short.
+//! Faults in servers, in short form.
 
 use crate::{faults_in_short, same};
 
@@ -23,21 +23,21 @@ const SERVERS: &[(&str, &[&str])] = &[
   a__b: { native: demo }
 ",
         &[
-            r"2:3 mcpServers.a__b [a__b] a server name cannot hold `__`, which parts it from the tool's name => write `a_b`",
+            r"2:3 mcpServers.a__b [a__b] a server name cannot contain `__`, which separates it from the tool's name => write `a_b`",
         ],
     ),
     (
         r"mcpServers:
   a/b: { native: demo }
 ",
-        &[r"2:3 mcpServers.a/b [a/b] a server name has only `A-Z a-z 0-9 _ . -` => write `a-b`"],
+        &[r"2:3 mcpServers.a/b [a/b] a server name can contain only `A-Z a-z 0-9 _ . -` => write `a-b`"],
     ),
     (
         r"mcpServers:
   aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: { native: demo }
 ",
         &[
-            r"2:3 mcpServers.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa [aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa] a server name has at most 32 characters => write `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`",
+            r"2:3 mcpServers.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa [aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa] a server name can have at most 32 characters => write `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`",
         ],
     ),
     (
@@ -61,7 +61,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: {}
 ",
         &[
-            r"2:3 mcpServers.a [a] nothing says how to reach this server => write `command` (a program), `url` (a server on the net) or `native: demo`",
+            r"2:3 mcpServers.a [a] it is not configured how to reach this server => write `command` (a program), `url` (a server on the network) or `native: demo`",
         ],
     ),
     (
@@ -69,7 +69,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { args: [x] }
 ",
         &[
-            r"2:3 mcpServers.a [a] nothing says how to reach this server => write `command` (a program), `url` (a server on the net) or `native: demo`",
+            r"2:3 mcpServers.a [a] it is not configured how to reach this server => write `command` (a program), `url` (a server on the network) or `native: demo`",
         ],
     ),
     (
@@ -92,7 +92,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: [npx, -y] }
 ",
         &[
-            r"2:17 mcpServers.a.command [[npx, -y]] expected the program's name as a text, found a list => write the program's name as a text",
+            r"2:17 mcpServers.a.command [[npx, -y]] expected the program's name as a string, found a list => write the program's name as a string",
         ],
     ),
     (
@@ -100,7 +100,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: x, url: 'https://h/' }
 ",
         &[
-            r"2:20 mcpServers.a [url] a server has `command` or `url`, not both => keep one of the two, or make two servers",
+            r"2:20 mcpServers.a [url] a server has `command` or `url`, not both => keep one of the two, or define two servers",
         ],
     ),
     (
@@ -108,7 +108,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', native: demo, args: [] }
 ",
         &[
-            r"2:27 mcpServers.a [native] a server has `url` or `native`, not both => keep one of the two, or make two servers",
+            r"2:27 mcpServers.a [native] a server has `url` or `native`, not both => keep one of the two, or define two servers",
         ],
     ),
     (
@@ -116,7 +116,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: x, headers: {} }
 ",
         &[
-            r"2:20 mcpServers.a.headers [headers] `headers` does not go with `command` => remove it; it does nothing beside `command`",
+            r"2:20 mcpServers.a.headers [headers] `headers` cannot be combined with `command` => remove it; it has no effect beside `command`",
         ],
     ),
     (
@@ -124,8 +124,8 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', env: { A: b }, cwd: / }
 ",
         &[
-            r"2:27 mcpServers.a.env [env] `env` does not go with `url` => remove it; it does nothing beside `url`",
-            r"2:42 mcpServers.a.cwd [cwd] `cwd` does not go with `url` => remove it; it does nothing beside `url`",
+            r"2:27 mcpServers.a.env [env] `env` cannot be combined with `url` => remove it; it has no effect beside `url`",
+            r"2:42 mcpServers.a.cwd [cwd] `cwd` cannot be combined with `url` => remove it; it has no effect beside `url`",
         ],
     ),
     (
@@ -133,7 +133,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: x, type: http }
 ",
         &[
-            r"2:26 mcpServers.a.type [http] this `type` does not go with `command` => write `type: stdio`, or remove the line",
+            r"2:26 mcpServers.a.type [http] this `type` cannot be combined with `command` => write `type: stdio`, or remove the line",
         ],
     ),
     (
@@ -141,14 +141,14 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', type: stdio }
 ",
         &[
-            r"2:33 mcpServers.a.type [stdio] this `type` does not go with `url` => write `type: http` or `type: sse`, or remove the line",
+            r"2:33 mcpServers.a.type [stdio] this `type` cannot be combined with `url` => write `type: http` or `type: sse`, or remove the line",
         ],
     ),
     (
         r"mcpServers:
   a: { native: demo, type: http }
 ",
-        &[r"2:28 mcpServers.a.type [http] this `type` does not go with `native` => remove `type`"],
+        &[r"2:28 mcpServers.a.type [http] this `type` cannot be combined with `native` => remove `type`"],
     ),
     (
         r"mcpServers:
@@ -178,7 +178,7 @@ const SERVERS: &[(&str, &[&str])] = &[
         r"mcpServers:
   a: { url: 'https://h/', serverUrl: 'https://h/' }
 ",
-        &[r"2:27 mcpServers.a.serverUrl [serverUrl] `serverUrl` and `url` say the same thing => keep `url`"],
+        &[r"2:27 mcpServers.a.serverUrl [serverUrl] `serverUrl` and `url` mean the same thing => keep `url`"],
     ),
     (
         r"mcpServers:
@@ -193,9 +193,9 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: x, args: [a, [b], {c: d}, null] }
 ",
         &[
-            r"2:30 mcpServers.a.args[1] [[b]] expected an argument as a text, found a list => write an argument as a text",
-            r"2:35 mcpServers.a.args[2] [{c: d}] expected an argument as a text, found a mapping => write an argument as a text",
-            r"2:43 mcpServers.a.args[3] [null] expected an argument as a text, found nothing => write an argument as a text",
+            r"2:30 mcpServers.a.args[1] [[b]] expected an argument as a string, found a list => write an argument as a string",
+            r"2:35 mcpServers.a.args[2] [{c: d}] expected an argument as a string, found a mapping => write an argument as a string",
+            r"2:43 mcpServers.a.args[3] [null] expected an argument as a string, found nothing => write an argument as a string",
         ],
     ),
     (
@@ -214,10 +214,10 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: x, env: { 'A=B': x, 'C D': x, E: null, F: [x] } }
 ",
         &[
-            r"2:27 mcpServers.a.env.A=B ['A=B'] an environment variable's name has no `=`, no blanks, and is not empty => write NAME: value, not NAME=value",
-            r"2:37 mcpServers.a.env.C D ['C D'] an environment variable's name has no `=`, no blanks, and is not empty => write NAME: value, not NAME=value",
-            r#"2:50 mcpServers.a.env.E [null] expected a value as a text, such as "" or "${NAME}", found nothing => write a value as a text, such as "" or "${NAME}""#,
-            r#"2:59 mcpServers.a.env.F [[*]] expected a value as a text, such as "" or "${NAME}", found a list => write a value as a text, such as "" or "${NAME}""#,
+            r"2:27 mcpServers.a.env.A=B ['A=B'] an environment variable's name cannot be empty or contain `=` or spaces => write NAME: value, not NAME=value",
+            r"2:37 mcpServers.a.env.C D ['C D'] an environment variable's name cannot be empty or contain `=` or spaces => write NAME: value, not NAME=value",
+            r#"2:50 mcpServers.a.env.E [null] expected a value as a string, such as "" or "${NAME}", found nothing => write a value as a string, such as "" or "${NAME}""#,
+            r#"2:59 mcpServers.a.env.F [[*]] expected a value as a string, such as "" or "${NAME}", found a list => write a value as a string, such as "" or "${NAME}""#,
         ],
     ),
     (
@@ -284,8 +284,8 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { native: demo }
 ",
         &[
-            r"2:20 mcpServers.a.command [command] the key `command` stands twice => keep one of the two",
-            r"3:3 mcpServers.a [a] the key `a` stands twice => keep one of the two",
+            r"2:20 mcpServers.a.command [command] the key `command` occurs twice => keep one of the two",
+            r"3:3 mcpServers.a [a] the key `a` occurs twice => keep one of the two",
         ],
     ),
 ];

@@ -1,4 +1,4 @@
-//! What is wrong beside servers: every fault, in short.
+//! Faults outside of servers, in short form.
 
 use crate::{faults_in_short, same};
 
@@ -25,7 +25,7 @@ foo: bar
         &[
             r"1:1 mcp_servers [mcp_servers] unknown key `mcp_servers` => did you mean `mcpServers`?",
             r"2:1 listen_on [listen_on] unknown key `listen_on` => did you mean `listen`?",
-            r"3:1 foo [foo] unknown key `foo` => remove it; known here: listen, tls, mcpServers, profiles, endpoints, limits, allowedHosts, allowedOrigins, auth, access, rateLimits, audit, ready, management, dialect, dialects, stateFolder, keyRing, publicUrl, trustForwardedFor, $schema",
+            r"3:1 foo [foo] unknown key `foo` => remove it; known keys: listen, tls, mcpServers, profiles, endpoints, limits, allowedHosts, allowedOrigins, auth, access, rateLimits, audit, ready, management, dialect, dialects, stateFolder, keyRing, publicUrl, trustForwardedFor, $schema",
         ],
     ),
     (
@@ -45,7 +45,7 @@ foo: bar
 servers: {}
 ",
         &[
-            r"2:1 servers [servers] `mcpServers` and `servers` say the same thing => move its servers under `mcpServers`",
+            r"2:1 servers [servers] `mcpServers` and `servers` mean the same thing => move its servers under `mcpServers`",
         ],
     ),
     (
@@ -53,7 +53,7 @@ servers: {}
 listen: nowhere
 ",
         &[
-            r"2:9 listen [nowhere] this is no address to listen on => write an IP address and a port: 127.0.0.1:8808",
+            r"2:9 listen [nowhere] this is not an address to listen on => write an IP address and a port: 127.0.0.1:8808",
         ],
     ),
     (
@@ -61,12 +61,12 @@ listen: nowhere
 listen: [':8808', 'example.com:80', '127.0.0.1', '[::1]', '127.0.0.1:99999', 70000]
 ",
         &[
-            r"2:10 listen [':8808'] an address to listen on is an IP address and a port => write 127.0.0.1:8808 for this machine only, or 0.0.0.0:8808 for everybody",
-            r"2:19 listen ['example.com:80'] an address to listen on is an IP address and a port => write 127.0.0.1:80 for this machine only, or 0.0.0.0:80 for everybody",
+            r"2:10 listen [':8808'] an address to listen on must be an IP address and a port => write 127.0.0.1:8808 for this machine only, or 0.0.0.0:8808 for everybody",
+            r"2:19 listen ['example.com:80'] an address to listen on must be an IP address and a port => write 127.0.0.1:80 for this machine only, or 0.0.0.0:80 for everybody",
             r"2:37 listen ['127.0.0.1'] the port is missing => write 127.0.0.1:8808",
             r"2:50 listen ['[::1]'] the port is missing => write [::1]:8808",
-            r"2:59 listen ['127.0.0.1:99999'] this is no address to listen on => write an IP address and a port: 127.0.0.1:8808",
-            r"2:78 listen [70000] this is no address to listen on => write an IP address and a port: 127.0.0.1:8808",
+            r"2:59 listen ['127.0.0.1:99999'] this is not an address to listen on => write an IP address and a port: 127.0.0.1:8808",
+            r"2:78 listen [70000] this is not an address to listen on => write an IP address and a port: 127.0.0.1:8808",
         ],
     ),
     (
@@ -74,9 +74,9 @@ listen: [':8808', 'example.com:80', '127.0.0.1', '[::1]', '127.0.0.1:99999', 700
 listen: [8808, 'localhost:8808', '${SECRET}:80', '${ADDRESS}']
 ",
         &[
-            r"2:16 listen ['localhost:8808'] `localhost:8808` stands twice => keep one of the two",
-            r"2:34 listen ['${SECRET}:80'] an address to listen on is an IP address and a port => change the value that is filled in",
-            r"2:50 listen ['${ADDRESS}'] the port is missing => change the value that is filled in",
+            r"2:16 listen ['localhost:8808'] `localhost:8808` occurs twice => keep one of the two",
+            r"2:34 listen ['${SECRET}:80'] an address to listen on must be an IP address and a port => change the value that is substituted",
+            r"2:50 listen ['${ADDRESS}'] the port is missing => change the value that is substituted",
         ],
     ),
     (
@@ -100,11 +100,11 @@ listen: { port: 1 }
 allowedHosts: ['https://h', 'a b', '', 'h:0', 'u@h']
 ",
         &[
-            r"2:16 allowedHosts[0] ['https://h'] a host has no scheme => write it like mcp.example.com or mcp.example.com:8443",
-            r"2:29 allowedHosts[1] ['a b'] this is no host name, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
-            r"2:36 allowedHosts[2] [''] this is no host name, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
-            r"2:40 allowedHosts[3] ['h:0'] this is no host name, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
-            r"2:47 allowedHosts[4] ['u@h'] this is no host name, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:16 allowedHosts[0] ['https://h'] a host cannot have a scheme => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:29 allowedHosts[1] ['a b'] this is neither a host name nor a host name with a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:36 allowedHosts[2] [''] this is neither a host name nor a host name with a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:40 allowedHosts[3] ['h:0'] this is neither a host name nor a host name with a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:47 allowedHosts[4] ['u@h'] this is neither a host name nor a host name with a port => write it like mcp.example.com or mcp.example.com:8443",
         ],
     ),
     (
@@ -112,11 +112,11 @@ allowedHosts: ['https://h', 'a b', '', 'h:0', 'u@h']
 allowedOrigins: ['*', 'null', 'h', 'https://h/path', '1:/\//']
 ",
         &[
-            r"2:18 allowedOrigins[0] ['*'] this would let every web page in => name the origins one by one",
-            r"2:23 allowedOrigins[1] ['null'] this would let every web page in => name the origins one by one",
-            r"2:31 allowedOrigins[2] ['h'] an origin is a scheme and a host => write it like https://app.example.com, without a path",
-            r"2:36 allowedOrigins[3] ['https://h/path'] an origin is a scheme and a host, with or without a port => write it like https://app.example.com, without a path",
-            r"2:54 allowedOrigins[4] ['1:/\//'] an origin is a scheme and a host => write it like https://app.example.com, without a path",
+            r"2:18 allowedOrigins[0] ['*'] this would admit every web page => list the origins one by one",
+            r"2:23 allowedOrigins[1] ['null'] this would admit every web page => list the origins one by one",
+            r"2:31 allowedOrigins[2] ['h'] an origin must have a scheme and a host => write it like https://app.example.com, without a path",
+            r"2:36 allowedOrigins[3] ['https://h/path'] an origin must have a scheme, a host and no path; a port is optional => write it like https://app.example.com, without a path",
+            r"2:54 allowedOrigins[4] ['1:/\//'] an origin must have a scheme and a host => write it like https://app.example.com, without a path",
         ],
     ),
     (
@@ -124,7 +124,7 @@ allowedOrigins: ['*', 'null', 'h', 'https://h/path', '1:/\//']
 listen: 1
 listen: 2
 ",
-        &[r"3:1 listen [listen] the key `listen` stands twice => keep one of the two"],
+        &[r"3:1 listen [listen] the key `listen` occurs twice => keep one of the two"],
     ),
 ];
 
@@ -149,7 +149,7 @@ limits: { lines: 1, request_body: 1, wat: 1 }
         &[
             r"2:11 limits.lines [lines] unknown key `lines` => did you mean `line`?",
             r"2:21 limits.request_body [request_body] unknown key `request_body` => did you mean `requestBody`?",
-            r"2:38 limits.wat [wat] unknown key `wat` => remove it; known here: requestBody, requestHeaders, headerReadTimeout, line, result, memory, jsonDepth, batch, sessions, sessionIdle, sessionLifetime, streamsPerSession, replayEvents, replayBytes, callsPerSession, callsPerCaller, callIdleTimeout, callTimeout, resendWait, connectTimeout, startTimeout, listWait, listPages, catalogueEntries, listenStreams, subscriptionsPerSession, schemaBytes, requestStateLifetime, parkedCalls, drainTimeout, connections, children, childStopTimeout, stderrRing",
+            r"2:38 limits.wat [wat] unknown key `wat` => remove it; known keys: requestBody, requestHeaders, headerReadTimeout, line, result, memory, jsonDepth, batch, sessions, sessionIdle, sessionLifetime, streamsPerSession, replayEvents, replayBytes, callsPerSession, callsPerCaller, callIdleTimeout, callTimeout, resendWait, connectTimeout, startTimeout, listWait, listPages, catalogueEntries, listenStreams, subscriptionsPerSession, schemaBytes, requestStateLifetime, parkedCalls, drainTimeout, connections, children, childStopTimeout, stderrRing",
         ],
     ),
     (
@@ -180,7 +180,7 @@ limits: { connectTimeout: 3m, drainTimeout: 1 day, sessionIdle: [1] }
 limits: { callTimeout: 10s, callIdleTimeout: 20s }
 ",
         &[
-            r"2:46 limits.callIdleTimeout [20s] a call may be silent for 20s, but last only 10s => set callIdleTimeout to at most callTimeout",
+            r"2:46 limits.callIdleTimeout [20s] the idle timeout of a call (20s) is longer than its total timeout (10s) => set callIdleTimeout to at most callTimeout",
         ],
     ),
 ];
@@ -208,9 +208,9 @@ profiles: [a]
 profiles: { Editors!: {}, '': {}, _x: {} }
 ",
         &[
-            r"3:13 profiles.Editors! [Editors!] a profile's name is part of a URL: 1 to 64 of `a-z 0-9 - _`, a letter or digit first => write `editors`",
-            r#"3:27 profiles."" [''] a profile's name is part of a URL: 1 to 64 of `a-z 0-9 - _`, a letter or digit first => write a name such as `editors`"#,
-            r"3:35 profiles._x [_x] a profile's name is part of a URL: 1 to 64 of `a-z 0-9 - _`, a letter or digit first => write `x`",
+            r"3:13 profiles.Editors! [Editors!] a profile's name is part of a URL: it must have 1 to 64 characters of `a-z 0-9 - _`, starting with a letter or digit => write `editors`",
+            r#"3:27 profiles."" [''] a profile's name is part of a URL: it must have 1 to 64 characters of `a-z 0-9 - _`, starting with a letter or digit => write a name such as `editors`"#,
+            r"3:35 profiles._x [_x] a profile's name is part of a URL: it must have 1 to 64 characters of `a-z 0-9 - _`, starting with a letter or digit => write `x`",
         ],
     ),
     (
@@ -220,8 +220,8 @@ profiles: { a: { servers: [dcos, nope, docs, docs, [x]] } }
 ",
         &[
             r"3:28 profiles.a.servers[0] [dcos] there is no server `dcos` => did you mean `docs`?",
-            r"3:34 profiles.a.servers[1] [nope] there is no server `nope` => there are: docs",
-            r"3:46 profiles.a.servers[3] [docs] the server `docs` stands twice => keep one of the two",
+            r"3:34 profiles.a.servers[1] [nope] there is no server `nope` => available: docs",
+            r"3:46 profiles.a.servers[3] [docs] the server `docs` occurs twice => keep one of the two",
             r"3:52 profiles.a.servers[4] [[x]] expected a server's name, found a list => write a server's name",
         ],
     ),
@@ -230,7 +230,7 @@ profiles: { a: { servers: [dcos, nope, docs, docs, [x]] } }
 profiles: { a: { servers: [x] } }
 ",
         &[
-            r"2:28 profiles.a.servers[0] [x] there is no server `x` => there is no server yet: add it, or remove this",
+            r"2:28 profiles.a.servers[0] [x] there is no server `x` => there is no server yet: add one, or remove this",
         ],
     ),
     (
@@ -255,7 +255,7 @@ profiles: { a: { tools: { allow: ['', '!x'], deny: { a: b }, renames: {} }, prom
             r"3:52 profiles.a.tools.deny [{ a: b }] expected a list of patterns, found a mapping => write a list of patterns",
             r"3:62 profiles.a.tools.renames [renames] unknown key `renames` => did you mean `rename`?",
             r"3:86 profiles.a.prompts [[x]] expected a mapping with `allow`, `deny` or `rename`, found a list => write a mapping with `allow`, `deny` or `rename`",
-            r"3:104 profiles.a.resources.rename [rename] unknown key `rename` => remove it; known here: allow, deny",
+            r"3:104 profiles.a.resources.rename [rename] unknown key `rename` => remove it; known keys: allow, deny",
         ],
     ),
     (
@@ -264,9 +264,9 @@ profiles: { a: { tools: { allow: ['', '!x'], deny: { a: b }, renames: {} }, prom
 profiles: { a: { tools: { rename: { x: 'a b', y: '', z: ok, w: ok } } } }
 ",
         &[
-            r"3:40 profiles.a.tools.rename.x ['a b'] a name that clients see has 1 to 64 of `A-Z a-z 0-9 _ - . /` => write `a_b`",
-            r"3:50 profiles.a.tools.rename.y [''] a name that clients see has 1 to 64 of `A-Z a-z 0-9 _ - . /` => write the new name",
-            r"3:64 profiles.a.tools.rename.w [ok] `z` already has this new name => write another new name",
+            r"3:40 profiles.a.tools.rename.x ['a b'] a name that clients see must have 1 to 64 characters of `A-Z a-z 0-9 _ - . /` => write `a_b`",
+            r"3:50 profiles.a.tools.rename.y [''] a name that clients see must have 1 to 64 characters of `A-Z a-z 0-9 _ - . /` => write the new name",
+            r"3:64 profiles.a.tools.rename.w [ok] `z` already has this new name => choose another name",
         ],
     ),
     (
@@ -275,7 +275,7 @@ profiles: { a: { tools: { rename: { x: 'a b', y: '', z: ok, w: ok } } } }
 profiles: { a: { tools: { rename: { x: '${SECRET} ' } } } }
 ",
         &[
-            r"3:40 profiles.a.tools.rename.x ['${SECRET} '] a name that clients see has 1 to 64 of `A-Z a-z 0-9 _ - . /` => change the value that is filled in",
+            r"3:40 profiles.a.tools.rename.x ['${SECRET} '] a name that clients see must have 1 to 64 characters of `A-Z a-z 0-9 _ - . /` => change the value that is substituted",
         ],
     ),
     (
@@ -284,8 +284,8 @@ profiles: { a: { tools: { rename: { x: '${SECRET} ' } } } }
 profiles: { a: { title: [x], instructions: { a: b } } }
 ",
         &[
-            r"3:25 profiles.a.title [[x]] expected a text, found a list => write a text",
-            r"3:44 profiles.a.instructions [{ a: b }] expected a text, found a mapping => write a text",
+            r"3:25 profiles.a.title [[x]] expected a string, found a list => write a string",
+            r"3:44 profiles.a.instructions [{ a: b }] expected a string, found a mapping => write a string",
         ],
     ),
 ];
@@ -321,11 +321,11 @@ endpoints: [{ profile: default }, { path: /a, profile: defualt }, { path: /b, pr
 endpoints: [{ path: x }, { path: /a?b }, { path: /a/../b }, { path: /mcp }, { path: /mcp/x }, { path: /admin/ }]
 ",
         &[
-            r"2:21 endpoints[0].path [x] a path starts with `/` => write /x",
-            r"2:34 endpoints[1].path [/a?b] a path has at most 256 of `A-Z a-z 0-9 / - _ . ~`, and no query => write an absolute path such as /tools/mcp",
-            r"2:50 endpoints[2].path [/a/../b] a path cannot hold `//`, `/./` or `/../` => write an absolute path such as /tools/mcp",
-            r"2:69 endpoints[3].path [/mcp] Dragoman already serves something at this path => write an absolute path such as /tools/mcp, or say how it behaves: dialect: standard",
-            r"2:85 endpoints[4].path [/mcp/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp, or say how it behaves: dialect: standard",
+            r"2:21 endpoints[0].path [x] a path must start with `/` => write /x",
+            r"2:34 endpoints[1].path [/a?b] a path can have at most 256 characters of `A-Z a-z 0-9 / - _ . ~` and no query => write an absolute path such as /tools/mcp",
+            r"2:50 endpoints[2].path [/a/../b] a path cannot contain `//`, `/./` or `/../` => write an absolute path such as /tools/mcp",
+            r"2:69 endpoints[3].path [/mcp] Dragoman already serves something at this path => write an absolute path such as /tools/mcp, or set the dialect at this path: dialect: standard",
+            r"2:85 endpoints[4].path [/mcp/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp, or set the dialect at this path: dialect: standard",
             r"2:103 endpoints[5].path [/admin/] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
         ],
     ),
@@ -335,7 +335,7 @@ endpoints: [{ path: /a }, { path: /a }, { path: '${SECRET}' }]
 ",
         &[
             r"2:35 endpoints[1].path [/a] another endpoint already has the path `/a` => write another path, or remove one of the two",
-            r"2:49 endpoints[2].path ['${SECRET}'] a path starts with `/` => change the value that is filled in",
+            r"2:49 endpoints[2].path ['${SECRET}'] a path must start with `/` => change the value that is substituted",
         ],
     ),
 ];

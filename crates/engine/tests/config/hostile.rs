@@ -1,4 +1,4 @@
-//! Files that mean harm, or are merely huge: refused quickly, with a reason, and never with a panic.
+//! Hostile or huge files: rejected quickly, with a reason, and never with a panic.
 
 use std::fmt::Write as _;
 
@@ -59,7 +59,7 @@ fn a_file_full_of_faults_is_reported_in_part() {
     });
     let refused = try_load(&faults).expect_err("unknown keys");
     assert_eq!((refused.faults.len(), refused.total), (MAX_REPORTED, 30_000));
-    assert!(refused.to_string().ends_with("30000 faults in dragoman.yaml, 29900 of them not shown"));
+    assert!(refused.to_string().ends_with("30000 errors in dragoman.yaml, 29900 of them not shown"));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn odd_texts_are_refused_or_taken_but_never_panic() {
     }
 }
 
-/// Pieces that are likely to fit together in surprising ways.
+/// Pieces that are likely to combine in surprising ways.
 const WORDS: &[&str] = &[
     "mcpServers",
     "profiles",

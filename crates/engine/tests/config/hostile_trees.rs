@@ -1,11 +1,11 @@
-//! Every key with every kind of value: whatever stands there, loading ends with an answer and tells no secret.
+//! Every key with every kind of value: for any value, loading ends with an answer and reveals no secret.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::try_load;
 
-/// Every mapping of a configuration by its way, with its keys. `*` stands for any name.
+/// Every mapping of a configuration by its path, with its keys. `*` stands for any name.
 const MAPPINGS: &[(&str, &[&str])] = &[
     (
         "",
@@ -67,7 +67,7 @@ const MAPPINGS: &[(&str, &[&str])] = &[
     ("limits", &["batch", "line", "callTimeout"]),
 ];
 
-/// Texts that fit somewhere, and texts that fit nowhere.
+/// Texts that are valid for some key, and texts that are valid for none.
 const TEXTS: &[&str] = &[
     "${SECRET}",
     "${SECRET}:1",
@@ -131,7 +131,7 @@ fn leaf() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Puts a value where the way leads, through lists of one.
+/// Puts a value at the end of a path, through lists of one item.
 fn put(tree: &mut Value, way: &[&str], key: &str, value: Value) {
     let Some((step, rest)) = way.split_first() else {
         if let Value::Object(members) = tree {

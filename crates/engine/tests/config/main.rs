@@ -1,4 +1,4 @@
-//! Configurations from the outside: what is accepted, what is refused, and how that is said.
+//! Configurations from the outside: accepted and rejected ones, and the messages.
 
 mod accepted;
 mod accepted_guards;
@@ -22,7 +22,7 @@ mod tls;
 
 use dragoman_engine::config::{Fault, Faults, Loaded, Lookup, Native, NativeLink, Offered, load_knowing};
 
-/// What stands for `hush` must never be shown. Of the embedded servers only what `heritage` and `plain` have is known.
+/// The value `hush` must never be shown. Of the embedded servers, only the offers of `heritage` and `plain` are known.
 fn try_load(text: &str) -> Result<Loaded, Faults> {
     let env = |name: &str| match name {
         "SECRET" => Some("hush".to_owned()),
@@ -59,7 +59,7 @@ fn rendered(text: &str) -> String {
     try_load(text).expect_err(text).to_string()
 }
 
-/// One line per fault: place, way, `[what is pointed at]`, what is wrong, `=>` what to do.
+/// One line per fault: position, path, `[the highlighted text]`, the message, `=>` and the help.
 fn in_short(faults: &[Fault]) -> Vec<String> {
     let short = |fault: &Fault| {
         let Fault { line, column, path, offending, message, help, .. } = fault;

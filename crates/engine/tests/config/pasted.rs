@@ -1,4 +1,4 @@
-//! Blocks as people paste them out of the settings of other clients.
+//! Blocks that people paste from the settings of other clients.
 
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ fn claude_desktop() {
     let config = loaded(text).config;
     let Link::Stdio(files) = &config.mcp_servers["filesystem"].link else { panic!("a command") };
     assert_eq!(files.env["LEVEL"].expose(), "3");
-    let note = "2:3 globalShortcut [\"globalShortcut\"] `globalShortcut` is not used by Dragoman => nothing to do; it may stay";
+    let note = "2:3 globalShortcut [\"globalShortcut\"] `globalShortcut` is not used by Dragoman => no change needed; you can \
+                keep it";
     same(text, &notes_in_short(text), &[note]);
 }
 
@@ -49,7 +50,7 @@ fn claude_code() {
     let client = api.oauth.as_ref().and_then(|oauth| oauth.client_id.as_ref());
     assert_eq!(client.map(Text::expose), Some("x"));
     assert!(
-        notes[2].ends_with("read as milliseconds, as some clients write it => write `10m` to say so"),
+        notes[2].ends_with("read as milliseconds, as in some clients => write `10m` to be explicit"),
         "{notes:#?}"
     );
 }
@@ -87,7 +88,7 @@ fn cursor_and_its_kin() {
     assert_eq!([served("gemini", "a"), served("gemini", "b"), served("gemini", "c")], [true, false, false]);
 }
 
-/// What each client writes under a server, and of the tools a, b and c those that are served.
+/// The keys that each client writes for a server, and which of the tools a, b and c are then served.
 #[test]
 fn tools_are_chosen_as_each_client_says_it() {
     for (written, served) in [
@@ -114,7 +115,7 @@ fn tools_are_chosen_as_each_client_says_it() {
         let kept: String = ["a", "b", "c"].into_iter().filter(|name| tools.admits(name)).collect();
         assert_eq!(kept, served, "{written}");
     }
-    let note = "1:29 mcpServers.s.tools [tools] no tool of this server is served => name tools, or remove the key to serve all";
+    let note = "1:29 mcpServers.s.tools [tools] no tool of this server is served => list tools, or remove the key to serve all";
     let text = "mcpServers: { s: { command: x, tools: [] } }";
     same(text, &notes_in_short(text), &[&note.replace("1:29", "1:32")]);
 }
@@ -135,7 +136,7 @@ fn what_looks_like_a_choice_of_tools_and_is_not_known_is_refused() {
         let text = format!("mcpServers: {{ s: {{ command: x, {key}: [a] }} }}");
         let faults = faults_in_short(&text);
         assert_eq!(faults.len(), 1, "{faults:#?}");
-        let place = format!("1:32 mcpServers.s.{key} [{key}] `{key}` looks like a choice of tools");
+        let place = format!("1:32 mcpServers.s.{key} [{key}] `{key}` looks like a selection of tools");
         assert!(faults[0].starts_with(&place) && faults[0].contains(help), "{faults:#?}");
     }
     let deep = faults_in_short(
@@ -187,7 +188,7 @@ fn comments_are_only_taken_out_of_json() {
 fn a_command_line_in_one_piece_is_noted() {
     let text = "mcpServers: { a: { command: npx -y thing }, b: { command: '/opt/my tools/x' } }";
     let notes = notes_in_short(text);
-    let wanted = "1:29 mcpServers.a.command [npx -y thing] no shell reads this: it is taken as the name of one program \
+    let wanted = "1:29 mcpServers.a.command [npx -y thing] no shell interprets this: it is used as the name of one program \
                   => if these are arguments, write them one by one: command: npx, args: [-y, package]";
     same(text, &notes, &[wanted]);
 }

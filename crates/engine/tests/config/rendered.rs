@@ -1,4 +1,4 @@
-//! Faults as people see them, and files that cannot be read at all.
+//! Faults as people see them, and unreadable files.
 
 use crate::rendered;
 
@@ -14,7 +14,7 @@ const CASES: &[(&str, &str)] = &[
   |            ^^^^^^
   = help: did you mean `command`?
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"# one
@@ -38,7 +38,7 @@ mcpServers:
    |                                           ^^^^^^^
    = help: set NONE before Dragoman starts, or give a value: ${NONE:-value}
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"mcpServers:
@@ -51,44 +51,44 @@ mcpServers:
   |                                           ^^^^^
   = help: did you mean `type`?
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         "mcpServers:\n\tdocs: {}\n",
-        r"error: this is not readable as YAML or JSON: tabs disallowed within this context (block indentation)
+        r"error: this is not valid YAML or JSON: tabs disallowed within this context (block indentation)
  --> dragoman.yaml:2:2
   |
 2 |  docs: {}
   |  ^
-  = help: indent with spaces; YAML takes no tabs there
+  = help: indent with spaces; YAML does not allow tabs there
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"mcpServers:
   docs: { url: ${URL} }
 ",
-        r#"error: this is not readable as YAML or JSON: while parsing a flow mapping, did not find expected ',' or '}'
+        r#"error: this is not valid YAML or JSON: while parsing a flow mapping, did not find expected ',' or '}'
  --> dragoman.yaml:2:17
   |
 2 |   docs: { url: ${URL} }
   |                 ^
   = help: put quotes around a value with `${…}`: "${NAME}"
 
-1 fault in dragoman.yaml"#,
+1 error in dragoman.yaml"#,
     ),
     (
         r"mcpServers:
   docs: { url: 'https://h/', headers: { Authorization: 'Bearer hush } }
 ",
-        r"error: this is not readable as YAML or JSON: unclosed quote
+        r"error: this is not valid YAML or JSON: unclosed quote
  --> dragoman.yaml:2:56
   |
 2 |   docs: { url: 'https://h/', headers: * ************** ******* **** * *
   |                                                        ^
-  = help: a `'` is missing on this line, or belongs to the text: write it twice
+  = help: a `'` is missing on this line, or is part of the text: then write it twice
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"mcpServers:
@@ -97,26 +97,26 @@ mcpServers:
       X-Anything: hush
     url: a: b
 ",
-        r"error: this is not readable as YAML or JSON: mapping values are not allowed in this context
+        r"error: this is not valid YAML or JSON: mapping values are not allowed in this context
  --> dragoman.yaml:5:11
   |
 5 |     url: a: b
   |           ^
   = help: look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"listen: @here
 ",
-        r"error: this is not readable as YAML or JSON: unexpected character: `@'
+        r"error: this is not valid YAML or JSON: unexpected character: `@'
  --> dragoman.yaml:1:9
   |
 1 | listen: @here
   |         ^
   = help: put quotes around a value that starts with `@`, `%` or a backtick
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"args: [-y, *x]
@@ -126,35 +126,35 @@ mcpServers:
   |
 1 | args: [-y, *x]
   |            ^^
-  = help: write `&x` at the value that is meant, or quote the text: "*x"
+  = help: write `&x` before the value that you mean, or quote the text: "*x"
 
-1 fault in dragoman.yaml"#,
+1 error in dragoman.yaml"#,
     ),
     (
         r"listen: 1
 --- 
 listen: 2
 ",
-        r"error: the file holds more than one document
+        r"error: the file contains more than one document
  --> dragoman.yaml:2:1
   |
 2 | ---
   | ^^^
-  = help: keep one document, remove the `---` before the second and what follows it
+  = help: keep one document: remove the `---` before the second one, and everything after it
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"listen: !include x
 ",
-        r"error: the tag `!include` means nothing here
+        r"error: the tag `!include` is not supported
  --> dragoman.yaml:1:18
   |
 1 | listen: !include x
   |                  ^
-  = help: remove the tag; quote a text that starts with `!`
+  = help: remove the tag; quote a string that starts with `!`
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"? [a, b]
@@ -167,7 +167,7 @@ listen: 2
   |   ^^^^^^
   = help: write a plain name before the `:`; quote a value that starts with `{` or `[`, such as "${NAME}"
 
-1 fault in dragoman.yaml"#,
+1 error in dragoman.yaml"#,
     ),
     (
         r": c
@@ -179,43 +179,43 @@ listen: 2
   | ^
   = help: write the key, or remove the line
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r#"{"mcpServers": {"a": {"command": "x"}
 "#,
-        r#"error: this is not readable as YAML or JSON: unclosed bracket '{'
+        r#"error: this is not valid YAML or JSON: unclosed bracket '{'
  --> dragoman.yaml:1:16
   |
 1 | {"mcpServers": {"a": {"command": "x"}
   |                ^
   = help: add the bracket that closes this one
 
-1 fault in dragoman.yaml"#,
+1 error in dragoman.yaml"#,
     ),
     (
         r#"{"mcpServers": {
 "#,
-        r#"error: this is not readable as YAML or JSON: unclosed bracket '{'
+        r#"error: this is not valid YAML or JSON: unclosed bracket '{'
  --> dragoman.yaml:1:16
   |
 1 | {"mcpServers": {
   |                ^
   = help: add the bracket that closes this one
 
-1 fault in dragoman.yaml"#,
+1 error in dragoman.yaml"#,
     ),
     (
         r"a: &a [*a]
 ",
-        r"error: this alias stands inside what it names
+        r"error: this alias is inside the value that it refers to
  --> dragoman.yaml:1:8
   |
 1 | a: &a [*a]
   |        ^^
   = help: write the value out
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"a: { <<: 7 }
@@ -225,34 +225,34 @@ listen: 2
   |
 1 | a: { <<: 7 }
   |      ^^
-  = help: write `<<: *name`, where `&name` stands at a mapping
+  = help: write `<<: *name`, with `&name` before a mapping
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"é: 'ü' x
 ",
-        r"error: this is not readable as YAML or JSON: invalid trailing content after single-quoted scalar
+        r"error: this is not valid YAML or JSON: invalid trailing content after single-quoted scalar
  --> dragoman.yaml:1:8
   |
 1 | é: 'ü' x
   |        ^
   = help: look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
     (
         r"mcpServers:
   日本: { native: demo }
 ",
-        r"error: a server name has only `A-Z a-z 0-9 _ . -`
+        r"error: a server name can contain only `A-Z a-z 0-9 _ . -`
  --> dragoman.yaml:2:3 (mcpServers.日本)
   |
 2 |   日本: { native: demo }
   |   ^^
   = help: write a name such as `files`
 
-1 fault in dragoman.yaml",
+1 error in dragoman.yaml",
     ),
 ];
 

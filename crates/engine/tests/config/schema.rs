@@ -1,4 +1,4 @@
-//! The published JSON schema: up to date, and of one mind with the reader.
+//! The published JSON schema is up to date, and agrees with the reader.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `tls`: what is taken, and every fault word for word.
+//! `tls`: accepted values, and the exact text of every fault.
 
 use std::path::Path;
 

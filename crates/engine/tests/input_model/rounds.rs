@@ -1,4 +1,5 @@
-//! Clients of a handshake era, and servers that ask by results: each result becomes questions, their answers another try.
+//! Clients of a handshake era, and servers that ask through results: each result becomes questions, whose answers go
+//! into another attempt.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -20,7 +21,7 @@ const SERVER: &Era = &V2026_07_28;
 static VIEW: LazyLock<View> = LazyLock::new(|| view(CLIENT, SERVER));
 const ME: &str = "dora";
 
-/// More rounds than this are never played.
+/// The maximum number of rounds that are played.
 const MAX_ROUNDS: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +29,7 @@ enum How {
     Answer,
     /// With an error.
     Refuse,
-    /// With a result that is no object.
+    /// With a result that is not an object.
     Garbage,
     /// Twice.
     Twice,
@@ -61,7 +62,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Who asked: the call, and which question of its round.
+/// The source of a question: the call, and the index of the question in its round.
 #[derive(Debug, Clone)]
 struct Asker(usize, usize);
 
@@ -71,10 +72,11 @@ impl PartialEq for Asker {
     }
 }
 
-/// What a server asked for in its last result.
+/// The questions in a server's last result.
 #[derive(Default)]
 struct Round {
-    /// Under which key, in which words, and what the retry has to bring, once the client has answered.
+    /// The key and the form of each question, and the expected answer in the retry once the client has
+    /// answered.
     entries: Vec<(String, u64, &'static str, Option<Value>)>,
     state: Option<String>,
 }
@@ -88,7 +90,7 @@ struct Call {
     at_server: Option<u64>,
     rounds: usize,
     round: Round,
-    /// A question was answered in a way after which the server cannot be asked again.
+    /// True if an answer to a question makes it impossible to ask the server again.
     refused: bool,
 }
 
@@ -99,7 +101,7 @@ struct World {
     calls: Vec<Call>,
     keys: HashSet<u64>,
     ids: HashSet<u64>,
-    /// The client's open questions, by its id for them.
+    /// The client's open questions, by the client's id for them.
     open: HashMap<u64, (usize, &'static str, u64)>,
     numbers: u64,
 }
@@ -193,13 +195,13 @@ impl World {
             }
         };
         self.feed(at, Event::Frame(frame(&event), None));
-        // It may say the same once more; what was asked under that id is answered.
+        // The client may answer again, but the question with that id is already answered.
         if event.get("result").is_some() {
             self.feed(at, Event::Frame(frame(&event), None));
         }
     }
 
-    /// The result by which the server of a call asks for input.
+    /// The result with which the server of a call asks for input.
     fn ask(&mut self, at: usize, count: usize, elicit: bool, state: bool) -> Value {
         let call = &mut self.calls[at];
         call.at_server = None;
@@ -209,7 +211,7 @@ impl World {
         for nth in 0..count {
             self.numbers += 1;
             let method = if elicit { METHODS[0] } else { METHODS[(self.numbers % 3) as usize] };
-            // Keys of different rounds and calls are the same.
+            // Keys of different rounds and calls can be equal.
             let key = format!("é\"{nth}");
             requests.insert(key.clone(), json!({"method": method, "params": question(method, self.numbers)}));
             call.round.entries.push((key, self.numbers, method, None));
@@ -284,7 +286,7 @@ impl World {
         self.open.insert(id, (at, method, number));
     }
 
-    /// The client answers one of its questions.
+    /// Lets the client answer one of its questions.
     fn reply(&mut self, id: u64, how: How) {
         let (at, method, number) = self.open.remove(&id).expect("open");
         let good = reply(method, number, ME);
@@ -315,7 +317,7 @@ impl World {
         }
     }
 
-    /// What a session does with an answer.
+    /// Delivers an answer as a session does.
     fn deliver(&mut self, at: usize, message: &Frame) {
         let asked = self.asks.answer(message).expect("it is open");
         assert_eq!(asked.link.0, at, "somebody else's answer");

@@ -1,4 +1,4 @@
-//! What both models share: a view, a sealer, messages, and the beginning of an exchange.
+//! The common parts of both models: a view, a sealer, messages, and the beginning of an exchange.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -19,12 +19,12 @@ pub(crate) const TIMEOUTS: Timeouts =
 
 pub(crate) const LIFETIME: Duration = Duration::from_millis(1500);
 
-/// Everything that a client can be asked.
+/// All questions that a client can be asked.
 pub(crate) fn all_questions() -> Value {
     json!({"elicitation": {"form": {}}, "sampling": {}, "roots": {}})
 }
 
-/// When the replayed events begin; the rest of the time is counted from it.
+/// The start of the replayed events; all other times are relative to it.
 #[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
 pub(crate) fn start() -> Instant {
     Instant::now()
@@ -38,7 +38,7 @@ pub(crate) fn parsed(text: &[u8]) -> Value {
     serde_json::from_slice(text).expect("JSON")
 }
 
-/// What clients of `client` see of one server of `server` with one tool.
+/// The view that clients of `client` have of one server of `server` with one tool.
 pub(crate) fn view(client: &'static Era, server: &'static Era) -> View {
     let hello = ServerHello {
         era: server,
@@ -64,7 +64,7 @@ pub(crate) fn view(client: &'static Era, server: &'static Era) -> View {
     View::build(spec, vec![upstream])
 }
 
-/// Seals by writing plainly whose it is and what it is, with a sum of it all.
+/// A sealer that writes the owner and the content in plain text, with a checksum of both.
 pub(crate) struct Toy {
     generation: u64,
     keys: Cell<u64>,
@@ -72,7 +72,8 @@ pub(crate) struct Toy {
 
 impl Toy {
     pub(crate) fn new(generation: u64) -> Self {
-        // Keys of one life of the gateway mean nothing in the next, but here each call is looked for by its key.
+        // Keys of one run of the gateway have no meaning in the next, but the model looks up each call by its
+        // key.
         Self { generation, keys: Cell::new(generation << 32) }
     }
 
@@ -167,10 +168,10 @@ pub(crate) fn begin(
     .expect("a call that fits")
 }
 
-/// What servers ask, in turn.
+/// The methods by which servers ask, in turn.
 pub(crate) const METHODS: [&str; 3] = ["elicitation/create", "sampling/createMessage", "roots/list"];
 
-/// The params of a question that is known again by its number.
+/// The params of a question that can be recognized by its number.
 pub(crate) fn question(method: &str, number: u64) -> Value {
     match method {
         "elicitation/create" => json!({
@@ -187,7 +188,7 @@ pub(crate) fn number(params: &Value) -> u64 {
     params["_meta"]["number"].as_u64().unwrap_or_else(|| panic!("no number in {params}"))
 }
 
-/// What a client answers: the question's number, and who it is.
+/// The answer of a client: the question's number, and the client's identity.
 pub(crate) fn reply(method: &str, number: u64, by: &str) -> Value {
     match method {
         "elicitation/create" => json!({"action": "accept", "content": {"number": number, "by": by}}),

@@ -55,7 +55,7 @@ pub(crate) fn lease(
         Err(full) if is_askable => Err(refusal(upstream.name(), &full)),
         Err(full) => {
             let server = upstream.name();
-            tracing::info!(%server, "a call goes without log messages: {full} calls wait for a connection of their own");
+            tracing::info!(%server, "a call gets no log messages: {full} calls are waiting for dedicated connections");
             Ok(None)
         }
     }
@@ -68,7 +68,7 @@ fn refusal(server: &str, full: &QuotaError) -> Fault {
         QuotaError::Own(_, count) => (" of this caller", count),
     };
     let message = format!(
-        "too many calls wait for a connection of their own to server {server:?}: {count}{whose} run or wait; wait for an \
+        "too many calls need a dedicated connection to server {server:?}: {count}{whose} are running or waiting; wait for an \
          answer and call again (`dedicatedConnections` of the server in the configuration)"
     );
     let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);

@@ -192,7 +192,7 @@ pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<
     let listens = &context.state.listens;
     listens.resize(context.egress.snapshot.limits.listen_streams);
     listens.take(identity.holder()).map_err(|full| {
-        Fault::gateway(full.describe("streams of notices", "limits.listenStreams")).with_status(503)
+        Fault::gateway(full.describe("notification streams", "limits.listenStreams")).with_status(503)
     })
 }
 

@@ -72,7 +72,7 @@ impl Parked {
             waiting.extract_if(|_, waiting| waiting.until <= now).map(|(_, waiting)| waiting).collect()
         };
         for ParkedCall { server, .. } in late {
-            tracing::info!(%server, "gave up a call: its client did not answer within {:?}", *self.lifetime.lock());
+            tracing::info!(%server, "abandoned a call: its client did not answer within {:?}", *self.lifetime.lock());
         }
     }
 }
@@ -94,7 +94,7 @@ async fn wait(
         taker = &mut wanted => taker,
         () = makes_way => {
             let server = call.server_name();
-            tracing::info!(%server, "gave up a call that waited for its client: another call needs its connection");
+            tracing::info!(%server, "abandoned a call that waited for its client: another call needs its connection");
             return;
         }
         never = call.attend() => match never {},

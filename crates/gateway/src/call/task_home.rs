@@ -306,7 +306,10 @@ async fn make_way(home: Weak<Home>, egress: Egress, dormant: Arc<Dormant>) {
             return home.end();
         }
         if dormant.age(Instant::now()) >= AGE {
-            tracing::info!(server = %home.server(), "gave up a task: no client asked for it for {AGE:?}, and a call needs its connection");
+            tracing::info!(
+                server = %home.server(),
+                "abandoned a task: no client asked for it for {AGE:?}, and a call needs its connection"
+            );
             return home.give_up();
         }
     }

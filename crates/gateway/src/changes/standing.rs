@@ -82,9 +82,8 @@ impl Standing {
         let note = |endpoint: &Endpoint| {
             let Endpoint { path, profile, .. } = endpoint;
             format!(
-                "nothing is served at {path}: its profile {profile:?} was removed over the management \
-                 API; create it again there (POST /api/profiles), or remove the endpoint from the \
-                 configuration file"
+                "nothing is served at {path}: its profile {profile:?} was removed through the management API; create it again \
+                 there (POST /api/profiles), or remove the endpoint from the configuration file"
             )
         };
         endpoints.map(note).collect()
@@ -158,8 +157,9 @@ impl Changes {
         if !written.is_empty() {
             let text = json!({ "mcpServers": written }).to_string();
             // What comes in this way means what it says, and nothing of this machine.
-            let nothing = Lookup { env: &|_| None, file: &|_| Err("files cannot be read here".to_owned()) };
-            let loaded = load_over(config, &text, "what was changed", &nothing);
+            let nothing =
+                Lookup { env: &|_| None, file: &|_| Err("files cannot be read in such changes".to_owned()) };
+            let loaded = load_over(config, &text, "the changes", &nothing);
             config = loaded.map_err(|faults| Refusal::faults(&faults))?.config;
         }
         for (slug, change) in &self.profiles {

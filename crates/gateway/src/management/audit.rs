@@ -116,7 +116,7 @@ fn summary(action: &ManagementAction<'_>) -> Cow<'static, str> {
 pub(crate) fn log_and_record(shard: &Shard, action: &ManagementAction<'_>) {
     let ManagementAction { who, asked, status, .. } = action;
     if let (CallOutcome::Ok, Some(what)) = (action.outcome, action.what) {
-        tracing::info!(%who, %asked, %what, "changed the configuration over the management API");
+        tracing::info!(%who, %asked, %what, "changed the configuration through the management API");
     } else {
         tracing::warn!(%who, %asked, status, "refused a management request");
     }

@@ -19,8 +19,8 @@ use crate::process::Shard;
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The advice for a server whose clients are moved between its connections.
-const ADVICE: &str = "clients were moved to another connection, and what the server kept for them in memory did not follow: \
-                      set `affinity: session` if it keeps such state, or raise `dedicatedConnections`";
+const ADVICE: &str = "clients were moved to another connection and lost the state that the server kept for them in memory: set \
+                      `affinity: session` if it keeps such state, or raise `dedicatedConnections`";
 
 /// A server in the form that this caller has it.
 fn upstream(shard: &Shard, identity: &Identity, name: &str) -> Option<Arc<Upstream>> {

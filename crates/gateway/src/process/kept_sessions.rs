@@ -61,12 +61,16 @@ impl KeptSessions {
             .inspect_err(|e| {
                 tracing::warn!(
                     help = e.help(),
-                    "after a restart, sessions lack what their ids do not say: {e}"
+                    "after a restart, sessions lose everything that their ids do not contain: {e}"
                 );
             })
             .ok()?;
         if let Some(aside) = moved {
-            tracing::warn!(aside = %aside.display(), "the file of sessions was damaged and has been moved; sessions that were kept there lack what their ids do not say");
+            tracing::warn!(
+                aside = %aside.display(),
+                "the file of sessions was damaged and has been moved; the sessions in it lost everything that their ids do not \
+                 contain"
+            );
         }
         let (file, waiting) = (Mutex::new(file), Mutex::default());
         let state = Arc::new(SessionsFile { file, kept: Mutex::new(kept), waiting, changed: Condvar::new() });

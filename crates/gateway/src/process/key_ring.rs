@@ -52,13 +52,14 @@ impl KeyRing {
             Some(Err(e)) => {
                 tracing::warn!(
                     help = e.help(),
-                    "keys are kept in memory, so what clients carry is not understood after a restart: {e}"
+                    "keys are kept in memory, so the sealed data of clients becomes invalid after a restart: {e}"
                 );
                 (None, Ring::new(&fresh, now))
             }
             None => {
                 tracing::info!(
-                    "keys are kept in memory, because there is no state folder: what clients carry is not understood after a restart"
+                    "keys are kept in memory, because there is no state folder: the sealed data of clients becomes invalid after \
+                     a restart"
                 );
                 (None, Ring::new(&fresh, now))
             }

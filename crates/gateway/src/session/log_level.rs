@@ -50,8 +50,7 @@ impl Session {
             Ok(lease) => Some((lease, Some(level))),
             Err(full) => {
                 let server = upstream.name();
-                tracing::info!(%server, "cannot set the log level of a call: {full} calls have a \
-                    connection of their own");
+                tracing::info!(%server, "cannot set the log level of a call: {full} calls have dedicated connections");
                 None
             }
         }

@@ -70,7 +70,7 @@ pub(crate) async fn restore(
     session.touch();
     session.resume_resources(context, serde_json::from_str(&subscriptions).unwrap_or_default());
     state.note_change(&session);
-    tracing::debug!("continued a session that was begun earlier");
+    tracing::debug!("restored a session that was opened earlier");
     Ok(Some(session))
 }
 

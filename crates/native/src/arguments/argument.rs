@@ -1,4 +1,4 @@
-//! An argument of a tool as a row: what it may be, what stands for it when it is left out, and where it goes.
+//! An argument of a tool as a row: its allowed values, its default, and where its value goes.
 //!
 //! The functions are shorthands for rows, all `const`.
 
@@ -17,17 +17,17 @@ pub(crate) struct ToolArgument {
     pub(crate) required: bool,
     /// The value that applies when it is omitted.
     pub(crate) default: Option<Literal>,
-    /// Smaller amounts become this; of a number that names something, smaller ones are refused.
+    /// The lower limit: smaller amounts are raised to it, and a smaller identifier is refused.
     pub(crate) least: Option<i64>,
-    /// Larger numbers become this.
+    /// The upper limit: larger numbers are reduced to it.
     pub(crate) most: Option<i64>,
-    /// The only values, when there are any here.
+    /// The only allowed values; empty if any value is allowed.
     pub(crate) words: &'static [&'static str],
-    /// The only members of the object, or of each object of a list, when there are any here.
+    /// The only allowed members of the object, or of each object of a list; empty if any member is allowed.
     pub(crate) members: &'static [&'static str],
     /// Sends it with every step that takes the call's arguments.
     pub(crate) sent: bool,
-    /// Its name in the request; the same as here when `None`.
+    /// Its name in the request; `None` if that is the same as here.
     pub(crate) called: Option<&'static str>,
     /// Its form in the request.
     pub(crate) form: Form,
@@ -38,7 +38,7 @@ pub(crate) struct ToolArgument {
 pub(crate) enum ArgumentType {
     /// Text.
     Text,
-    /// Text that nothing may be changed in: passwords, files.
+    /// Text that must not be changed: passwords, files.
     Raw,
     /// Text with markup.
     Html,
@@ -46,7 +46,7 @@ pub(crate) enum ArgumentType {
     Integer,
     /// A number.
     Number,
-    /// The number of a user, or `me`.
+    /// The ID of a user, or `me`.
     User,
     /// True or false.
     Flag,
@@ -62,7 +62,7 @@ pub(crate) enum ArgumentType {
     Any,
 }
 
-/// A value that stands in a row.
+/// A constant value in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Literal {
     /// Text.
@@ -87,7 +87,7 @@ impl Literal {
 /// The forms of a value in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// As it is.
+    /// Unchanged.
     Plain,
     /// A comma-separated text, sent as a list.
     Commas,
@@ -95,13 +95,13 @@ pub(crate) enum Form {
     Bit,
     /// One value as a list of one.
     Single,
-    /// Not at all, when it is this word.
+    /// Left out if it is this word.
     Unless(&'static str),
     /// The number; false for zero.
     NumberOrFalse,
-    /// Each member of an object by itself, under its own name.
+    /// Each member of an object separately, under its own name.
     Spread,
-    /// These words in others.
+    /// Replaces each of these words with another.
     Words(&'static [(&'static str, &'static str)]),
 }
 
@@ -127,7 +127,7 @@ pub(crate) const fn text(name: &'static str, about: &'static str) -> ToolArgumen
     argument(name, ArgumentType::Text, about)
 }
 
-/// A text that nothing may be changed in.
+/// A text that must not be changed.
 pub(crate) const fn raw(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::Raw, about)
 }
@@ -147,7 +147,7 @@ pub(crate) const fn number(name: &'static str, about: &'static str) -> ToolArgum
     argument(name, ArgumentType::Number, about)
 }
 
-/// The number of a user, or `me`.
+/// The ID of a user, or `me`.
 pub(crate) const fn user(name: &'static str, about: &'static str) -> ToolArgument {
     argument(name, ArgumentType::User, about)
 }
@@ -188,64 +188,64 @@ impl ToolArgument {
         self.kind == ArgumentType::Integer && self.default.is_none() && self.most.is_none()
     }
 
-    /// A call must have it.
+    /// Makes the argument required.
     pub(crate) const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// The same, said in other words.
+    /// The same argument with another description.
     pub(crate) const fn saying(mut self, about: &'static str) -> Self {
         self.about = about;
         self
     }
 
-    /// Sets the value that applies when it is omitted.
+    /// Sets the value that applies if the argument is omitted.
     pub(crate) const fn or(mut self, default: Literal) -> Self {
         self.default = Some(default);
         self
     }
 
-    /// This number when it is left out.
+    /// Sets the number that applies if the argument is omitted.
     pub(crate) const fn or_int(self, default: i64) -> Self {
         self.or(Literal::Int(default))
     }
 
-    /// This text when it is left out.
+    /// Sets the text that applies if the argument is omitted.
     pub(crate) const fn or_text(self, default: &'static str) -> Self {
         self.or(Literal::Text(default))
     }
 
-    /// This when it is left out.
+    /// Sets the flag that applies if the argument is omitted.
     pub(crate) const fn or_flag(self, default: bool) -> Self {
         self.or(Literal::Flag(default))
     }
 
-    /// Smaller amounts become this; of a number that names something, smaller ones are refused.
+    /// Sets the lower limit: smaller amounts are raised to it, and a smaller identifier is refused.
     pub(crate) const fn least(mut self, least: i64) -> Self {
         self.least = Some(least);
         self
     }
 
-    /// Larger numbers become this.
+    /// Sets the upper limit: larger numbers are reduced to it.
     pub(crate) const fn most(mut self, most: i64) -> Self {
         self.most = Some(most);
         self
     }
 
-    /// The only values.
+    /// Sets the only allowed values.
     pub(crate) const fn among(mut self, words: &'static [&'static str]) -> Self {
         self.words = words;
         self
     }
 
-    /// The only members of the object, or of each object of a list.
+    /// Sets the only allowed members of the object, or of each object of a list.
     pub(crate) const fn having(mut self, members: &'static [&'static str]) -> Self {
         self.members = members;
         self
     }
 
-    /// It is not sent by itself.
+    /// Keeps it from being sent on its own.
     pub(crate) const fn kept(mut self) -> Self {
         self.sent = false;
         self

@@ -1,4 +1,5 @@
-//! The policy that bends: numbers lose their sign, texts their markup, words that are not in the row are dropped.
+//! The lenient policy: numbers lose their sign and texts lose their markup; words that the row does not list are
+//! dropped.
 
 use serde_json::Value;
 
@@ -6,10 +7,10 @@ use super::argument::{ArgumentType, ToolArgument};
 use super::read::{tree, user, whole};
 use crate::html;
 
-/// Characters of a text that are kept.
+/// The number of characters of a text that are kept.
 const LONGEST: usize = 1000;
 
-/// The value as the row wants it; `None` when it counts as left out.
+/// The value converted to the row's type; `None` if it counts as omitted.
 pub(crate) fn bent(value: &Value, row: &ToolArgument) -> Option<Value> {
     if value.as_str().is_some_and(str::is_empty) {
         return None;
@@ -35,7 +36,7 @@ pub(crate) fn bent(value: &Value, row: &ToolArgument) -> Option<Value> {
     (allowed && !empty).then_some(value)
 }
 
-/// A scalar as text; a list of scalars with commas.
+/// A scalar as text; a list of scalars as a comma-separated text.
 fn written(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -50,7 +51,7 @@ fn written(value: &Value) -> Option<String> {
     }
 }
 
-/// A list, or the list that a text with commas or a scalar means.
+/// A list, or the list that a comma-separated text or a scalar stands for.
 fn elements(value: &Value) -> Vec<Value> {
     match value {
         Value::Array(parts) => parts.clone(),
@@ -61,7 +62,7 @@ fn elements(value: &Value) -> Vec<Value> {
     }
 }
 
-/// Text without markup and control characters, on one line, cut to its longest.
+/// Text without markup and control characters, on one line, truncated to [`LONGEST`].
 fn plain(text: &str) -> String {
     let bare = html::without_tags(text);
     let mut out = String::with_capacity(bare.len().min(LONGEST * 4));
@@ -77,7 +78,7 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// The whole number at the beginning, without its sign; zero when there is none.
+/// The whole number at the beginning, without its sign; zero if there is none.
 fn unsigned(value: &Value) -> i64 {
     let number = match value {
         Value::Bool(flag) => i64::from(*flag),

@@ -1,13 +1,13 @@
-//! The arguments of tools: what each may be, how those of a call are read and checked, and why a call fails. It must not know
-//! any tool, or what HTTP is.
+//! The arguments of tools: their types and limits, how the arguments of a call are read and checked, and why a call fails. It
+//! must not know any tool, or what HTTP is.
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`argument`] | an argument: what it may be, where it goes |
+//! | [`argument`] | an argument: its type and limits, where it goes |
 //! | [`values`] | the arguments of one call, checked |
-//! | [`read`] | reading them, by the policy of the server |
-//! | `lenient` | the policy that bends what it is given into what it expects |
-//! | [`trouble`] | why a call fails, and how that is said |
+//! | [`read`] | reading them according to the server's policy |
+//! | `lenient` | the policy that converts values to the expected type |
+//! | [`trouble`] | why a call fails, and how the failure is reported |
 
 pub(crate) mod argument;
 mod lenient;

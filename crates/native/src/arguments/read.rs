@@ -1,7 +1,7 @@
-//! Reading the arguments of a call, by the policy of its server.
+//! Reading the arguments of a call according to its server's policy.
 //!
-//! Unknown arguments are left alone here: they are never sent on, and `called` refuses them. Amounts beyond their limits become the limit; a number
-//! that names something is never made another one, which would be something else.
+//! Unknown arguments are ignored here: they are never sent on, and `called` refuses them. Amounts beyond a limit are set to the
+//! limit. An identifier beyond a limit is never replaced, because another identifier names something else.
 
 use serde_json::{Map, Value};
 
@@ -15,18 +15,19 @@ use super::values::Values;
 pub(crate) enum Policy {
     /// Refuses values that do not fit.
     Exact,
-    /// The same, and a required text must not be blank.
+    /// Like `Exact`, and a required text must not be blank.
     Filled,
     /// Converts or drops values that do not fit; refuses only calls without a required argument.
     Lenient,
-    /// Whatever it is goes on as it is; only what is missing is refused.
+    /// Passes every value on unchanged; refuses only calls without a required argument.
     Loose,
 }
 
 /// Reads `given`, `params.arguments` of a call.
 ///
 /// # Errors
-/// Arguments that do not fit: every fault in one text; under the lenient policies the first that is missing.
+/// Fails if arguments do not fit: every fault in one text. Under the lenient policies, only the first missing argument is
+/// reported.
 pub(crate) fn read(
     given: &Map<String, Value>,
     rows: &[ToolArgument],
@@ -55,7 +56,8 @@ pub(crate) fn read(
     if faults.is_empty() { Ok(values) } else { Err(Trouble::arguments(faults.join("; "))) }
 }
 
-/// The arguments of `given` that would be taken, as they would be taken; nothing stands for those that are left out.
+/// The arguments of `given` that would be accepted, converted as a call would convert them. Omitted arguments get no default
+/// here.
 pub(crate) fn taken<'r>(
     given: &Map<String, Value>,
     rows: impl Iterator<Item = &'r ToolArgument>,
@@ -68,7 +70,7 @@ pub(crate) fn taken<'r>(
     rows.filter_map(one).collect()
 }
 
-/// The value as the row wants it; `None` when it counts as left out.
+/// The value converted to the row's type; `None` if it counts as omitted.
 fn checked(value: &Value, row: &ToolArgument, policy: Policy) -> Result<Option<Value>, String> {
     let blank = value.as_str().is_some_and(|text| text.trim().is_empty());
     match policy {
@@ -93,7 +95,7 @@ fn wanted(row: &ToolArgument) -> String {
         ArgumentType::Text | ArgumentType::Raw | ArgumentType::Html => "a string",
         ArgumentType::Integer => match from {
             Some(least) => {
-                return format!("the argument {:?} must be a whole number from {least} on", row.name);
+                return format!("the argument {:?} must be a whole number of at least {least}", row.name);
             }
             None => "a whole number",
         },
@@ -109,7 +111,7 @@ fn wanted(row: &ToolArgument) -> String {
     format!("the argument {:?} must be {what}", row.name)
 }
 
-/// The value when it is of the row's kind; numbers that came as text are taken.
+/// The value if it is of the row's type; numbers in text form are accepted.
 fn fitting(value: &Value, row: &ToolArgument) -> Option<Value> {
     match row.kind {
         ArgumentType::Text | ArgumentType::Raw | ArgumentType::Html => {
@@ -150,7 +152,7 @@ fn is_too_small(value: &Value, row: &ToolArgument) -> bool {
     row.names_something() && value.as_i64().zip(row.least).is_some_and(|(number, least)| number < least)
 }
 
-/// The value itself, or what it says when it is a text: models often write objects as texts.
+/// The value itself, or the JSON that it contains if it is a text: models often write objects as texts.
 pub(crate) fn tree(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => serde_json::from_str(text).ok(),
@@ -158,7 +160,7 @@ pub(crate) fn tree(value: &Value) -> Option<Value> {
     }
 }
 
-/// A user: the one who asks, or a number.
+/// A user: `me`, or an ID.
 pub(crate) fn user(value: &Value) -> Option<Value> {
     match value.as_str().map(str::trim) {
         Some("me") => Some(Value::from("me")),
@@ -166,7 +168,7 @@ pub(crate) fn user(value: &Value) -> Option<Value> {
     }
 }
 
-/// A whole number, also when it is written as 3.0 or as text.
+/// A whole number, even if it is written as 3.0 or as text.
 pub(crate) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| exact(number.as_f64()?)),
@@ -175,7 +177,7 @@ pub(crate) fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// The whole number that a double precision number is.
+/// The exact whole number that a double-precision number represents.
 #[expect(clippy::cast_possible_truncation, reason = "what lies beyond 2^53 is refused before")]
 fn exact(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0).then_some(number as i64)

@@ -1,4 +1,4 @@
-//! Reasons why a call fails: a kind that the layer towards the client can map, and words.
+//! Reasons why a call fails: a kind that the client-facing layer can map, and a message.
 
 use std::borrow::Cow;
 
@@ -13,26 +13,26 @@ pub(crate) enum Condition {
     UnknownTool,
     /// The arguments do not fit.
     InvalidArguments,
-    /// The arguments hold what cannot be read.
+    /// The arguments contain something unreadable.
     UnreadableArguments,
-    /// The tool could not do it.
+    /// The tool could not complete its task.
     ToolFailed,
     /// The site or service answered with an error.
     UpstreamError,
     /// The site or service cannot be reached, or gave no answer.
     UpstreamDown,
-    /// Nobody said which site, or who asks there.
+    /// No site or no account was given.
     NoCredentials,
     /// The credentials are wrong, or the URL is not that of a site.
     BadCredentials,
     /// Too many requests in too short a time.
     RateLimited,
-    /// The plugin that the tool needs is not there.
+    /// The plugin that the tool needs is not installed.
     PlatformMissing,
 }
 
 impl Condition {
-    /// The word for it.
+    /// Its name in an error's `data.condition`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::UnknownTool => "unknownTool",
@@ -59,8 +59,8 @@ impl Condition {
         )
     }
 
-    /// A code for those who have no better one: -32602 for what the client got wrong, else -32000, which JSON-RPC 2.0
-    /// (section 5.1) leaves to servers.
+    /// A fallback code for callers that have no better one: -32602 for a client's mistake, otherwise -32000, which
+    /// JSON-RPC 2.0 (section 5.1) reserves for servers.
     fn code(self) -> i32 {
         match self {
             Self::UnknownTool | Self::InvalidArguments | Self::UnreadableArguments => {
@@ -76,14 +76,14 @@ impl Condition {
 pub(crate) struct Trouble {
     /// The kind of failure.
     pub(crate) condition: Condition,
-    /// In words.
+    /// The message.
     pub(crate) message: String,
     /// Further members of the error's `data`.
     pub(crate) detail: Vec<(&'static str, Value)>,
 }
 
 impl Trouble {
-    /// A trouble in words.
+    /// A failure with a message.
     pub(crate) fn new(condition: Condition, message: impl Into<Cow<'static, str>>) -> Self {
         Self { condition, message: message.into().into_owned(), detail: Vec::new() }
     }
@@ -93,7 +93,7 @@ impl Trouble {
         Self::new(Condition::InvalidArguments, message)
     }
 
-    /// The same, and this is known, too.
+    /// Adds a member to the error's `data`.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.detail.push((name, value.into()));
         self

@@ -1,4 +1,4 @@
-//! The arguments of one call, checked, and what its steps have found out so far.
+//! The arguments of one call, checked, and the values that its steps have found so far.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 pub(crate) struct Values(pub(crate) Map<String, Value>);
 
 impl Values {
-    /// A value; `None` when it was left out.
+    /// A value; `None` if it was omitted.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
     }
@@ -17,12 +17,12 @@ impl Values {
         self.0.contains_key(name)
     }
 
-    /// Notes a value.
+    /// Sets a value.
     pub(crate) fn set(&mut self, name: &str, value: Value) {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// A text; empty when it was left out.
+    /// A text; empty if it was omitted.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.get(name).and_then(Value::as_str).unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! Tools for community sites: BuddyBoss Platform, and BuddyPress alone. Both are WordPress plugins that answer at the site's
-//! REST API; answers are shown as the site gives them.
+//! Tools for community sites: BuddyBoss Platform, and BuddyPress alone. Both are WordPress plugins that extend the site's
+//! REST API. Answers are shown as the site returns them.
 //!
 //! | file | is for |
 //! |---|---|
@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::rest::{Bind, Doubt, Field, Missing, Step, fixed};
 use crate::tools::{Condition, Literal};
 
-/// The request to a site that does not know a route: base and route.
+/// The request to a site that reports a missing route: base and route.
 const ASK: (&str, &str) = ("index", "/?_fields=namespaces");
 
 const fn doubt(
@@ -30,16 +30,16 @@ const fn doubt(
     Doubt { ask: ASK, namespaces, missing, there }
 }
 
-/// The account that asks, as the value `name`. BuddyBoss and BuddyPress take some accounts with an Application Password for
-/// visitors when they have to find out themselves.
+/// Binds the caller's account to the value `name`. With an Application Password, BuddyBoss and BuddyPress take some callers
+/// for visitors if a request does not name the account.
 const fn caller(name: &'static str) -> Bind {
     Bind { name, at: "/id", missing: Missing::Trouble("the site does not return the ID of this account") }
 }
 
-/// The number alone.
+/// The ID alone.
 const NUMBER_ONLY: &[Field] = &[fixed("_fields", Literal::Text("id"))];
 
-/// A step that finds out who asks, when a call does not say for whom it is.
+/// A step that looks up the caller's account if a call names no account.
 macro_rules! caller_unless_given {
     ($name:literal) => {
         $crate::rest::get("wp", "/users/me")
@@ -52,15 +52,15 @@ macro_rules! caller_unless_given {
 }
 use caller_unless_given;
 
-/// The roles that a new member of a group has by the answer to joining. The first version of BuddyPress's API wraps it in a
-/// list.
+/// The roles of a new member of a group, from the answer to joining. The first version of BuddyPress's API wraps the answer
+/// in a list.
 const ROLES: &[Bind] = &[
     Bind { name: "is_mod", at: "/is_mod|/0/is_mod", missing: Missing::Nothing },
     Bind { name: "is_admin", at: "/is_admin|/0/is_admin", missing: Missing::Nothing },
 ];
 
-/// The role that a call asks for and the member does not have yet. A site fails to give one a second time: its
-/// `BP_Groups_Member::promote` then finds nothing to save.
+/// The role that a call asks for and that the member does not have yet. Assigning a role a second time fails:
+/// the site's `BP_Groups_Member::promote` then finds nothing to save.
 const MISSING_ROLE: Step = Step::Make("missing_role", |values| {
     let role = values.text("role");
     let is_missing = match role {
@@ -71,7 +71,7 @@ const MISSING_ROLE: Step = Step::Make("missing_role", |values| {
     Ok(is_missing.then(|| Value::from(role)))
 });
 
-/// A step that gives a member of a group the role that is missing.
+/// A step that gives a group's member the missing role.
 macro_rules! promoted {
     ($base:literal) => {
         $crate::rest::put($base, "/groups/{group_id}/members/{user_id}")

@@ -1,4 +1,4 @@
-//! Prompts for those who run a community.
+//! Prompts for people who run a community.
 
 use crate::tools::{OfferTable, Prompt};
 

@@ -1,6 +1,6 @@
-//! A tool's arguments: rows that say what there is, from which both the JSON Schema and the check are made.
+//! A tool's arguments as rows, from which both the JSON Schema and the check are made.
 //!
-//! Values stay as they are written, so that no number loses digits. It must not know any tool.
+//! Numbers keep their written form, so none loses digits. It must not know any tool.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -60,7 +60,7 @@ pub(super) fn schema(rows: &[DemoArgument]) -> String {
     )
 }
 
-/// The fault of members that are none of these rows.
+/// The fault of arguments that match none of these rows.
 pub(super) fn strange(text: &[u8], given: &Members, rows: &[DemoArgument]) -> Option<String> {
     let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
     let given: Vec<Cow<'_, str>> =
@@ -79,7 +79,7 @@ impl<'a> DemoArguments<'a> {
     /// Reads `params.arguments`; absent arguments are an empty object.
     ///
     /// # Errors
-    /// In words, every fault at once.
+    /// Fails if arguments do not fit: one message that lists every fault.
     pub(super) fn read(request: &'a Frame, rows: &[DemoArgument]) -> Result<Self, String> {
         let text = request.text().as_ref();
         let span = request.param("arguments").map_err(|e| e.to_string())?;
@@ -120,12 +120,12 @@ impl<'a> DemoArguments<'a> {
         unquote(span.of(self.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?)
     }
 
-    /// A text; `None` when it was left out.
+    /// A text; `None` if it was omitted.
     pub(super) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.meaning(self.value(name)?)
     }
 
-    /// A number as it is written; `None` when it was left out.
+    /// A number as it is written; `None` if it was omitted.
     pub(super) fn number(&self, name: &str) -> Option<&'a str> {
         std::str::from_utf8(self.value(name)?.of(self.text)).ok()
     }

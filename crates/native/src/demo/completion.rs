@@ -15,7 +15,7 @@ const PEOPLE: &[&str] = &["Ada", "Alan", "Barbara", "Edsger", "Grace", "Katherin
 /// The members of the result of `completion/complete`.
 ///
 /// # Errors
-/// For params that do not fit, and for a prompt, a template or an argument that does not exist.
+/// Fails if the params do not fit, or the prompt, the template or the argument does not exist.
 pub(super) fn complete(request: &Frame) -> Result<String, NativeRefusal> {
     let reference = object(request, "ref")?;
     let argument = object(request, "argument")?;

@@ -3,10 +3,10 @@
 //! | file | is for |
 //! |---|---|
 //! | `tools` | the tools, one table row each |
-//! | `arguments` | a tool's arguments: declared in rows, so that the schema and the check are one |
+//! | `arguments` | a tool's arguments: rows that define both the schema and the check |
 //! | `resources` | a welcome page and a template of greetings |
 //! | `prompts` | one prompt |
-//! | `params` | what requests must have |
+//! | `params` | required members of requests |
 //! | `completion` | values for the arguments of the prompt and the template |
 
 mod arguments;
@@ -37,7 +37,7 @@ const INFO: &str = concat!(
 const INSTRUCTIONS: &str = "Harmless tools for testing a connection: greet, echo, add and join texts. Read demo://welcome for an \
                             introduction to Dragoman.";
 
-/// Everything here is the same until the binary changes.
+/// Nothing here changes until the binary does.
 const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
 
 /// The demo server.
@@ -82,7 +82,7 @@ fn result(request: &Frame, era: &Era) -> Result<Bytes, NativeRefusal> {
     }
 }
 
-/// A list that has one page only.
+/// A list with a single page.
 fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, NativeRefusal> {
     match request.param("cursor").map_err(|e| NativeRefusal::params(e.to_string()))? {
         Some(_) => Err(NativeRefusal::params("this list has one page only: leave \"cursor\" out")),

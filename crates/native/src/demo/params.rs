@@ -1,4 +1,4 @@
-//! Params of requests to the demo server. They must not know what is asked.
+//! Params of requests to the demo server. It must not know what is requested.
 
 use proto::rpc::Frame;
 

@@ -1,4 +1,4 @@
-//! The prompt: has a model introduce Dragoman.
+//! The prompt, which asks a model to introduce Dragoman.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub(super) const LIST: &str = r#""prompts":[{"name":"introduce","title":"Introdu
 /// The members of the result of `prompts/get`.
 ///
 /// # Errors
-/// For an unknown prompt, or a topic that is no text.
+/// Fails if the prompt is unknown, or the topic is not a text.
 pub(super) fn get(request: &Frame) -> Result<String, NativeRefusal> {
     let name = required(request, "name")?;
     if name != NAME {

@@ -1,4 +1,4 @@
-//! The resources: a welcome page, and greetings by a template.
+//! The resources: a welcome page, and a template of greetings.
 
 use proto::era::Era;
 use proto::json::quote;
@@ -44,7 +44,7 @@ You can paste an `mcpServers` block from any MCP client unchanged. Then:
 /// The members of the result of `resources/read`.
 ///
 /// # Errors
-/// For a resource that does not exist, with the era's code and the URI in `data`.
+/// Fails if the resource does not exist, with the era's code and the URI in `data`.
 pub(super) fn read(request: &Frame, era: &Era) -> Result<String, NativeRefusal> {
     let uri = required(request, "uri")?;
     let (mime, text) = if uri == WELCOME {
@@ -65,8 +65,8 @@ pub(super) fn read(request: &Frame, era: &Era) -> Result<String, NativeRefusal> 
     ))
 }
 
-/// One path segment without its percent-encoding (RFC 3986, 2.1); `None` when it is empty, is more than one segment or
-/// is no text.
+/// One path segment without its percent-encoding (RFC 3986, 2.1); `None` if it is empty, has several segments or is
+/// not valid text.
 fn decoded(segment: &str) -> Option<String> {
     if segment.is_empty() || segment.contains(['/', '?', '#']) {
         return None;

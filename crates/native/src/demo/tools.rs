@@ -1,4 +1,4 @@
-//! The tools, one table row each: what a client reads about a tool, its arguments, and what a call does.
+//! The tools, one table row each: what a client reads about a tool, its arguments, and the action of a call.
 
 use proto::era::{Era, InvalidArguments};
 use proto::json::{MAX_DEPTH, Members, quote};
@@ -14,7 +14,7 @@ struct DemoTool {
     title: &'static str,
     about: &'static str,
     arguments: &'static [DemoArgument],
-    /// The text that a call answers, or why it cannot.
+    /// The text that a call returns, or the reason for its failure.
     run: fn(&DemoArguments<'_>) -> Result<String, String>,
 }
 
@@ -75,7 +75,7 @@ const fn number(name: &'static str, about: &'static str) -> DemoArgument {
     DemoArgument { name, kind: DemoArgumentType::Number, required: true, about }
 }
 
-/// A greeting for this person, or for the world without a name.
+/// A greeting for this person; without a name, for the world.
 pub(super) fn greeting(name: Option<&str>) -> String {
     format!("Hello, {}!", name.map(str::trim).filter(|name| !name.is_empty()).unwrap_or("world"))
 }
@@ -100,7 +100,7 @@ fn described(tool: &DemoTool) -> String {
 /// The members of the result of `tools/call`.
 ///
 /// # Errors
-/// For an unknown tool, and in eras that want it so for ill-fitting arguments.
+/// Fails if the tool is unknown; in some eras, also if the arguments do not fit.
 pub(super) fn call(request: &Frame, era: &Era) -> Result<String, NativeRefusal> {
     let name = required(request, "name")?;
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
@@ -123,7 +123,7 @@ pub(super) fn call(request: &Frame, era: &Era) -> Result<String, NativeRefusal> 
     })
 }
 
-/// The words with which a call with these arguments is refused for names that the tool does not have.
+/// The message that refuses a call because the tool does not have some of these arguments.
 pub(super) fn unknown_arguments(tool: &str, arguments: &[u8]) -> Option<String> {
     let tool = TOOLS.iter().find(|known| known.name == tool)?;
     let given = Members::of_document(arguments, MAX_DEPTH).ok()?;
@@ -134,7 +134,7 @@ fn content(text: &str, is_error: bool) -> String {
     format!("\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":{is_error}", quote(text))
 }
 
-/// The sum of two JSON numbers: exact for integers, else as double precision numbers.
+/// The sum of two JSON numbers: exact for integers, otherwise as double-precision numbers.
 fn sum(a: &str, b: &str) -> Result<String, String> {
     let is_integer = |number: &str| number.bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9'));
     if is_integer(a) && is_integer(b) {

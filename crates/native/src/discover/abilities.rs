@@ -1,4 +1,4 @@
-//! The abilities of a site as tools of their own (`wp-abilities/v1`). A call of one is a call of the tool that runs
+//! The abilities of a site as tools of their own (`wp-abilities/v1`). Calling such a tool calls the tool that runs
 //! abilities.
 
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use crate::tools::{ToolArgument, ToolFinder, int};
 /// The prefix of the names of these tools.
 const BEFORE: &str = "ability-";
 
-/// The finder of abilities: the request that lists them, and the calls that they become.
+/// The finder of abilities: the request that lists them, and the calls that they are translated to.
 pub(super) const FOUND: ToolFinder = ToolFinder {
     arguments: ARGUMENTS,
     steps: STEPS,
@@ -24,7 +24,7 @@ const ARGUMENTS: &[ToolArgument] =
     &[int("page", "Page number."), int("per_page", "Number of items per page.")];
 const STEPS: &[Step] = &[get("index", "/wp-abilities/v1/abilities").step()];
 
-/// An ability as a tool, and whether it only reads; `None` for one that takes something else than an object.
+/// An ability as a tool, and true if it only reads; `None` if its input is not an object.
 fn described(ability: &Value) -> Option<(Value, bool)> {
     let name = ability.get("name").and_then(Value::as_str)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '/');
@@ -52,7 +52,7 @@ fn described(ability: &Value) -> Option<(Value, bool)> {
         "inputSchema": input,
         "annotations": {
             "readOnlyHint": reads,
-            // What says nothing of it may destroy (MCP, `ToolAnnotations`).
+            // A tool without the annotation counts as destructive (MCP, `ToolAnnotations`).
             "destructiveHint": !reads && destroys != Some(false),
             "idempotentHint": again || reads,
             "openWorldHint": true,
@@ -61,7 +61,7 @@ fn described(ability: &Value) -> Option<(Value, bool)> {
     Some((tool, reads))
 }
 
-/// The call of the tool that runs abilities, for the call of one.
+/// The call of the tool that runs abilities, which replaces a call of this ability.
 fn called(name: &str, arguments: &Map<String, Value>) -> Option<(&'static str, Map<String, Value>)> {
     let ability = name.strip_prefix(BEFORE)?.replace('_', "/");
     let mut call = Map::new();

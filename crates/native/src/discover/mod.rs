@@ -1,12 +1,12 @@
-//! Tools for what nobody listed: a site's own index of its REST API, requests to any route of it, and its abilities.
+//! Tools for APIs that no table lists: a site's own index of its REST API, requests to any of its routes, and its abilities.
 //!
-//! What may be asked is the configuration's to say: routes by a list, changes by a switch.
+//! The configuration decides which requests are allowed: routes by a list, changes by a switch.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `routes` | the index as an answer |
-//! | `abilities` | what newer sites say that they can do, as tools |
-//! | `schema` | schemas of PHP's as JSON Schema |
+//! | `routes` | the part of the index that an answer shows |
+//! | `abilities` | the abilities that newer sites declare, as tools |
+//! | `schema` | PHP's schemas as JSON Schema |
 
 mod abilities;
 mod routes;
@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 /// The name of the set.
 pub(crate) const PHASE: &str = "discover";
 
-/// The tools, as far as these settings let them go.
+/// The tools that these settings allow.
 pub(crate) fn tools(settings: &SiteSettings) -> Vec<&'static ToolRow> {
     READING.iter().chain(if settings.only_reads() { HARMLESS } else { CHANGING }).collect()
 }
@@ -102,7 +102,7 @@ const READING: &[ToolRow] = &[
 /// The finder that turns each ability into a tool.
 pub(crate) const ABILITIES: ToolFinder = abilities::FOUND;
 
-/// The annotations of an ability, from which its method follows.
+/// The annotations of an ability, which determine its method.
 const SAID: &[Bind] = &[
     Bind { name: "readonly", at: "/meta/annotations/readonly", missing: Missing::Nothing },
     Bind { name: "destructive", at: "/meta/annotations/destructive", missing: Missing::Nothing },
@@ -110,7 +110,7 @@ const SAID: &[Bind] = &[
     Bind { name: "schema", at: "/input_schema/type", missing: Missing::Nothing },
 ];
 
-/// The steps of a run: look the ability up, find the method that the site wants for it, ask.
+/// The steps of a run: look the ability up, determine the method that the site requires for it, send the request.
 macro_rules! run {
     ($method:ident) => {
         &[
@@ -193,8 +193,8 @@ const RUN: &str = "site_run_ability";
 const OPEN: CallerRequest =
     CallerRequest { base: "index", method: "method", route: "route", query: "parameters", body: "body" };
 
-/// The method that the site wants (`wp-abilities/v1`): GET for what only reads, DELETE for what destroys in a way that can be
-/// done again, POST for the rest.
+/// The method that the site requires (`wp-abilities/v1`): GET for abilities that only read, DELETE for idempotent destructive
+/// ones, POST for the rest.
 #[expect(clippy::unnecessary_wraps, reason = "a step may fail")]
 fn fitting(values: &Values) -> Result<Option<Value>, Trouble> {
     Ok(Some(Value::from(method(

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::tools::Values;
 
-/// Routes that one answer shows.
+/// The largest number of routes in one answer.
 const MOST: usize = 200;
-/// Components of one namespace that an answer names.
+/// The largest number of components of one namespace in an answer.
 const MOST_COMPONENTS: usize = 100;
 
 /// The part of the index that a call asks for.
@@ -37,7 +37,8 @@ pub(super) fn shown(index: &Value, values: &Values) -> Value {
     json!({"count": found.len().min(MOST), "total": found.len(), "routes": found.get(..MOST).unwrap_or(&found)})
 }
 
-/// The route of the index that is meant: by its pattern, as answers show it, or as requests have it.
+/// The route of the index that a call means: it can be given as a pattern, as answers show it, or as in a
+/// request.
 fn found<'i>(routes: &'i Map<String, Value>, wanted: &str) -> Option<(&'i String, &'i Value)> {
     let bare = wanted.trim().trim_matches('/');
     let bare = bare.strip_prefix("wp-json/").unwrap_or(bare);
@@ -75,7 +76,7 @@ fn namespaces(index: &Value, routes: &Map<String, Value>) -> Value {
     json!({"name": index.get("name"), "url": index.get("url"), "namespaces": names})
 }
 
-/// The part of a plugin that a route belongs to: what stands behind the namespace.
+/// The part of a plugin that a route belongs to: the segment after the namespace.
 fn component(route: &str, namespace: &str) -> Option<String> {
     let behind = route.strip_prefix('/')?.strip_prefix(namespace)?.strip_prefix('/')?;
     let first = behind.split('/').next().unwrap_or_default();
@@ -89,11 +90,11 @@ fn version(namespace: &str) -> Option<&str> {
     number.starts_with(|c: char| c.is_ascii_digit()).then_some(last)
 }
 
-/// The methods of a route, each with its parameters in short.
+/// The methods of a route, each with a summary of its parameters.
 fn endpoints(about: &Value) -> Vec<Value> {
     let all = about.get("endpoints").and_then(Value::as_array).into_iter().flatten();
     all.map(|endpoint| {
-        // Without parameters it is an empty list: PHP.
+        // PHP writes an empty set of parameters as an empty list.
         let parameters: Map<String, Value> = endpoint
             .get("args")
             .and_then(Value::as_object)
@@ -112,7 +113,7 @@ fn in_short(schema: &Value) -> Value {
     Value::Object(members.collect())
 }
 
-/// A route with `{name}` where the index has a pattern.
+/// A route with `{name}` in place of each pattern of the index.
 pub(super) fn plain(route: &str) -> String {
     let mut out = String::new();
     let mut rest = route;
@@ -127,7 +128,7 @@ pub(super) fn plain(route: &str) -> String {
     out + rest
 }
 
-/// Behind the bracket that closes a group whose beginning is gone.
+/// The offset after the bracket that closes a group whose opening bracket has been consumed.
 fn pattern_end(pattern: &str) -> usize {
     let (mut depth, mut escaped, mut class) = (1, false, false);
     for (at, c) in pattern.char_indices() {

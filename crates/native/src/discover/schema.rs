@@ -1,17 +1,17 @@
-//! Schemas as WordPress takes them, written as JSON Schema: `required` as a word of a property (draft 3), and empty lists
-//! where PHP had no members for an object (`rest_validate_object_value_from_schema`). A client that finds such a schema in a
-//! list may refuse the whole list. It must not know what a schema is for.
+//! WordPress's schemas, rewritten as JSON Schema. WordPress accepts `required` inside a property (draft 3), and PHP writes
+//! an object without members as an empty list (`rest_validate_object_value_from_schema`). A client that finds such a schema
+//! in a list may refuse the whole list. It must not know the purpose of a schema.
 
 use serde_json::{Map, Value, json};
 
-/// Members that hold a schema, or nothing.
+/// Members that contain one schema, or nothing.
 const ONE: &[&str] = &["items", "additionalProperties", "not"];
-/// Members that hold schemas by name.
+/// Members that contain schemas by name.
 const NAMED: &[&str] = &["properties", "patternProperties"];
-/// Members that hold a list of schemas.
+/// Members that contain a list of schemas.
 const SEVERAL: &[&str] = &["anyOf", "oneOf", "allOf"];
 
-/// The same schema. How deep it goes, the reader of JSON has limited.
+/// The rewritten schema. The JSON reader has already limited its depth.
 pub(super) fn regular(schema: Map<String, Value>) -> Map<String, Value> {
     let required = required(&schema);
     let is_object = schema.get("type") == Some(&json!("object"));
@@ -39,7 +39,7 @@ pub(super) fn regular(schema: Map<String, Value>) -> Map<String, Value> {
     out
 }
 
-/// The names that must be there: of a list, or of properties that say so of themselves.
+/// The required names: from a list, or from properties that mark themselves as required.
 fn required(schema: &Map<String, Value>) -> Vec<String> {
     if let Some(Value::Array(names)) = schema.get("required") {
         return names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
@@ -56,7 +56,7 @@ fn nested(value: Value) -> Value {
     }
 }
 
-/// An object, also when PHP had nothing to put in it.
+/// An object, even if PHP wrote an empty one as a list.
 fn object(value: Value) -> Value {
     match value {
         Value::Array(list) if list.is_empty() => json!({}),

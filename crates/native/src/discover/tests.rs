@@ -1,4 +1,4 @@
-//! What may be asked, and what the index and abilities become.
+//! The allowed requests, and the tools and answers that the index and abilities become.
 
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ fn ability(name: &str, reads: bool, destroys: bool, schema: &Value) -> Value {
         "meta": {"annotations": {"readonly": reads, "destructive": destroys, "idempotent": destroys}}})
 }
 
-/// A site with three abilities, and one that takes a text.
+/// A site with three abilities, and one whose input is a text.
 fn able(request: &HttpRequest) -> HttpResponse {
     let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
     let all = [
@@ -204,7 +204,7 @@ fn abilities_run_by_the_method_that_the_site_wants() {
     assert!(lines.len() == 1 && refused(&answer).1.contains("only to read"), "{lines:?}");
 }
 
-/// Members that n8n adds to arguments do not reach the ability, unless it has such an argument itself.
+/// Members that n8n adds to arguments do not reach the ability, unless the ability declares such an argument.
 #[test]
 fn abilities_are_not_given_what_clients_add() {
     let call = json!({"a": 1, "toolCallId": "c", "action": "x", "b": 2});

@@ -1,4 +1,4 @@
-//! Articles of encyclopaedias in words.
+//! Articles of encyclopaedias as text.
 
 use std::fmt::Write as _;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 use crate::html;
 use crate::tools::Values;
 
-/// Characters of an article's text that are shown.
+/// The number of characters of an article's text that are shown.
 const LONGEST: usize = 20_000;
 
-/// One line of plain text out of what a service said.
+/// One line of plain text from a service's text.
 pub(super) fn line(text: &str) -> String {
     html::as_text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first member that has words or a number in it.
+/// The first of these members that contains text or a number.
 pub(super) fn said(of: &Value, names: &[&str]) -> String {
     let found = names.iter().find_map(|name| match of.get(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Some(line(text)),
@@ -25,7 +25,7 @@ pub(super) fn said(of: &Value, names: &[&str]) -> String {
     found.unwrap_or_default()
 }
 
-/// An address that may be shown as a link.
+/// A URL that may be shown as a link.
 pub(super) fn link(of: &Value, names: &[&str]) -> Option<String> {
     let found = names.iter().filter_map(|name| of.get(name).and_then(Value::as_str));
     found
@@ -37,7 +37,7 @@ pub(super) fn link(of: &Value, names: &[&str]) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The text, cut with a note when it is too long.
+/// The text; if it is too long, truncated with a note.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}\n\n*(truncated: the article is longer)*", &text[..end]),
@@ -45,7 +45,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// A language as it stands in an address: checked before the request.
+/// The language as a part of a URL; it is checked before the request.
 fn wikipedia(values: &Values) -> String {
     format!("https://{}.wikipedia.org", values.text("language"))
 }
@@ -73,7 +73,7 @@ pub(super) fn wikipedia_hits(answer: &Value, values: &Values) -> String {
 
 /// The introduction of an article.
 pub(super) fn wikipedia_summary(answer: &Value, values: &Values) -> String {
-    // One page, in a map by number or in a list, as the version of the format has it.
+    // One page, in a map by ID or in a list, depending on the version of the format.
     let page = match answer.pointer("/query/pages") {
         Some(Value::Object(pages)) => pages.values().next(),
         Some(Value::Array(pages)) => pages.first(),
@@ -118,7 +118,7 @@ pub(super) fn wikipedia_near(answer: &Value, values: &Values) -> String {
     out
 }
 
-/// A number of a call as it was given.
+/// A number of a call, as it was written.
 pub(super) fn said_number(values: &Values, name: &str) -> String {
     values.number(name).map(|number| number.to_string()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Places, datasets and services in words.
+//! Places, datasets and services as text.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ const SHOWN: &[(&str, &[&str])] = &[
 const NAMES: &[&str] = &["navn", "tittel", "name", "lokalitetsnavn"];
 const LINKS: &[&str] = &["linkkulturminnes\u{f8}k", "linkkulturminnesok", "lenke"];
 
-/// Characters of a property that are shown in a list.
+/// The number of characters of a property that are shown in a list.
 const LONGEST: usize = 300;
 
 /// Datasets.
@@ -65,8 +65,8 @@ pub(super) fn services(answer: &Value, _values: &Values) -> String {
         let _ = write!(out, "\n- **{name}** ({})", said(row, &["type"]));
     }
     out.push_str(
-        "\n\nWithout a service, Kulturminner20180301 is asked; of its layers 6 has single monuments, 7 localities, 1 protected \
-         buildings, 14 cultural environments.",
+        "\n\nWithout a service, Kulturminner20180301 is queried. Its layer 6 contains single monuments, 7 localities, 1 \
+         protected buildings, and 14 cultural environments.",
     );
     out
 }
@@ -105,7 +105,7 @@ fn told(answer: &Value, none: &str, center: Option<(f64, f64)>, values: &Values)
     out
 }
 
-/// One place with all that is known of it.
+/// One place with all its details.
 pub(super) fn one(answer: &Value, values: &Values) -> String {
     let properties = small(answer);
     let name = word(&properties, NAMES).unwrap_or_else(|| format!("Feature {}", values.text("feature_id")));
@@ -160,7 +160,7 @@ fn described(place: &Value, center: Option<(f64, f64)>) -> String {
     out
 }
 
-/// The properties, under names in small letters: the registers do not agree about capitals.
+/// The properties with lower-case names: the registers differ in case.
 fn small(place: &Value) -> Map<String, Value> {
     let properties = place.get("properties").and_then(Value::as_object);
     properties.into_iter().flatten().map(|(key, value)| (key.to_lowercase(), value.clone())).collect()
@@ -181,7 +181,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Latitude and longitude: of a point, else of the first corner of what is larger (RFC 7946, 3.1).
+/// Latitude and longitude: of a point, or of the first corner of a larger shape (RFC 7946, 3.1).
 fn position(place: &Value) -> Option<(f64, f64)> {
     let mut at = place.pointer("/geometry/coordinates")?;
     while at.get(0).is_some_and(Value::is_array) {

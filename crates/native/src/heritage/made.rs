@@ -1,4 +1,4 @@
-//! Values that requests need and that calls do not bring as they are: boxes, points, filters.
+//! Values that requests need and that are computed from a call's arguments: boxes, points, filters.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::tools::{Trouble, Values};
 
 type Made = Result<Option<Value>, Trouble>;
 
-/// Meters of one degree of latitude.
+/// The length of one degree of latitude, in meters.
 const DEGREE: f64 = 111_320.0;
 
 /// The point of a call.
@@ -14,19 +14,19 @@ fn point(values: &Values) -> Result<(f64, f64), Trouble> {
     let coordinate = |name: &str, most: f64| {
         let found = values.number(name).filter(|number| number.abs() <= most);
         found.ok_or_else(|| {
-            Trouble::arguments(format!("the argument {name:?} must lie between -{most} and {most}"))
+            Trouble::arguments(format!("the argument {name:?} must be between -{most} and {most}"))
         })
     };
     Ok((coordinate("latitude", 90.0)?, coordinate("longitude", 180.0)?))
 }
 
-/// The point as Wikipedia wants it.
+/// The point in Wikipedia's format.
 pub(super) fn wikipedia_point(values: &Values) -> Made {
     let (latitude, longitude) = point(values)?;
     Ok(Some(Value::from(format!("{latitude}|{longitude}"))))
 }
 
-/// The point as the map server wants it.
+/// The point in the map server's format.
 pub(super) fn arcgis_point(values: &Values) -> Made {
     let (latitude, longitude) = point(values)?;
     Ok(Some(Value::from(json!({"x": longitude, "y": latitude}).to_string())))
@@ -38,7 +38,7 @@ pub(super) fn surrounding_box(values: &Values) -> Made {
     let (latitude, longitude) = point(values)?;
     let radius = values.int("radius").unwrap_or_default() as f64;
     let height = radius / DEGREE;
-    // Near the poles a degree of longitude is nearly nothing.
+    // Near the poles, a degree of longitude is close to zero meters.
     let width = radius / (DEGREE * latitude.to_radians().cos().abs().max(0.01));
     let edges = [
         (longitude - width).max(-180.0),
@@ -68,25 +68,25 @@ fn corners(values: &Values) -> Result<Option<[f64; 4]>, Trouble> {
     if fits { Ok(Some(corners)) } else { Err(no()) }
 }
 
-/// The box in the one spelling.
+/// The box in OGC's format.
 pub(super) fn ogc_box(values: &Values) -> Made {
     let text = |corners: [f64; 4]| Value::from(corners.map(|corner| corner.to_string()).join(","));
     Ok(corners(values)?.map(text))
 }
 
-/// The box as the map server wants it.
+/// The box in the map server's format.
 pub(super) fn arcgis_box(values: &Values) -> Made {
     Ok(corners(values)?.map(|[west, south, east, north]| {
         Value::from(json!({"xmin": west, "ymin": south, "xmax": east, "ymax": north}).to_string())
     }))
 }
 
-/// A word that goes along only with a box.
+/// A word that is sent only together with a box.
 pub(super) fn with_box(values: &Values, word: &str) -> Option<Value> {
     values.has("geometry").then(|| Value::from(word))
 }
 
-/// The collection of a dataset, where a dataset has one that matters.
+/// The collection of a dataset, if the dataset has a main one.
 pub(super) fn collection(values: &Values) -> Value {
     let dataset = values.text("dataset");
     let known = [
@@ -98,19 +98,19 @@ pub(super) fn collection(values: &Values) -> Value {
     Value::from(found)
 }
 
-/// The slug of an encyclopaedia's article, also when it is given as a path.
+/// The slug of an encyclopaedia's article, even if the call gives a path.
 pub(super) fn slug(values: &Values) -> Value {
     let slug = values.text("identifier").trim().trim_matches('/').trim_end_matches(".json");
     Value::from(slug.replace(' ', "_"))
 }
 
-/// The longest text that is searched for, in characters.
+/// The longest search text, in characters.
 const LONGEST: usize = 200;
 
-/// A filter for places whose name or description has a text in it (OGC CQL2, 21-065, text encoding).
+/// A filter for places whose name or description contains a text (OGC CQL2, 21-065, text encoding).
 ///
-/// The text can end its quotes in no dialect of CQL2: quotes are doubled, and a backslash, which some grammars read as the
-/// beginning of an escaped quote, is left to the wildcard for one character.
+/// The text cannot end its quotes in any dialect of CQL2: quotes are doubled. A backslash becomes the wildcard for one
+/// character, because some grammars read it as the beginning of an escaped quote.
 pub(super) fn filter(values: &Values) -> Made {
     let query = values.text("query").trim();
     if query.chars().count() > LONGEST {
@@ -135,8 +135,8 @@ pub(super) fn filter(values: &Values) -> Made {
     Ok(Some(Value::from(parts.join(" OR "))))
 }
 
-/// The condition of a query, which its caller writes in SQL's words: one condition, without a second statement, a comment or
-/// an open quote.
+/// The condition of a query, which the caller writes in SQL: one condition, without a second statement, a comment or an open
+/// quote.
 pub(super) fn condition(values: &Values) -> Made {
     let text = values.text("where").trim();
     let mut outside = String::new();

@@ -4,10 +4,10 @@
 //! | file | is for |
 //! |---|---|
 //! | `rows` | the tools |
-//! | `made` | values that requests need: boxes, points, filters |
-//! | `sources` | where the services are, and what their errors look like |
-//! | `articles` | articles in words |
-//! | `features` | places in words |
+//! | `made` | values computed for requests: boxes, points, filters |
+//! | `sources` | the addresses of the services, and the form of their errors |
+//! | `articles` | articles as text |
+//! | `features` | places as text |
 
 mod articles;
 mod features;
@@ -39,10 +39,10 @@ const FAMILY: Family = Family {
     unfit: "Error: ",
 };
 
-/// Addresses of the services, and settings of requests to them. `None` stands for the service's public address.
+/// Addresses of the services, and settings of requests to them. `None` means the service's public address.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Wikipedia's URL; `{language}` in it becomes the language that is asked for.
+    /// Wikipedia's URL; `{language}` in it is replaced by the requested language.
     pub wikipedia: Option<String>,
     /// The URL of Store norske leksikon.
     pub snl: Option<String>,
@@ -54,17 +54,17 @@ pub struct Settings {
     pub unknown_arguments: UnknownArguments,
     /// Disables the cache for lists of datasets and services, which seldom change, and for single places.
     pub no_cache: bool,
-    /// For one request, with all its attempts; 30 seconds when `None`.
+    /// The deadline of one request, including all its attempts; 30 seconds if `None`.
     pub patience: Option<Duration>,
 }
 
-/// Answers that are kept at most, and their bytes in all.
+/// The largest number of cached answers, and their largest total size in bytes.
 const KEPT: (usize, usize) = (256, 8 << 20);
 
 /// The heritage tools.
 ///
 /// # Errors
-/// When a URL of the settings is none, in words.
+/// Fails if a URL of the settings is invalid, with a message.
 pub fn server(settings: &Settings, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
     let limits = RequestLimits {
         attempts: 3,

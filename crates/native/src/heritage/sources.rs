@@ -1,4 +1,4 @@
-//! The addresses of the services, and the form of their errors. Hosts come from the configuration alone.
+//! The addresses of the services, and the form of their errors. Only the configuration determines hosts.
 
 use serde_json::Value;
 
@@ -10,14 +10,14 @@ use crate::tools::{Condition, Trouble, Values};
 
 const LANGUAGE: &str = "{language}";
 
-/// The services by the names that rows have for them.
+/// The services by the names that rows use for them.
 pub(super) struct Sources(Vec<(&'static str, String)>);
 
 impl Sources {
     /// The services as configured.
     ///
     /// # Errors
-    /// When a URL is none.
+    /// Fails if a URL is invalid.
     pub(super) fn new(settings: &Settings) -> Result<Self, String> {
         let rows: [(&'static str, &Option<String>, &str); 4] = [
             ("wikipedia", &settings.wikipedia, "https://{language}.wikipedia.org"),
@@ -28,7 +28,7 @@ impl Sources {
         let mut sources = Vec::new();
         for (name, configured, usual) in rows {
             let text = configured.as_deref().unwrap_or(usual);
-            // The place of the language is filled with a word for the check, and opened again behind it.
+            // The placeholder of the language is replaced by a word for the check, and restored after it.
             let word = "language-goes-here";
             let url = base_url(&text.replace(LANGUAGE, word)).map_err(|why| format!("{name}: {why}"))?;
             sources.push((name, url.replace(word, LANGUAGE)));
@@ -68,7 +68,7 @@ impl RequestTargets for Sources {
     }
 }
 
-/// The language that is asked for: it becomes part of a host's name.
+/// The requested language, which becomes part of a host's name.
 fn language(values: &Values) -> Result<&str, Trouble> {
     let code = values.text("language");
     let fits = |part: &str| {

@@ -1,4 +1,4 @@
-//! The heritage tools: what each asks, word for word; what hostile values can do; what is said.
+//! The heritage tools: the exact requests that each sends, the effect of hostile values, and the messages.
 
 use std::sync::Arc;
 use std::time::Duration;

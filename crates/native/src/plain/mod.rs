@@ -69,7 +69,7 @@ const TOOLS: &[ToolRow] = &[
     ),
 ];
 
-/// The plain tools; `greeting` is the word that `hello` begins with, "Hello" when there is none.
+/// The plain tools; `greeting` is the first word of the answer of `hello`, or "Hello" if `None`.
 pub fn server(greeting: Option<&str>, unknown: UnknownArguments) -> ToolServer {
     let word = greeting.map(str::trim).filter(|word| !word.is_empty()).unwrap_or("Hello");
     let mut settings = Map::new();
@@ -77,7 +77,7 @@ pub fn server(greeting: Option<&str>, unknown: UnknownArguments) -> ToolServer {
     ToolServer::new(&FAMILY, (Channel::Results, unknown), TOOLS.iter().collect(), settings, None)
 }
 
-/// The sum of two JSON numbers: exact for integers of 64 bits, else as double precision numbers.
+/// The sum of two JSON numbers: exact for 64-bit integers, otherwise as double-precision numbers.
 fn add(values: &Values) -> Result<String, Trouble> {
     let exact = |name| {
         values.get(name).and_then(|value| value.as_i64().map(i128::from).or(value.as_u64().map(i128::from)))
@@ -100,7 +100,7 @@ fn concat(values: &Values) -> Result<String, Trouble> {
     let parts = values.get("strings").and_then(Value::as_array).unwrap_or(&none);
     let parts: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
     let separator = values.text("separator");
-    // A separator between many empty texts multiplies what was sent.
+    // A separator between many empty texts makes the result many times larger than the input.
     let size = parts.iter().map(|part| part.len()).sum::<usize>() + separator.len() * parts.len();
     if size > LONGEST_TEXT {
         let words = format!("the joined text would be longer than {LONGEST_TEXT} bytes");

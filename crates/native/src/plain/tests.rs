@@ -68,7 +68,7 @@ fn failures_are_said() {
         ("add", json!({"a": "x", "b": 1}), "must be a number"),
         ("add", json!({"a": 1e308, "b": 1e308}), "too large"),
         ("concat", json!({"strings": "a"}), "array of strings"),
-        ("calculate", json!({"expr": "(/ 1 0)"}), "divided by zero"),
+        ("calculate", json!({"expr": "(/ 1 0)"}), "division by zero"),
         ("concat", json!({"strings": vec![""; 5000], "separator": "x".repeat(1000)}), "longer than"),
     ] {
         let (text, is_error) = call(tool, &arguments);

@@ -1,4 +1,4 @@
-//! Files that a service answers with, as what a call can pass on. It must not know what a file is for.
+//! Files that a service returns, in the form in which a call passes them on. It must not know the purpose of a file.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,16 +10,17 @@ use super::world::Run;
 use crate::port::{HttpRequest, HttpResponse};
 use crate::tools::{Condition, Trouble};
 
-/// The factor by which a file may be larger than another answer: WordPress's own theme already fills the room of one.
+/// The factor by which a file may be larger than another answer: WordPress's default theme alone reaches the limit
+/// of other answers.
 const LARGER: usize = 2;
 const ZIP: &str = "application/zip";
 
 impl Run<'_> {
-    /// The file that the answer to a request is: its `uri`, `name`, `mimeType` and `size` in bytes, and in `blob` its
-    /// content in base64.
+    /// The answer to a request as a file: its `uri`, `name`, `mimeType`, `size` in bytes, and its content in base64
+    /// as `blob`.
     ///
     /// # Errors
-    /// When the request fails, or its answer is empty, larger than files may be, or no file: a page, or data.
+    /// Fails if the request fails, or if its answer is empty, too large, or not a file but a page or data.
     pub(super) async fn brought(
         &mut self,
         base: &'static str,
@@ -42,19 +43,19 @@ impl Run<'_> {
         let name = said_name(&response);
         let kind = response.header("content-type").map(str::to_owned);
         let found = file::fetched(&uri, kind.as_deref(), response.body).map_err(|_| no())?;
-        // What a site says before a file, such as a notice, makes it none.
+        // Text that a site prints before a file, such as a notice, makes the file unusable.
         if found.mime == ZIP && !found.bytes.starts_with(b"PK") {
             return Err(no());
         }
         let name = name.map_or(found.name, |name| file::file_name(&name, &found.mime));
         let mut said = json!({"uri": uri, "name": name, "mimeType": found.mime, "size": found.bytes.len()});
-        // Moved rather than copied: it is long.
+        // Moved rather than copied, because it is large.
         said["blob"] = Value::String(STANDARD.encode(&found.bytes));
         Ok(said)
     }
 }
 
-/// The name that an answer gives its content (RFC 6266, `filename`).
+/// The name that a response gives its content (RFC 6266, `filename`).
 fn said_name(response: &HttpResponse) -> Option<String> {
     let said = response.header("content-disposition")?;
     let name = said.split(';').skip(1).find_map(|part| part.trim().strip_prefix("filename="))?;

@@ -1,4 +1,4 @@
-//! Answers of services that are kept for a while, so that they are asked less.
+//! A cache of the answers of services, so that they receive fewer requests.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-/// Answers that are kept, by URL. Bounded in number and size; the one that ends first makes room.
+/// Cached answers by URL. Their number and size are bounded; the answer that expires first is removed first.
 pub(crate) struct Cache {
     kept: Mutex<CachedAnswers>,
     entries: usize,
@@ -25,18 +25,18 @@ struct CachedAnswer {
 }
 
 impl Cache {
-    /// Room for so many answers, of so many bytes in all.
+    /// A cache for this many answers, with this many bytes in total.
     pub(crate) fn new(entries: usize, bytes: usize) -> Self {
         Self { kept: Mutex::default(), entries, bytes }
     }
 
-    /// The answer that is kept for `url`.
+    /// The cached answer for `url`.
     pub(super) fn get(&self, url: &str, now: Duration) -> Option<Bytes> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.answers.get(url).filter(|entry| entry.until > now).map(|entry| entry.body.clone())
     }
 
-    /// Keeps an answer.
+    /// Caches an answer.
     pub(super) fn put(&self, url: &str, body: &Bytes, now: Duration, until: Duration) {
         let cost = |url: &str, body: &Bytes| url.len() + body.len();
         if self.entries == 0 || cost(url, body) > self.bytes {
@@ -62,7 +62,7 @@ impl Cache {
             }
         }
         *bytes += cost(url, body);
-        // A slice would keep the whole buffer that it is of.
+        // A slice would keep its whole buffer alive.
         answers.insert(url.to_owned(), CachedAnswer { until, body: Bytes::copy_from_slice(body) });
     }
 }

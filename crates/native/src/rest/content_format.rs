@@ -1,11 +1,11 @@
-//! In which form content is shown. It must not know what content looks like.
+//! The form in which content is shown. It must not know the format of content.
 
 use serde_json::Value;
 
-/// In which form an answer shows content.
+/// The form in which an answer shows content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ContentFormat {
-    /// As editors see it: safe to change and to write back.
+    /// As editors see it: safe to change and to save again.
     Source,
     /// As visitors see it, because the call asks for that.
     Rendered,
@@ -13,12 +13,12 @@ pub(crate) enum ContentFormat {
     NotEditable,
 }
 
-/// The members that say in which form content is shown.
+/// The member that names the form in which content is shown.
 pub(crate) const CONTENT_FORMAT: &str = "content_format";
 pub(crate) const CONTENT_NOTE: &str = "content_note";
 
 impl ContentFormat {
-    /// The members that tell a caller.
+    /// The members by which an answer reports the form.
     pub(super) fn members(self) -> Vec<(&'static str, Value)> {
         let format = if self == Self::Source { "source" } else { "rendered" };
         let mut members = vec![(CONTENT_FORMAT, Value::from(format))];

@@ -1,5 +1,5 @@
-//! Questions to sites about what they have: asked when a route is missing; an answer counts for a short time. It must not
-//! know what names mean.
+//! Queries about what a site offers, sent when a route is missing; an answer is valid for a short time. It must not know
+//! the meaning of names.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::world::{Run, World};
 use crate::port::{HttpRequest, Verb};
 use crate::tools::Trouble;
 
-/// Names of one site, and bytes of one.
+/// The largest number of names of one site. `LONGEST` is the largest size of a name, in bytes.
 const MOST_NAMES: usize = 500;
 const LONGEST: usize = 100;
 
@@ -25,11 +25,11 @@ impl World {
 }
 
 impl Run<'_> {
-    /// The same request to where the site has it now, when it says that it has. The one before found no route, so it did
-    /// nothing.
+    /// Repeats a request at the new address, if the site reports that its API moved. The first request found no route,
+    /// so it had no effect.
     ///
     /// # Errors
-    /// What the trouble means once the site has said what it has.
+    /// The meaning of the failure, after the site has reported what it offers.
     pub(super) async fn doubted(
         &self,
         base: &str,

@@ -14,7 +14,7 @@ pub(super) fn encode_into(out: &mut String, text: &str) {
     }
 }
 
-/// Appends a member to a query, with the sign before it.
+/// Appends a member to a query, preceded by `?` or `&`.
 pub(super) fn query_into(url: &mut String, name: &str, value: &str) {
     url.push(if url.contains('?') { '&' } else { '?' });
     encode_into(url, name);
@@ -22,7 +22,8 @@ pub(super) fn query_into(url: &mut String, name: &str, value: &str) {
     encode_into(url, value);
 }
 
-/// The text without its percent-encoding; what is none stays, and what is no text becomes a replacement character.
+/// The text without its percent-encoding. Invalid escapes stay, and bytes that are not valid text become a
+/// replacement character.
 pub(super) fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,6 +1,6 @@
-//! Checks that a site knows the credentials shown to it before they are used. Of many routes a site gives those
-//! whom it does not know what anybody may see, with a status of success: then a wrong password would look like an empty
-//! site. Its word counts for a short time. It must not know what a site is.
+//! Checks that a site knows the credentials before they are used. On many routes, a site returns its public data to
+//! unknown callers, with a success status, so a wrong password would look like an empty site. The site's answer is
+//! valid for a short time. It must not know what a site is.
 
 use std::time::Duration;
 
@@ -15,20 +15,20 @@ use super::world::World;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{Condition, Trouble};
 
-/// For this long a site is not asked again.
+/// The time during which a site is not asked again.
 const COUNTS: Duration = Duration::from_mins(1);
-/// So long when it gives no clear answer: some refuse this question to all.
+/// The same time after an unclear answer: some sites refuse this request to everyone.
 const COUNTS_IN_DOUBT: Duration = Duration::from_secs(10);
 /// The deadline of the entry request.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Bytes of the answer.
+/// The largest answer, in bytes.
 const ANSWER: usize = 64 << 10;
 
 impl World {
     /// Asks the place to accept these credentials, unless it did so recently.
     ///
     /// # Errors
-    /// If the place refuses them, or cannot be reached.
+    /// Fails if the place refuses them, or cannot be reached.
     pub(super) async fn let_in(&self, place: &RequestTarget) -> Result<(), Trouble> {
         let (Some(entry), Some(digest)) = (&place.entry, self.digest(place)) else { return Ok(()) };
         let Some(known) = self.places.known() else { return Ok(()) };
@@ -47,7 +47,7 @@ impl World {
         };
         let response =
             self.http.send(request).await.map_err(|fault| super::world::unreached(&fault, false))?;
-        // A page for people says nothing of whom a site knows.
+        // A page for people does not show whether the site knows the account.
         if response.is_success()
             && unread::json(&response.body).is_none()
             && unread::kind(&response.body) == UnreadableKind::Page
@@ -63,7 +63,7 @@ impl World {
         Ok(())
     }
 
-    /// A trouble that may mean that credentials do not count any more.
+    /// Handles a failure that may mean that the credentials are no longer valid.
     pub(super) fn troubled(&self, trouble: &Trouble, digest: Option<[u8; 32]>) {
         if trouble.condition == Condition::BadCredentials
             && let (Some(known), Some(digest)) = (self.places.known(), digest)
@@ -72,10 +72,10 @@ impl World {
         }
     }
 
-    /// The digest under which credentials at a place are remembered.
+    /// The digest that identifies credentials at a place.
     pub(super) fn digest(&self, place: &RequestTarget) -> Option<[u8; 32]> {
         let (entry, shown) = (place.entry.as_ref()?, place.authorization.as_ref()?);
-        // No URL has a line end.
+        // A URL never contains a line end.
         let both = secrecy::SecretString::from(format!("{}\n{}", entry.url, shown.expose_secret()));
         Some(self.http.digest(both.expose_secret().as_bytes()))
     }

@@ -1,5 +1,6 @@
-//! Files that calls name by URL: fetched without credentials, from public addresses alone unless the configuration says
-//! otherwise, through a few redirects, each looked at like the first URL. It must not know what a file is for.
+//! Files that calls name by URL. They are fetched without credentials, and only from public addresses unless the
+//! configuration says otherwise. A few redirects are followed; each target is checked like the first URL. It must not
+//! know the purpose of a file.
 
 use std::borrow::Cow;
 
@@ -13,15 +14,15 @@ use super::world::Run;
 use crate::port::{HttpFault, HttpFaultKind, HttpRequest, Verb};
 use crate::tools::{Condition, Trouble};
 
-/// Redirects that are followed.
+/// The number of redirects that are followed.
 const HOPS: usize = 3;
 
 impl Run<'_> {
-    /// The file that a call brings or names, for the steps behind.
+    /// The file that a call contains or names, for the following steps.
     ///
     /// # Errors
-    /// When there is no such file, it may not be fetched, or the place that gets it does not know who asks: for strangers
-    /// nothing is fetched.
+    /// Fails if there is no such file, it may not be fetched, or its destination does not know the caller: files are not
+    /// fetched for unknown callers.
     pub(super) async fn had(&self, from: FileFrom, behind: &[Step]) -> Result<FileData, Trouble> {
         let limits = &self.world.limits;
         let mut url = match file::wanted(from, &self.values, limits.file)? {

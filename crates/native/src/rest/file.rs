@@ -1,4 +1,4 @@
-//! Files that calls bring as text, or name by URL.
+//! Files that calls contain as text, or name by URL.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub(crate) enum FileFrom {
         /// Its media type.
         mime: &'static str,
     },
-    /// A URL, or base64, as it looks.
+    /// A URL or base64, depending on its form.
     Either(&'static str),
 }
 
@@ -42,22 +42,22 @@ pub(super) struct FileData {
 
 /// The next step to get a file.
 pub(super) enum FileAsk {
-    /// Nothing: here it is.
+    /// Nothing: the file is available.
     Here(FileData),
-    /// It is fetched from this URL.
+    /// Fetch it from this URL.
     Fetch(String),
 }
 
-/// Base64 as people paste it: padded or not.
+/// Base64 as people paste it, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The file that a call brings or names.
+/// The file that a call contains or names.
 ///
 /// # Errors
-/// When it is no base64, is empty or larger than `most` bytes, or the URL is none.
+/// Fails if it is not base64, is empty or larger than `most` bytes, or if the URL is invalid.
 pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<FileAsk, Trouble> {
     match from {
         FileFrom::Url(argument) => fetchable(values.text(argument).trim())
@@ -82,10 +82,10 @@ pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<Fil
     }
 }
 
-/// A file as it was fetched.
+/// A fetched file.
 ///
 /// # Errors
-/// When it is of a kind that nobody fetches as a file: a page, data, a program.
+/// Fails if it is of a kind that is not fetched as a file: a page, data, a program.
 pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Result<FileData, String> {
     let mime = content_type.and_then(media_type).filter(|mime| mime != "application/octet-stream");
     let mime = mime.unwrap_or_else(|| guessed(&bytes).to_owned());
@@ -100,10 +100,10 @@ pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Re
     Ok(FileData { name: file_name(&last, &mime), mime, bytes })
 }
 
-/// Kinds of files that are fetched, whatever they are in particular.
+/// Families of media types that are always fetched.
 const KINDS: &[&str] = &["image/", "audio/", "video/", "font/"];
-/// Texts and applications that are fetched: what people put into a site's media. Pages, data for programs and programs are
-/// not among them: what an address answers that is none of a file's is nobody's to pass on.
+/// Text and application types that are fetched: documents that people add to a site's media. Pages, data for programs and
+/// programs are excluded, because an answer of these types is not a file to pass on.
 const DOCUMENTS: &[&str] = &[
     "application/epub+zip",
     "application/gzip",
@@ -128,8 +128,8 @@ const DOCUMENTS: &[&str] = &[
     "text/vtt",
 ];
 
-/// Returns true if files of this media type may be fetched. Vendors' types for structured data are told by their suffix
-/// (RFC 6839).
+/// Returns true if files of this media type may be fetched. Vendor types for structured data are recognized by their
+/// suffix (RFC 6839).
 fn is_fetched(mime: &str) -> bool {
     let is_data = mime.ends_with("+json") || (mime.ends_with("+xml") && mime != "image/svg+xml");
     let vendors = |known: &str| known.ends_with('.') && mime.starts_with(known);
@@ -143,7 +143,7 @@ fn content(text: &str, argument: &str, most: usize) -> Result<(Bytes, Option<Str
         Some(url) => url.split_once(',').unwrap_or(("", url)),
         None => ("", text),
     };
-    let large = || Trouble::arguments(format!("the argument {argument:?} holds more than {most} bytes"));
+    let large = || Trouble::arguments(format!("the argument {argument:?} contains more than {most} bytes"));
     if data.len() / 4 > most / 3 + most / 30 + 1 {
         return Err(large());
     }
@@ -195,7 +195,7 @@ fn guessed(bytes: &[u8]) -> &'static str {
     found.map_or("application/octet-stream", |(_, _, mime)| mime)
 }
 
-/// Endings of names, by media type.
+/// File extensions by media type.
 const ENDINGS: &[(&str, &str)] = &[
     ("image/png", "png"),
     ("image/jpeg", "jpg"),
@@ -215,10 +215,10 @@ const ENDINGS: &[(&str, &str)] = &[
     ("font/ttf", "ttf"),
 ];
 
-/// Characters of a file's name that are kept.
+/// The number of characters of a file name that are kept.
 const LONGEST_NAME: usize = 120;
 
-/// A file's name without a path and signs that are awkward in one; with an ending when it has none.
+/// A file name without a path and without awkward characters; an extension is added if it has none.
 pub(super) fn file_name(text: &str, mime: &str) -> String {
     let last = text.rsplit(['/', '\\']).next().unwrap_or_default();
     let awkward = |c: char| c.is_control() || matches!(c, '"' | '*' | ':' | '<' | '>' | '?' | '|');
@@ -232,20 +232,21 @@ pub(super) fn file_name(text: &str, mime: &str) -> String {
     }
 }
 
-/// An `http` or `https` URL as it can be asked: what a URL may not have is encoded, a fragment left out.
+/// An `http` or `https` URL that can be requested: characters that a URL must not contain are encoded, and a fragment is
+/// removed.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the URL.
 pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
-    let (scheme, behind) = text.split_once("://").ok_or("only URLs of http and https can be fetched")?;
+    let (scheme, behind) = text.split_once("://").ok_or("only http and https URLs can be fetched")?;
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
-        return Err("only URLs of http and https can be fetched");
+        return Err("only http and https URLs can be fetched");
     }
     let behind = behind.split('#').next().unwrap_or_default();
     let (authority, path) = behind.find(['/', '?']).map_or((behind, ""), |at| behind.split_at(at));
     let host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
     if authority.is_empty() || !authority.chars().all(host) || !has_port(authority) {
-        return Err("the URL names no host, or more than a host and a port");
+        return Err("the URL has no host, or has more than a host and a port before its path");
     }
     if text.len() > 8000 {
         return Err("the URL is too long");
@@ -271,7 +272,7 @@ pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
 /// The absolute target of a redirect from `url` (RFC 9110, 10.2.2).
 ///
 /// # Errors
-/// If the target is not an HTTP URL.
+/// Fails if the target is not an HTTP URL.
 pub(super) fn redirected(url: &str, location: &str) -> Result<String, &'static str> {
     let scheme = url.split(':').next().unwrap_or("https");
     let origin_end = url.find("://").map_or(0, |at| at + 3);

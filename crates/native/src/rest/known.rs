@@ -1,10 +1,10 @@
-//! The credentials that sites accepted a short time ago. It must not know how they are asked.
+//! The credentials that sites accepted a short time ago. It must not know how sites are asked.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// So many are remembered.
+/// The largest number of remembered credentials.
 const MOST: usize = 4096;
 
 /// Digests of the credentials that sites accepted recently.
@@ -21,7 +21,7 @@ impl AcceptedCredentials {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST && !known.contains_key(&digest) {
             known.retain(|_, until| *until > now);
-            // Forgetting costs one question more.
+            // Forgetting costs one more request.
             if known.len() >= MOST {
                 known.clear();
             }

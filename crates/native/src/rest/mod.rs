@@ -1,26 +1,26 @@
 //! The one interpreter of tools that send requests: rows in, requests out, answers shaped.
 //!
-//! All escaping is done here, by where a value goes; a row never joins texts. What a particular service is must not be
-//! known here.
+//! All escaping is done here, depending on where a value goes; a row never concatenates texts. It must not know what a
+//! particular service is.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `step` | what a row says of its requests |
-//! | `source`, `content_format` | content as those who edit it see it; in which form it is shown |
-//! | `shape` | what of an answer is shown, and in which manner |
-//! | `unread`, `unreadable` | answers that are no JSON, and the trouble with them |
-//! | `normalize` | answers of PHP made regular |
-//! | `place` | where requests go, and what that service's errors look like |
-//! | `url` | URLs of places, written in one way |
-//! | `offered`, `doubted` | what sites say that they have, and how they are asked |
-//! | `known`, `entry` | whether a place knows those whose credentials it is shown |
+//! | `step` | the part of a row that describes its requests |
+//! | `source`, `content_format` | content as editors see it; the form in which it is shown |
+//! | `shape` | the part of an answer that is shown, and its form |
+//! | `unread`, `unreadable` | answers that are not JSON, and how they are reported |
+//! | `normalize` | PHP's answers in a regular form |
+//! | `place` | the target of requests, and the form of that service's errors |
+//! | `url` | URLs of places in canonical form |
+//! | `offered`, `doubted` | the routes that sites report, and how sites are asked for them |
+//! | `known`, `entry` | checks that a place knows the credentials |
 //! | `request` | a step and a call's values as a request |
-//! | `settled` | values that name a place, in the way in which they are sent |
-//! | `open` | requests whose route a call says |
-//! | `world` | running steps: deadlines, attempts, what is kept |
-//! | `cache` | answers that are kept for a while |
-//! | `file` | files that calls bring or name |
-//! | `brought` | files that services answer with |
+//! | `settled` | values that name a route, in the form in which they are sent |
+//! | `open` | requests whose route the call chooses |
+//! | `world` | running steps: deadlines, attempts, caching |
+//! | `cache` | a cache of answers |
+//! | `file` | files that calls contain or name |
+//! | `brought` | files that services return |
 //! | `fetch` | files that calls name by URL |
 //! | `multipart` | bodies with files (RFC 7578) |
 //! | `encode` | values in URLs (RFC 3986) |

@@ -1,4 +1,4 @@
-//! Bodies of several parts (RFC 7578), with names escaped as the HTML standard says.
+//! Multipart bodies (RFC 7578), with names escaped as the HTML standard requires.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -48,7 +48,7 @@ impl<'a> Form<'a> {
         self.0.push(FormPart { head, body: Body::File(&file.bytes) });
     }
 
-    /// The content type, and the body.
+    /// The content type and the body.
     pub(super) fn written(&self) -> (String, Bytes) {
         let boundary = self.boundary();
         let size: usize = self.0.iter().map(|part| part.head.len() + part.body.bytes().len() + 64).sum();
@@ -62,21 +62,21 @@ impl<'a> Form<'a> {
         (format!("multipart/form-data; boundary={boundary}"), Bytes::from(out))
     }
 
-    /// A boundary that is in none of the parts. Each is looked through once: whoever brings a file chooses what is in it, and
-    /// may know how boundaries look.
+    /// A boundary that occurs in none of the parts. Each part is searched once: a caller chooses a file's content, and may
+    /// know the form of boundaries.
     fn boundary(&self) -> String {
         let taken: HashSet<u32> = self.0.iter().flat_map(|part| numbers(part.body.bytes())).collect();
-        // There are more numbers than a file of the largest size has room for.
+        // A file of the largest size cannot contain all the numbers.
         let free = (0..=u32::MAX).find(|number| !taken.contains(number)).unwrap_or_default();
         format!("{BEGINS}{free:0DIGITS$}")
     }
 }
 
-/// The prefix of boundaries; a number with [`DIGITS`] digits follows.
+/// The prefix of boundaries; a number with [`DIGITS`] digits follows it.
 const BEGINS: &str = "part-of-a-form-";
 const DIGITS: usize = 8;
 
-/// The numbers of what looks like a boundary.
+/// The numbers in all texts that look like a boundary.
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
     memchr::memmem::find_iter(bytes, BEGINS.as_bytes()).filter_map(|at| {
         let digits = bytes.get(at + BEGINS.len()..)?.get(..DIGITS)?;
@@ -102,7 +102,7 @@ fn escaped(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A file with all of the first boundaries in it: each one tried by looking through it all would take hours.
+    /// The file contains all of the first boundaries: searching the whole file for each of them would take hours.
     #[test]
     fn a_file_full_of_boundaries_costs_one_look() {
         const MANY: u32 = 300_000;
@@ -110,7 +110,7 @@ mod tests {
         for number in 0..MANY {
             bytes.extend_from_slice(format!("{BEGINS}{number:0DIGITS$}").as_bytes());
         }
-        // Signs that no number has, and a number that is cut off.
+        // Characters that no number contains, and a truncated number.
         bytes.extend_from_slice(b"part-of-a-form-+0300000 part-of-a-form-\xff part-of-a-form-003");
         let file =
             FileData { name: "a.bin".to_owned(), mime: "image/png".to_owned(), bytes: Bytes::from(bytes) };

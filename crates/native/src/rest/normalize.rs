@@ -1,4 +1,5 @@
-//! Answers of PHP made regular: an empty object that is written as an empty list, and what only links elsewhere left out.
+//! PHP's answers in a regular form: an empty list in place of an empty object becomes an object, and members that only
+//! contain links are removed.
 
 use serde_json::{Map, Value};
 
@@ -44,20 +45,20 @@ const OBJECTS: &[&str] = &[
     "visibility",
 ];
 
-/// Members that say where to ask next, or the same once more.
+/// Members with links to further requests, or with a repetition of other members.
 const LINKS: &[&str] = &["_links", "curies", "guid"];
 
-/// The answer with empty objects as objects.
+/// The answer, with an object in place of each empty list that should be an object.
 pub(super) fn normalized(value: Value) -> Value {
     walked(value, &|name| OBJECTS.contains(&name), &|_| false)
 }
 
-/// The same, without what only links elsewhere.
+/// The same, without members that only contain links.
 pub(super) fn lean(value: Value) -> Value {
     walked(value, &|name| OBJECTS.contains(&name), &|name| LINKS.contains(&name))
 }
 
-/// An object, also when PHP had nothing to put in it.
+/// An object, even if PHP wrote an empty one as a list.
 pub(super) fn as_object(value: Value) -> Value {
     match value {
         Value::Array(list) if list.is_empty() => Value::Object(Map::new()),

@@ -1,14 +1,14 @@
-//! The routes that sites said they have, remembered for a short time. It must not know how they are asked.
+//! The routes that sites reported, remembered for a short time. It must not know how sites are asked.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// So long it says where requests go.
+/// The time during which a report decides the address of requests.
 pub(super) const COUNTS: Duration = Duration::from_mins(5);
-/// So long a site is not asked again, whatever is missing there.
+/// The time during which a site is not asked again, whatever is missing there.
 pub(super) const ASKED: Duration = Duration::from_secs(30);
-/// Sites that are remembered.
+/// The largest number of remembered sites.
 const MOST: usize = 4096;
 
 /// The namespaces that sites reported, by the URL of the report.
@@ -34,7 +34,7 @@ impl Offered {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if said.len() >= MOST && !said.contains_key(site) {
             said.retain(|_, said| said.at + COUNTS > now);
-            // Forgetting costs two requests more.
+            // Forgetting costs two more requests.
             if said.len() >= MOST {
                 said.clear();
             }
@@ -60,7 +60,7 @@ mod tests {
             assert!(offered.0.lock().unwrap().len() <= MOST);
         }
         assert!(known(&(2 * MOST - 1).to_string(), then));
-        // Those whose time is over make room for others, and only they.
+        // Only expired entries are removed to make room.
         let later = then + COUNTS;
         offered.0.lock().unwrap().clear();
         (0..MOST).for_each(|number| {

@@ -1,6 +1,6 @@
-//! Requests whose route and method a call says: what may stand there.
+//! Requests whose route and method the call chooses: the allowed values.
 //!
-//! A site reads some names of a query as the route or the method itself; they must not get past what is allowed.
+//! A site reads some names of a query as the route or the method itself. These names must not bypass what is allowed.
 
 use std::borrow::Cow;
 
@@ -14,17 +14,18 @@ use super::step::CallerRequest;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{Trouble, Values};
 
-/// Names of a query that would be the route or the method (WordPress, `WP::parse_request`, `WP_REST_Server::serve_request`).
+/// Names of a query that would set the route or the method (WordPress, `WP::parse_request`,
+/// `WP_REST_Server::serve_request`).
 const POWERS: &[&str] = &["_method", "rest_route"];
-/// The name that has what an answer links to shown with it: other routes' answers (`WP_REST_Server::embed_links`).
+/// The name that embeds linked resources, which are answers of other routes (`WP_REST_Server::embed_links`).
 const EMBED: &[&str] = &["_embed"];
 /// The longest route, in bytes.
 const LONGEST: usize = 1000;
 
-/// The method and the route, decoded: segments behind single slashes.
+/// The method and the route, decoded: segments separated by single slashes.
 ///
 /// # Errors
-/// When there is no such method, or it is no route.
+/// Fails if there is no such method, or the route is invalid.
 pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, String), Trouble> {
     let verb = match values.text(open.method) {
         "" | "GET" => Verb::Get,
@@ -41,12 +42,12 @@ pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, Str
         return Err(wrong("a route must begin with a slash, such as /wp/v2/posts, and must not be too long"));
     }
     if route.contains(['?', '#', '%', '\\']) || route.chars().any(char::is_control) {
-        return Err(wrong("a route has no ?, #, % and \\; what goes into the query is given beside it"));
+        return Err(wrong("a route cannot contain ?, #, % or \\; pass query parameters separately"));
     }
     let mut clean = String::new();
     for segment in route.split('/').filter(|segment| !segment.is_empty()) {
         if segment.bytes().all(|byte| byte == b'.') {
-            return Err(wrong("a route does not go up"));
+            return Err(wrong("a route cannot contain segments of dots, such as .."));
         }
         clean.push('/');
         clean.push_str(segment);
@@ -57,7 +58,7 @@ pub(super) fn wanted(open: &CallerRequest, values: &Values) -> Result<(Verb, Str
 /// The request.
 ///
 /// # Errors
-/// When the query or the body is none, or has a name that would get past what is allowed.
+/// Fails if the query or the body is invalid, or has a name that would bypass what is allowed.
 pub(super) fn request(
     open: &CallerRequest,
     values: &Values,
@@ -74,7 +75,7 @@ pub(super) fn request(
             return Err(Trouble::arguments(format!("calls cannot set the parameter {name:?}")));
         }
         if !embeds && is_one(name, EMBED) {
-            let words = "_embed shows what is at other routes, and the configuration lists those that may be asked: ask them one by \
+            let words = "_embed would include other routes, but the configuration allows only listed routes: request them one by \
                          one";
             return Err(Trouble::arguments(words));
         }

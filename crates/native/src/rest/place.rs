@@ -1,4 +1,4 @@
-//! The address that requests go to, and the form of a service's errors.
+//! The address of requests, and the form of a service's errors.
 
 use secrecy::SecretString;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::tools::{Condition, Trouble, Values};
 pub(crate) struct EntryCheck {
     /// The URL of the request.
     pub(crate) url: String,
-    /// The base whose errors its refusals are.
+    /// The base that defines the form of its refusals.
     pub(crate) base: &'static str,
 }
 
@@ -24,13 +24,13 @@ pub(crate) trait RequestTargets: Send + Sync {
     /// The place of `base` for this call, with the headers to send there.
     ///
     /// # Errors
-    /// If the call has no place to go, or no credentials for it.
+    /// Fails if the call has no place to go, or no credentials for it.
     fn place(&self, base: &str, values: &Values, mapped: Option<&Mapped>) -> Result<RequestTarget, Trouble>;
 
-    /// A secret that goes along as a field.
+    /// A secret that is sent as a field.
     ///
     /// # Errors
-    /// When there is none.
+    /// Fails if there is none.
     fn secret(
         &self,
         name: &str,
@@ -40,13 +40,13 @@ pub(crate) trait RequestTargets: Send + Sync {
         Err(Trouble::new(Condition::NoCredentials, format!("no {name} is configured")))
     }
 
-    /// The record of recently accepted credentials, if places are asked for them.
+    /// The record of recently accepted credentials, if places are asked about them.
     fn known(&self) -> Option<&AcceptedCredentials> {
         None
     }
 
-    /// Returns true if a value may be a segment of a path there. It is percent-encoded in any case, but some servers read a
-    /// path after it is decoded.
+    /// Returns true if a value may be a segment of a path at this place. It is percent-encoded in any case, but some
+    /// servers interpret a path after decoding it.
     fn takes(&self, _base: &str, _segment: &str) -> bool {
         true
     }
@@ -59,7 +59,7 @@ pub(crate) trait RequestTargets: Send + Sync {
     /// Checks that a call may define this request itself.
     ///
     /// # Errors
-    /// If the configuration does not allow it.
+    /// Fails if the configuration does not allow it.
     fn may(&self, _base: &str, _verb: Verb, _route: &str) -> Result<(), Trouble> {
         Err(Trouble::new(Condition::ToolFailed, "this server allows only the requests of its own tools"))
     }
@@ -67,14 +67,14 @@ pub(crate) trait RequestTargets: Send + Sync {
     /// The trouble for an answer without success.
     fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble;
 
-    /// The trouble for an answer with a status of success that reports a failure.
+    /// The failure reported by an answer that has a success status.
     fn refused(&self, _base: &str, _answer: &Value) -> Option<Trouble> {
         None
     }
 
     /// A likely cause of an answer that is not JSON.
     fn unread(&self, _kind: UnreadableKind) -> &'static str {
-        "is this the right address?"
+        "is this address correct?"
     }
 
     /// The known cause of a redirect from one URL to another.
@@ -92,19 +92,19 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// The question to ask if `trouble` may mean that the site lacks this base entirely: a request, and the entries of
-    /// its answer's list `namespaces` if it has.
+    /// The question to ask if `trouble` may mean that the site lacks this base entirely: a request, and the entries
+    /// that the list `namespaces` of its answer contains if the site has the base.
     fn doubt(&self, _base: &str, _trouble: &Trouble) -> Option<Doubt> {
         None
     }
 }
 
-/// A question whether a site has what a tool stands on.
+/// A request that finds out if a site has the API that a tool depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Doubt {
     /// The base and the route to ask.
     pub(crate) ask: (&'static str, &'static str),
-    /// The namespaces, one of which must be there.
+    /// The namespaces; the site must have at least one.
     pub(crate) namespaces: &'static [&'static str],
     /// The failure to report if the site has none of them: its kind and message.
     pub(crate) missing: (Condition, &'static str),
@@ -112,10 +112,10 @@ pub(crate) struct Doubt {
     pub(crate) there: &'static str,
 }
 
-/// The destination of requests, with what they carry there.
+/// The destination of requests, with the credentials and checks that it needs.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestTarget {
-    /// The URL that paths are put behind, without a slash at its end.
+    /// The URL that paths are appended to, without a slash at its end.
     pub(crate) url: String,
     /// The value of `Authorization`.
     pub(crate) authorization: Option<SecretString>,

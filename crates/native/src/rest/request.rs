@@ -1,4 +1,4 @@
-//! A step and a call's values as a request.
+//! Builds a request from a step and a call's values.
 
 use std::borrow::Cow;
 
@@ -19,28 +19,28 @@ use crate::tools::{Condition, Form, ToolArgument, Trouble, Values};
 pub(super) const AGENT: (&str, Cow<'static, str>) =
     ("user-agent", Cow::Borrowed(concat!("dragoman/", env!("CARGO_PKG_VERSION"))));
 
-/// The parts of a request beside its step.
+/// The parts of a request other than its step.
 pub(super) struct Making<'a> {
     pub(super) arguments: &'static [ToolArgument],
     pub(super) values: &'a Values,
     pub(super) mapped: Option<&'a Mapped>,
     pub(super) file: Option<&'a FileData>,
     pub(super) places: &'a dyn RequestTargets,
-    /// The members of an answer that are shown; all when `None`.
+    /// The members of an answer to ask for; all if `None`.
     pub(super) fields: Option<&'a str>,
 }
 
-/// Something that goes along.
+/// A member of the query or the body.
 enum RequestMember {
     Plain(Value),
     Secret(secrecy::SecretString),
 }
 
 impl Making<'_> {
-    /// The request of `ask` to `place`. Its limits are the caller's to set.
+    /// The request of `ask` to `place`. The caller sets its limits.
     ///
     /// # Errors
-    /// When a value does not fit where it goes, or a secret is missing.
+    /// Fails if a value does not fit where it goes, or a secret is missing.
     pub(super) fn request(&self, ask: &RestRequest, place: RequestTarget) -> Result<HttpRequest, Trouble> {
         let mut url = place.url;
         self.route(&mut url, ask)?;
@@ -71,7 +71,7 @@ impl Making<'_> {
         Ok(HttpRequest { method: ask.verb, url, headers, authorization, body, public_only, patience, most })
     }
 
-    /// Appends the route, each `{NAME}` as a segment or a part of one.
+    /// Appends the route, with each `{NAME}` as a segment or a part of a segment.
     fn route(&self, url: &mut String, ask: &RestRequest) -> Result<(), Trouble> {
         let mut rest = ask.route;
         while let Some((before, behind)) = rest.split_once('{') {
@@ -84,7 +84,7 @@ impl Making<'_> {
             } else {
                 vec![&text]
             };
-            // A segment of dots would go up the path, whatever its escaping.
+            // A segment of dots would go up the path, no matter how it is escaped.
             let stands = |segment: &&str| {
                 let dots = segment.bytes().all(|byte| byte == b'.');
                 !dots && !segment.chars().any(char::is_control) && self.places.takes(ask.base, segment)
@@ -129,8 +129,9 @@ impl Making<'_> {
         Ok(members)
     }
 
-    /// The name of a member that a call brings itself. A site takes what stands in a body for more than what stands in the
-    /// path, and some names of a query for the route or the method; so such a name is a plain one, and no other argument's.
+    /// The name of a member that the caller chose. A site gives members of a body priority over those of the path, and
+    /// reads some names of a query as the route or the method. So such a name must be plain, and must not be the name of
+    /// another argument.
     fn spread(&self, argument: &str, name: &str) -> Result<String, Trouble> {
         let is_plain = name.len() <= LONGEST_NAME
             && name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -194,10 +195,10 @@ impl Making<'_> {
     }
 }
 
-/// Bytes of a name that a call brings itself.
+/// The longest name that a caller can choose, in bytes.
 const LONGEST_NAME: usize = 100;
 
-/// The parameter by which WordPress is asked for a part of an answer.
+/// The parameter that asks WordPress for a part of an answer.
 const FIELDS: &str = "_fields";
 
 /// Returns true if a route contains `{name}` or `{*name}`.
@@ -206,12 +207,12 @@ fn in_route(route: &str, name: &str) -> bool {
     names.map(|part| part.strip_prefix('*').unwrap_or(part)).any(|part| part == name)
 }
 
-/// A tree in a query, as PHP reads it: `name[key]=value`.
+/// A tree in a query, in PHP's notation: `name[key]=value`.
 pub(super) fn branches_into(url: &mut String, name: &str, value: &Value) {
     branches(name, value, &mut |name, text| query_into(url, name, text));
 }
 
-/// Each end of a tree, with its name as PHP reads it.
+/// Each leaf of a tree, with its name in PHP's notation.
 fn branches(name: &str, value: &Value, each: &mut dyn FnMut(&str, &str)) {
     match value {
         Value::Object(members) => {
@@ -235,7 +236,7 @@ fn member_text(member: &RequestMember) -> String {
     }
 }
 
-/// A value as text; a list with commas.
+/// A value as text; a list becomes a comma-separated text.
 fn scalar(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -245,7 +246,7 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-/// A value as it is written where it goes.
+/// A value in the form that the request requires.
 fn formed(value: &Value, form: Form) -> Value {
     match form {
         Form::NumberOrFalse if value.as_i64() == Some(0) => Value::from(false),

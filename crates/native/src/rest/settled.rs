@@ -1,5 +1,5 @@
-//! Values that name a place, in the one way in which a site takes them, however a call writes them: WordPress knows a route
-//! in capitals, too (`WP_REST_Server::match_request_to_handler`). It must not know who wants that.
+//! Values that name a route, in the one form in which a site reads them, however a call writes them: WordPress also matches
+//! a route in capitals (`WP_REST_Server::match_request_to_handler`). It must not know who needs this form.
 
 use serde_json::Value;
 
@@ -7,10 +7,11 @@ use super::open;
 use super::step::Step;
 use crate::tools::Values;
 
-/// Arguments that stand in a route where others have a name of the site's own there.
+/// Arguments in a segment of a route where other routes of the site have a fixed name.
 const NAMES: &[&str] = &["type", "taxonomy"];
 
-/// Writes the routes and the paths of several segments among the values as the steps send them, and as sites read them.
+/// Rewrites the routes and multi-segment paths among the values in the form in which the steps send them and sites read
+/// them.
 pub(crate) fn settled(steps: &[Step], values: &mut Values) {
     for step in steps {
         match step {
@@ -38,7 +39,8 @@ pub(crate) fn settled(steps: &[Step], values: &mut Values) {
     }
 }
 
-/// The segments behind single slashes. The ids of templates have two before the last, which sites put there themselves.
+/// The segments, separated by single slashes. The IDs of templates have two slashes before the last segment, which sites
+/// put there themselves.
 fn path(name: &str, text: &str) -> String {
     let mut segments: Vec<&str> = text.split('/').filter(|segment| !segment.is_empty()).collect();
     match segments.pop() {

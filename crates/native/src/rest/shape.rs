@@ -10,13 +10,13 @@ use crate::tools::{Literal, Values};
 /// The presentations of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnswerStyle {
-    /// The members that matter, asked for by name; lists with the number of all there is. A call may ask for everything.
+    /// The important members, requested by name; lists come with the total number of entries. A call may ask for everything.
     #[default]
     Compact,
-    /// As the service gave them.
+    /// As the service returned them.
     Raw,
-    /// As the systems show them that the tools come from: the same members, without totals; what has no members of its own
-    /// as the service gave it.
+    /// As the systems that the tools come from show them: the same members, without totals. An answer without members of
+    /// its own is shown as the service returned it.
     Plain,
 }
 
@@ -27,24 +27,24 @@ pub(crate) enum Shape {
     Whole,
     /// These members of it.
     Picked(&'static [Pick]),
-    /// A list: how many, and under this name these members of each.
+    /// A list: the number of entries, and under this name these members of each.
     Listed(&'static str, &'static [Pick]),
-    /// These members of it, each as its path with dots, `|` between names of which the first counts that is there; it is
-    /// shown under the path's first name.
+    /// These members of it, each given as a path with dots. `|` separates alternative names, of which the first existing
+    /// one counts. A member is shown under the first name of its path.
     One(&'static str),
-    /// A list: how many, and under this name these members of each, as paths.
+    /// A list: the number of entries, and under this name these members of each, given as paths.
     List(&'static str, &'static str),
-    /// An object of things by name: a list of them, shown like a list.
+    /// An object of items by name, shown as a list of them.
     Map(&'static str, &'static str),
-    /// In words.
+    /// As text.
     Told(fn(&Value, &Values) -> String),
-    /// As JSON of its own making.
+    /// As newly built JSON.
     Made(fn(&Value, &Values) -> Value),
     /// A description of the file, and the file itself as a resource.
     File,
 }
 
-/// A member of what is shown.
+/// A member of a shown answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pick {
     /// Its name.
@@ -56,36 +56,36 @@ pub(crate) struct Pick {
 /// The sources of a member.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum From {
-    /// The answer, at this place (RFC 6901).
+    /// The answer, at this JSON Pointer (RFC 6901).
     At(&'static str),
-    /// The answer, at the first of these places that there is.
+    /// The answer, at the first of these pointers that exists.
     First(&'static [&'static str]),
-    /// The answer at this place, or else this.
+    /// The answer at this pointer, or else this literal.
     Or(&'static str, Literal),
     /// A value of the call.
     Value(&'static str),
-    /// An object of its own, when the answer has this place.
+    /// A nested object, if the answer has something at this pointer.
     Object(&'static str, &'static [Pick]),
     /// The row.
     Fixed(Literal),
 }
 
-/// A member with the name and place of one in the answer.
+/// A member with its name and its pointer into the answer.
 pub(crate) const fn pick(name: &'static str, at: &'static str) -> Pick {
     Pick { name, from: From::At(at) }
 }
 
-/// An answer in words.
+/// An answer as text.
 pub(crate) const fn told(tell: fn(&Value, &Values) -> String) -> Shape {
     Shape::Told(tell)
 }
 
-/// The totals of a list that is shown page by page (`X-WP-Total`, `X-WP-TotalPages`).
+/// The totals of a paginated list (`X-WP-Total`, `X-WP-TotalPages`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Totals {
-    /// Entries in all.
+    /// The total number of entries.
     pub(crate) entries: Option<u64>,
-    /// Pages in all.
+    /// The total number of pages.
     pub(crate) pages: Option<u64>,
 }
 
@@ -100,18 +100,18 @@ impl Totals {
 /// The answer of a call: text, structured content and a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CallAnswer {
-    /// As text.
+    /// The text.
     pub(crate) text: String,
-    /// The same as an object, where the tool has an output schema.
+    /// The same as an object, if the tool has an output schema.
     pub(crate) structured: Option<Value>,
     /// The total number of entries, if the answer's headers have it.
     pub(crate) entries: Option<u64>,
-    /// A file beside it (MCP, `BlobResourceContents`).
+    /// A file in addition to the text (MCP, `BlobResourceContents`).
     pub(crate) file: Option<Value>,
 }
 
 impl CallAnswer {
-    /// A text alone.
+    /// An answer with text only.
     pub(crate) fn text(text: String) -> Self {
         Self { text, structured: None, entries: None, file: None }
     }
@@ -120,7 +120,7 @@ impl CallAnswer {
         Self { text: pretty(&value), structured: Some(value), entries: None, file: None }
     }
 
-    /// A file: what is said of it, and itself.
+    /// An answer with a file: its description, and the file itself.
     fn file(mut found: Value) -> Self {
         let blob = found.as_object_mut().and_then(|members| members.remove("blob")).unwrap_or_default();
         let mut file = json!({"uri": found["uri"], "mimeType": found["mimeType"]});
@@ -129,16 +129,16 @@ impl CallAnswer {
     }
 }
 
-/// The manner in which one call's answer is shown.
+/// The presentation of one call's answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner {
-    /// Of all calls.
+    /// The style of all answers.
     pub(crate) answers: AnswerStyle,
     /// Shows the whole answer to this call.
     pub(crate) raw: bool,
     /// The totals from the answer's headers.
     pub(crate) totals: Totals,
-    /// In which form content is shown, where the answer has content.
+    /// The form in which content is shown, if the answer has content.
     pub(crate) content: Option<ContentFormat>,
 }
 
@@ -189,8 +189,9 @@ impl Shape {
         }
     }
 
-    /// Returns true if an answer fits this shape: a list, where a list is shown. PHP writes a list with gaps as an object
-    /// of its entries. An older site takes the end of a route for a part of a name and shows one thing instead.
+    /// Returns true if an answer fits this shape: a shape for lists needs a list. PHP writes a list with gaps as an
+    /// object of its entries. An older site reads the last segment of some routes as a part of a name, and returns a
+    /// single item instead.
     pub(super) fn is_of(&self, answer: &Value) -> bool {
         match (self, answer) {
             (Self::Listed(..) | Self::List(..), Value::Object(members)) => {
@@ -202,7 +203,7 @@ impl Shape {
     }
 
     /// Returns true if an answer contains nothing that this shape shows. A request that changes something may get an empty
-    /// answer; one that reads may not.
+    /// answer; a request that reads may not.
     pub(super) fn is_missing(&self, answer: &Value) -> bool {
         let something = answer.is_object() || answer.is_array();
         match self {
@@ -220,8 +221,9 @@ impl Shape {
         }
     }
 
-    /// The members that are shown, as WordPress's `_fields` wants them; `None` when all are. Whole members: where it fills in
-    /// content, captions and earlier versions, it takes `content.rendered` for nothing that it knows.
+    /// The members that are shown, in the form that WordPress's `_fields` requires; `None` if all are shown. Only whole
+    /// members are named: where WordPress fills in content, captions and earlier versions, it does not recognize
+    /// `content.rendered`.
     pub(super) fn fields(&self) -> Option<String> {
         let mut names: Vec<String> = Vec::new();
         match self {
@@ -229,7 +231,7 @@ impl Shape {
             Self::One(fields) | Self::List(_, fields) => {
                 names.extend(fields.split_ascii_whitespace().map(|path| head(path).to_owned()));
             }
-            // `_fields` empties an object of things by name.
+            // `_fields` empties an object of items by name.
             Self::Map(..) | Self::Whole | Self::Told(_) | Self::Made(_) | Self::File => return None,
         }
         let mut once: Vec<&str> = Vec::new();
@@ -241,8 +243,8 @@ impl Shape {
         Some(once.join(","))
     }
 
-    /// The schema of what is shown when answers are compact. Members have no types there: a call may ask for raw answers, and
-    /// plugins change what sites say.
+    /// The schema of compact answers. Members have no types there: a call may ask for raw answers, and plugins change what
+    /// sites return.
     pub(crate) fn schema(&self) -> Option<Value> {
         let list = |name: &str| {
             json!({"type": "object", "properties": {
@@ -268,7 +270,7 @@ impl Shape {
     }
 }
 
-/// The entries of a list, or of an object of things by name.
+/// The entries of a list, or of an object of items by name.
 fn rows(answer: Value) -> Vec<Value> {
     match answer {
         Value::Array(rows) => rows,
@@ -286,7 +288,7 @@ fn listed(rows: Vec<Value>, name: &str, totals: Totals) -> Value {
     Value::Object(out)
 }
 
-/// An object, as structured results have to be.
+/// An object, because structured results must be objects.
 fn object(answer: Value) -> Value {
     match answer {
         Value::Object(_) => answer,
@@ -295,7 +297,7 @@ fn object(answer: Value) -> Value {
     }
 }
 
-/// An answer with the members that say in which form its content is.
+/// An answer with the members that tell the form of its content.
 fn said_of_content(mut answer: Value, content: Option<ContentFormat>) -> Value {
     if let (Some(members), Some(format)) = (answer.as_object_mut(), content) {
         members.extend(format.members().into_iter().map(|(name, value)| (name.to_owned(), value)));
@@ -311,7 +313,7 @@ fn chosen<'a>(answer: &'a Value, fields: &str) -> Value {
     let mut out = Map::new();
     for path in fields.split_ascii_whitespace() {
         let name = head(path);
-        // Of parts with `|` between, the first that there is.
+        // `|` separates alternatives; the first existing one counts.
         let part = |value: &'a Value, parts: &str| parts.split('|').find_map(|part| value.get(part));
         let found = path.split('.').try_fold(answer, part);
         if let Some(found) = found.or_else(|| answer.get(name)) {

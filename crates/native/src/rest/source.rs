@@ -1,5 +1,5 @@
-//! Content as those who edit it see it: a call that reads asks for its source first, and a call that changes it can be refused
-//! after a look at what is there. It must not know what content looks like.
+//! Content as editors see it. A call that reads content first asks for its source. A call that changes content can be refused
+//! after a check of the current content. It must not know the format of content.
 
 use serde_json::Value;
 
@@ -16,15 +16,14 @@ const CONTEXT: &str = "context";
 pub(crate) const RENDERED: ToolArgument =
     flag("rendered", "Returns the HTML that visitors see instead of the source that editors work on.");
 
-/// Saves content whatever markup it loses.
+/// Saves content even if that loses markup.
 pub(crate) const ALLOW_MARKUP_LOSS: ToolArgument = flag(
     "allow_markup_loss",
     "Saves the content even if blocks or shortcodes of the current content would become plain HTML.",
 );
 
 impl Run<'_> {
-    /// The answer to a request for content: its source where the account may edit it, unless the call says in which form it
-    /// wants it.
+    /// The answer to a request for content: its source if the account may edit it, unless the call chooses another form.
     pub(super) async fn content(
         &mut self,
         ask: &RestRequest,
@@ -50,11 +49,11 @@ impl Run<'_> {
         Ok((answer, format))
     }
 
-    /// Looks at what the call is about to change.
+    /// Checks what the call is about to change.
     ///
     /// # Errors
-    /// When the change is refused, or nobody can look. Where the site shows nothing to this account it refuses the change
-    /// itself, in better words.
+    /// Fails if the change is refused, or the current content cannot be read. If the site hides the content from this account,
+    /// the site refuses the change itself, with a better message.
     pub(super) async fn checked(&mut self, check: &Check) -> Result<(), Trouble> {
         if !self.values.has(check.given) || self.values.flag(ALLOW_MARKUP_LOSS.name) {
             return Ok(());
@@ -67,13 +66,14 @@ impl Run<'_> {
     }
 }
 
-/// The form of the content in an answer: its source where that is there, else `otherwise`; `None` where there is no content.
+/// The form of the content in an answer: its source if the answer has it, otherwise `otherwise`; `None` if there is no
+/// content.
 fn format_of(answer: &Value, otherwise: ContentFormat) -> Option<ContentFormat> {
     let content = answer.get("content").or_else(|| answer.get("caption"))?;
     Some(if content.get("raw").is_some() { ContentFormat::Source } else { otherwise })
 }
 
-/// Returns true for an answer by which a site refuses an account or a request.
+/// Returns true if a site refused the account or the request.
 fn is_refusal(trouble: &Trouble) -> bool {
     let status =
         trouble.detail.iter().find(|(name, _)| *name == "status").and_then(|(_, value)| value.as_u64());

@@ -1,7 +1,7 @@
-//! The steps of a row, one after the other: each is a request, a file to fetch or a value to compute.
+//! The steps of a row, in order: each is a request, a file to fetch or a value to compute.
 //!
-//! A step that takes the arguments along sends each where it belongs: named in the route, in the path; else with GET and
-//! DELETE in the query, with other methods in the body.
+//! A step that takes the arguments sends each where it belongs. An argument that the route names goes into the path. The
+//! others go into the query with GET and DELETE, and into the body with other methods.
 
 use std::time::Duration;
 
@@ -16,20 +16,20 @@ use crate::tools::{Form, Literal, Trouble, Values};
 pub(crate) enum Step {
     /// A request.
     Ask(RestRequest),
-    /// A file, for a request behind it.
+    /// A file for a later request.
     File(FileFrom),
-    /// A look at what a request behind it would change.
+    /// A check of what a later request would change.
     Check(Check),
-    /// A request whose route and method the call says.
+    /// A request whose route and method the call chooses.
     Open(CallerRequest),
-    /// A value of this name, made of those that there are; `None` makes none.
+    /// Sets a value of this name, computed from the existing ones; `None` sets nothing.
     Make(&'static str, fn(&Values) -> Result<Option<Value>, Trouble>),
 }
 
-/// A request that the call says: names of arguments.
+/// A request that the call chooses, as names of arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallerRequest {
-    /// The name of the place that it goes to.
+    /// The name of the target place.
     pub(crate) base: &'static str,
     /// Its method.
     pub(crate) method: &'static str,
@@ -48,9 +48,10 @@ pub(crate) struct RestRequest {
     pub(crate) when: StepCondition,
     /// Its method.
     pub(crate) verb: Verb,
-    /// The name of the place that it goes to.
+    /// The name of the target place.
     pub(crate) base: &'static str,
-    /// The path behind the place's URL, with `{NAME}` for values, and `{*NAME}` for those that may be several segments.
+    /// The path relative to the place's URL, with `{NAME}` for values, and `{*NAME}` for values that may have several
+    /// segments.
     pub(crate) route: &'static str,
     /// Sends the call's arguments along.
     pub(crate) takes_arguments: bool,
@@ -60,24 +61,24 @@ pub(crate) struct RestRequest {
     pub(crate) encoding: Encoding,
     /// Values of its answer that later steps need.
     pub(crate) binds: &'static [Bind],
-    /// The time for which its answer may be cached, if answers are.
+    /// The time for which its answer may be cached, if there is a cache.
     pub(crate) keep: Duration,
-    /// Its effect, if its method suggests another one.
+    /// Its effect, if its method suggests a different one.
     pub(crate) acts_as: Verb,
-    /// Takes its answer as a file rather than as JSON.
+    /// Reads its answer as a file rather than as JSON.
     pub(crate) brings_file: bool,
-    /// Shows content in its answer as its source, where the caller may edit it.
+    /// Shows content in its answer as source, if the caller may edit it.
     pub(crate) shows_content: bool,
 }
 
-/// A look at what a call is about to change, which may refuse the change.
+/// A check of what a call is about to change, which may refuse the change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Check {
-    /// The request that shows what is there.
+    /// The request that reads the current state.
     pub(crate) ask: RestRequest,
-    /// The argument that makes the look necessary.
+    /// The argument that makes the check necessary.
     pub(crate) given: &'static str,
-    /// Refuses the change, with the reason.
+    /// Refuses the change and gives the reason.
     pub(crate) judge: fn(&Value, &Values) -> Result<(), Trouble>,
 }
 
@@ -86,17 +87,17 @@ pub(crate) struct Check {
 pub(crate) enum StepCondition {
     /// Always.
     Always,
-    /// If there is this value.
+    /// The value exists.
     Given(&'static str),
-    /// If there is no such value.
+    /// The value does not exist.
     Absent(&'static str),
-    /// If this value consists of digits.
+    /// The value consists of digits.
     Digits(&'static str),
-    /// If this value does not consist of digits.
+    /// The value does not consist of digits.
     Words(&'static str),
-    /// If the value equals this word.
+    /// The value equals this word.
     Is(&'static str, &'static str),
-    /// If the value does not equal this word.
+    /// The value does not equal this word.
     IsNot(&'static str, &'static str),
 }
 
@@ -105,13 +106,13 @@ pub(crate) enum StepCondition {
 pub(crate) enum Encoding {
     /// As a JSON object.
     Json,
-    /// As a form of parts, without a file.
+    /// As a multipart form, without a file.
     Form,
-    /// As a form of parts, with the file under this name.
+    /// As a multipart form, with the file under this name.
     File(&'static str),
 }
 
-/// Something that goes along with a request.
+/// A field that is sent with a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
     /// Its name in the request.
@@ -127,19 +128,19 @@ pub(crate) struct Field {
 pub(crate) enum FieldSource {
     /// The row.
     Fixed(Literal),
-    /// A value of the call, or one that a step before found; left out when there is none.
+    /// A value of the call, or of an earlier step; left out if it does not exist.
     Value(&'static str),
     /// A secret that the place holds under this name.
     Secret(&'static str),
 }
 
-/// Something of an answer that later steps need.
+/// A part of an answer that later steps need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bind {
     /// The name of the value.
     pub(crate) name: &'static str,
-    /// Its JSON Pointer (RFC 6901). `*` stands for each element of a list, which gives a list; of pointers separated by
-    /// `|`, the first that there is.
+    /// Its JSON Pointer (RFC 6901). `*` stands for each element of a list, and yields a list. `|` separates
+    /// alternatives, of which the first existing one counts.
     pub(crate) at: &'static str,
     /// The consequence if it is missing.
     pub(crate) missing: Missing,
@@ -148,7 +149,7 @@ pub(crate) struct Bind {
 /// The consequences of a missing value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Missing {
-    /// The call fails, in these words.
+    /// The call fails with this message.
     Trouble(&'static str),
     /// Nothing.
     Nothing,
@@ -173,7 +174,7 @@ const fn ask(verb: Verb, base: &'static str, route: &'static str) -> RestRequest
     }
 }
 
-/// A request that reads content, as its source where the account may edit it.
+/// A request that reads content, as source if the account may edit it.
 pub(crate) const fn content(base: &'static str, route: &'static str) -> RestRequest {
     RestRequest { shows_content: true, ..get(base, route) }
 }
@@ -183,7 +184,7 @@ pub(crate) const fn get(base: &'static str, route: &'static str) -> RestRequest 
     ask(Verb::Get, base, route)
 }
 
-/// A request that makes something.
+/// A request that creates something.
 pub(crate) const fn post(base: &'static str, route: &'static str) -> RestRequest {
     ask(Verb::Post, base, route)
 }
@@ -198,17 +199,17 @@ pub(crate) const fn patch(base: &'static str, route: &'static str) -> RestReques
     ask(Verb::Patch, base, route)
 }
 
-/// A request that changes something, with the method that passes everywhere.
+/// A request that changes something, with the method that all servers let through.
 pub(crate) const fn edit(base: &'static str, route: &'static str) -> RestRequest {
     RestRequest { acts_as: Verb::Patch, ..ask(Verb::Post, base, route) }
 }
 
-/// A request that has something worked out, and changes nothing.
+/// A request that computes something, and changes nothing.
 pub(crate) const fn query(base: &'static str, route: &'static str) -> RestRequest {
     RestRequest { acts_as: Verb::Get, ..ask(Verb::Post, base, route) }
 }
 
-/// A request that removes something for good, where a service wants to be told so.
+/// A request that removes something permanently, for services that require an explicit flag for that.
 pub(crate) const fn purge(base: &'static str, route: &'static str) -> RestRequest {
     delete(base, route).with(FOR_GOOD)
 }
@@ -220,77 +221,77 @@ pub(crate) const fn delete(base: &'static str, route: &'static str) -> RestReque
     ask(Verb::Delete, base, route)
 }
 
-/// A field that the row says.
+/// A field with a value from the row.
 pub(crate) const fn fixed(name: &'static str, literal: Literal) -> Field {
     Field { name, source: FieldSource::Fixed(literal), form: Form::Plain }
 }
 
-/// A field with a value of the call, or of a step before.
+/// A field with a value of the call, or of an earlier step.
 pub(crate) const fn value(name: &'static str, from: &'static str, form: Form) -> Field {
     Field { name, source: FieldSource::Value(from), form }
 }
 
 impl RestRequest {
-    /// Only then.
+    /// Sets the condition.
     pub(crate) const fn when(mut self, when: StepCondition) -> Self {
         self.when = when;
         self
     }
 
-    /// Without the call's arguments.
+    /// Leaves out the call's arguments.
     pub(crate) const fn alone(mut self) -> Self {
         self.takes_arguments = false;
         self
     }
 
-    /// With these, too.
+    /// Adds these fields.
     pub(crate) const fn with(mut self, fields: &'static [Field]) -> Self {
         self.fields = fields;
         self
     }
 
-    /// With its body written so.
+    /// Sets the encoding of its body.
     pub(crate) const fn encoded(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;
         self
     }
 
-    /// Later steps need this.
+    /// Sets the values that later steps need.
     pub(crate) const fn binds(mut self, binds: &'static [Bind]) -> Self {
         self.binds = binds;
         self
     }
 
-    /// Its answer is a file.
+    /// Marks its answer as a file.
     pub(crate) const fn bringing_file(mut self) -> Self {
         self.brings_file = true;
         self
     }
 
-    /// Its answer may be kept so many seconds.
+    /// Allows caching its answer for this many seconds.
     pub(crate) const fn keep(mut self, seconds: u64) -> Self {
         self.keep = Duration::from_secs(seconds);
         self
     }
 
-    /// As a step.
+    /// The request as a step.
     pub(crate) const fn step(self) -> Step {
         Step::Ask(self)
     }
 }
 
 impl Step {
-    /// Returns true for a request whose answer has content that may be edited.
+    /// Returns true if the request's answer has content that may be edited.
     pub(crate) fn shows_content(&self) -> bool {
         matches!(self, Self::Ask(ask) if ask.shows_content)
     }
 
-    /// Returns true for a look that may refuse a change.
+    /// Returns true if the step is a check that may refuse a change.
     pub(crate) fn is_check(&self) -> bool {
         matches!(self, Self::Check(_))
     }
 
-    /// The effect of a request: its method, unless the row says otherwise.
+    /// The effect of a request: its method, unless the row sets another one.
     pub(crate) fn verb(&self) -> Option<Verb> {
         match self {
             Self::Ask(ask) => Some(ask.acts_as),

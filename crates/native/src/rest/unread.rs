@@ -1,5 +1,5 @@
-//! Answers that say success and are no JSON: what they are, in words that lead to the reason. It must not know what a
-//! particular service does; it asks the places for that.
+//! Answers with a success status that are not JSON: their kind, in a message that leads to the cause. It must not
+//! know any particular service; the places give the causes that are specific to one.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::html;
 pub(crate) enum UnreadableKind {
     /// A page for people.
     Page,
-    /// JSON, and other text before it.
+    /// JSON after other text.
     Noise,
     /// Compressed data.
     Packed,
@@ -18,15 +18,15 @@ pub(crate) enum UnreadableKind {
     Other,
 }
 
-/// A mark that some editors leave before a text (RFC 8259, 8.1: it may be passed over).
+/// A byte order mark, which some editors put before a text (RFC 8259, 8.1 allows readers to ignore it).
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The first bytes of compressed answers (RFC 1952).
 const GZIP: &[u8] = b"\x1F\x8B";
-/// Bytes that are looked at, and characters that are shown.
+/// The number of bytes that are examined, and of characters that are shown.
 const LOOKED_AT: usize = 4096;
 const SHOWN: usize = 200;
 
-/// An answer's JSON; null for an answer with nothing in it, `None` when it is something else.
+/// An answer's JSON: null for an empty answer, `None` for anything else that is not JSON.
 pub(crate) fn json(body: &[u8]) -> Option<Value> {
     let mut body = body.trim_ascii();
     while let Some(rest) = body.strip_prefix(MARK) {
@@ -46,7 +46,7 @@ pub(super) fn kind(body: &[u8]) -> UnreadableKind {
     if ["<!doctype", "<html", "<head", "<?xml"].into_iter().any(begins) {
         return UnreadableKind::Page;
     }
-    // What notices are about comes before the answer, never behind it.
+    // Notices are printed before the answer, never after it.
     let ends = matches!(body.last(), Some(b'}' | b']'));
     if ends && !body.starts_with(b"{") && !body.starts_with(b"[") {
         UnreadableKind::Noise

@@ -1,10 +1,10 @@
-//! The trouble with answers that are no JSON. It must not know what was asked.
+//! Failures for answers that are not JSON. It must not know what was requested.
 
 use super::place::RequestTargets;
 use super::unread::{UnreadableKind, beginning, kind};
 use crate::tools::{Condition, Trouble};
 
-/// The trouble with it; `writes` when the request was to change something.
+/// The failure for such an answer; `writes` is true if the request was meant to change something.
 pub(super) fn trouble(places: &dyn RequestTargets, body: &[u8], writes: bool) -> Trouble {
     let kind = kind(body);
     let hint = places.unread(kind);

@@ -1,14 +1,14 @@
-//! URLs of places, written in one way. They must not know what is there.
+//! URLs of places in canonical form. It must not know what the URLs lead to.
 
 /// The longest URL of a place, in bytes.
 const LONGEST_URL: usize = 2000;
 
-/// A base URL as it was configured or sent: `http` or `https`, a host, perhaps a port and a path; no account, query or
-/// fragment, and only characters that a URL may have. Blanks around it and slashes at its end are left out, and its host is
-/// written in one way.
+/// A base URL from the configuration or a request: `http` or `https`, a host, and optionally a port and a path. It has no
+/// account, query or fragment, and only characters that a URL may contain. Surrounding blanks and trailing slashes are
+/// removed, and its host is put into canonical form.
 ///
 /// # Errors
-/// What is wrong with it, in words that do not repeat it.
+/// The fault, in a message that does not repeat the URL.
 pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     let text = text.trim().trim_end_matches('/');
     let (scheme, behind) = text.split_once("://").ok_or("the URL must begin with http:// or https://")?;
@@ -23,16 +23,14 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     let fits =
         |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}');
     if !behind.chars().all(fits) {
-        return Err(
-            "the URL has characters that URLs do not have; international names are written in their ASCII form",
-        );
+        return Err("the URL contains invalid characters; write international names in their ASCII form");
     }
     if behind.contains(['?', '#']) {
-        return Err("the URL must have no query and no fragment");
+        return Err("the URL must not have a query or a fragment");
     }
     let (authority, path) = behind.find('/').map_or((behind, ""), |at| behind.split_at(at));
     if authority.contains('@') {
-        return Err("the URL must name no account: it is given beside the URL");
+        return Err("the URL must not contain a user name or a password: give them separately");
     }
     let host = authority.strip_prefix('[').map_or_else(
         || authority.split(':').next().unwrap_or_default(),
@@ -40,13 +38,13 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     );
     let in_authority = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
     if host.is_empty() || !authority.chars().all(in_authority) {
-        return Err("the URL names no host");
+        return Err("the URL has no host");
     }
     if !has_port(authority) {
         return Err("the URL's port is invalid: write a number from 1 to 65535");
     }
     if path.split('/').any(|part| matches!(part, "." | "..")) {
-        return Err("the URL's path must not go up");
+        return Err("the URL's path must not contain . or .. segments");
     }
     Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
 }
@@ -64,9 +62,8 @@ pub(super) fn has_port(authority: &str) -> bool {
     }
 }
 
-/// A host and its port in the one way in which they are written here, so that what is counted by them is counted together:
-/// in small letters, without the dot behind a whole name (RFC 1034, 3.1) and the port that the scheme has anyway (RFC 3986,
-/// 6.2.3).
+/// A host and its port in canonical form, so that limits per host count all spellings together: in lower case, without the
+/// final dot of a fully qualified name (RFC 1034, 3.1) and without the scheme's default port (RFC 3986, 6.2.3).
 pub(super) fn canonical(scheme: &str, authority: &str) -> String {
     let authority = authority.to_ascii_lowercase();
     let port_at = authority.rfind(']').map_or(0, |end| end + 1);

@@ -1,4 +1,4 @@
-//! Running a tool's steps: what is sent, how often, and what becomes of the answers.
+//! Running a tool's steps: the requests, their attempts, and the use of their answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,21 +19,21 @@ use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpRespons
 use crate::server::Mapped;
 use crate::tools::{Condition, ToolArgument, Trouble, Values};
 
-/// The first wait before a request is sent again; each further one is twice as long.
+/// The first pause before a request is sent again; each further pause is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest wait.
+/// The longest pause.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The limits of requests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestLimits {
-    /// For one request, with all its attempts.
+    /// The deadline of one request, including all its attempts.
     pub(crate) patience: Duration,
-    /// Bytes of an answer.
+    /// The largest answer, in bytes.
     pub(crate) answer: usize,
-    /// Bytes of a file.
+    /// The largest file, in bytes.
     pub(crate) file: usize,
-    /// The number of attempts of a request that finds no connection.
+    /// The number of attempts for a request that finds no connection.
     pub(crate) attempts: u32,
     /// Allows fetching files from private addresses.
     pub(crate) private_files: bool,
@@ -51,15 +51,15 @@ impl Default for RequestLimits {
     }
 }
 
-/// The world as tools that send requests see it.
+/// The environment of tools that send requests.
 pub(crate) struct World {
-    /// The way out.
+    /// The client that sends requests.
     pub(crate) http: Arc<dyn HttpClient>,
     /// The services.
     pub(crate) places: Box<dyn RequestTargets>,
     /// Its limits.
     pub(crate) limits: RequestLimits,
-    /// Answers that are kept.
+    /// The cache of answers.
     pub(crate) cache: Option<Cache>,
     /// The presentation of answers.
     pub(crate) answers: AnswerStyle,
@@ -72,10 +72,10 @@ pub(super) struct Run<'a> {
     pub(super) values: Values,
     pub(super) mapped: Option<&'a Mapped>,
     file: Option<FileData>,
-    /// The members that an answer is asked for, where it is shown in part.
+    /// The members to ask for, if the answer is shown in part.
     fields: Option<String>,
-    /// Accepts an empty answer: WordPress sends `null` so (`WP_REST_Server::serve_request`), which only what
-    /// is shown as it comes can mean.
+    /// Accepts an empty answer. WordPress sends `null` as an empty answer (`WP_REST_Server::serve_request`),
+    /// and `null` can be a valid value only if the answer is shown unchanged.
     may_be_blank: bool,
     totals: Totals,
 }
@@ -84,10 +84,10 @@ pub(super) struct Run<'a> {
 pub(crate) const RAW: &str = "raw";
 
 impl World {
-    /// Takes the steps; the result.
+    /// Runs the steps and returns the result.
     ///
     /// # Errors
-    /// The first trouble, which ends the call.
+    /// The first failure, which ends the call.
     pub(crate) async fn run(
         &self,
         arguments: &'static [ToolArgument],
@@ -133,7 +133,7 @@ impl World {
         }
         if !shape.is_of(&last) {
             let words =
-                "the site answered with one thing where several were asked for: it may be too old for this";
+                "the site returned a single item instead of a list: it may be too old for this request";
             return Err(Trouble::new(Condition::UpstreamError, words));
         }
         let totals = run.totals;
@@ -141,12 +141,12 @@ impl World {
         Ok(CallAnswer { entries: totals.entries, ..shown })
     }
 
-    /// Returns true if requests have a destination without a call naming one.
+    /// Returns true if requests have a destination even if the call names none.
     pub(crate) fn knows_its_place(&self) -> bool {
         self.places.place("index", &Values::default(), None).is_ok()
     }
 
-    /// Sends a request; once more when it found no connection, as long as there is time.
+    /// Sends a request; sends it again if it found no connection and there is still time.
     pub(super) async fn sent(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpFault> {
         let end = self.http.now() + self.limits.patience;
         let (mut wait, mut left) = (FIRST_WAIT, self.limits.attempts);
@@ -185,7 +185,7 @@ impl Run<'_> {
         }
     }
 
-    /// The answer to a request that the call says, where that is allowed.
+    /// The answer to a request that the call chooses, if it is allowed.
     async fn opened(&mut self, open: &CallerRequest) -> Result<Value, Trouble> {
         let places = &self.world.places;
         let (verb, route) = open::wanted(open, &self.values)?;
@@ -236,7 +236,7 @@ impl Run<'_> {
         places.refused(base, &answer).map_or(Ok(answer), Err)
     }
 
-    /// The body of a successful answer, kept or new, and what its head says of a list.
+    /// The body of a successful answer, cached or new, and the totals of a list from its headers.
     async fn body(
         &self,
         (base, verb, keep): (&'static str, Verb, Duration),
@@ -264,7 +264,8 @@ impl Run<'_> {
         Ok((response.body, totals))
     }
 
-    /// A successful answer; asked for once more where the first one may come from doubted credentials.
+    /// A successful answer. The request is repeated if the first answer may be due to credentials that have
+    /// become invalid.
     pub(super) async fn response(
         &self,
         base: &'static str,
@@ -288,7 +289,8 @@ impl Run<'_> {
         redirect(places, url, response).unwrap_or_else(|| places.trouble(base, response))
     }
 
-    /// Notes what later steps need; the answer to end with when it is not there and the row says so.
+    /// Stores the values that later steps need. If a value is missing and the row gives an answer for that
+    /// case, returns that answer, which ends the call.
     fn bound(&mut self, binds: &[Bind], answer: &Value) -> Result<Option<Value>, Trouble> {
         for bind in binds {
             match (found(answer, bind.at), bind.missing) {
@@ -304,7 +306,7 @@ impl Run<'_> {
     }
 }
 
-/// The value at the first of the places; with `*`, of each element.
+/// The value at the first existing pointer; with `*`, the values of all elements.
 fn found(answer: &Value, at: &str) -> Option<Value> {
     at.split('|').find_map(|at| found_at(answer, at))
 }
@@ -316,24 +318,24 @@ fn found_at(answer: &Value, at: &str) -> Option<Value> {
     (!values.is_empty()).then_some(Value::Array(values))
 }
 
-/// An answer that says success, and nothing else.
+/// The failure for an answer that has a success status and no content.
 fn swallowed() -> Trouble {
-    let words = "the answer says success and has nothing of what was asked for in it: something swallows answers there, such as \
-                 an error that nobody is shown, a cache or a firewall";
+    let words = "the answer reports success but contains none of the requested data: a hidden error, a cache or a firewall at \
+                 the site may have removed it";
     Trouble::new(Condition::UpstreamError, words)
 }
 
-/// Requests with credentials follow no redirects: where they lead nobody has configured.
+/// Requests with credentials follow no redirects, because the target of a redirect is not configured.
 fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> Option<Trouble> {
     let to = (300..400).contains(&response.status).then(|| response.header("location")).flatten()?;
     let to: String = to.chars().filter(|c| !c.is_control()).take(200).collect();
     let to = to.split('?').next().unwrap_or_default();
-    let why = places.redirected(url, to).unwrap_or("configure the address that it really has");
+    let why = places.redirected(url, to).unwrap_or("configure its actual address");
     let words = format!("the server redirects to {to}: {why}");
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
-/// The trouble for a request without an answer. One that `writes` may have been executed.
+/// The failure for a request without an answer. If it `writes`, it may have been executed.
 pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
     let done = if writes { "; the request may have been executed nevertheless" } else { "" };
     let said = &fault.message;

@@ -1,5 +1,5 @@
-//! A call of a tool of the table: which one, with which values, and what rules about arguments have to know of them. It must
-//! not know what the tool does.
+//! A call of a tool of the table: the tool, its values, and what rules about arguments need to know about them. It must not
+//! know the action of the tool.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::arguments::values::Values;
 use crate::rest::settled;
 use crate::unknown::{self, CALL_ID, UnknownArguments, is_injected};
 
-/// Arguments as they are read here. What is a number beyond all, or half a character, is JSON all the same.
+/// The arguments as they are read here. Numbers out of range and lone surrogates are still valid JSON.
 fn object(written: &[u8]) -> Result<Map<String, Value>, Trouble> {
     serde_json::from_slice(written).map_err(|e| match written.first() {
         Some(b'{') => {
@@ -27,7 +27,7 @@ fn object(written: &[u8]) -> Result<Map<String, Value>, Trouble> {
     })
 }
 
-/// The fault of a call with arguments that are none of these rows, or with objects that have other members than theirs.
+/// The fault of a call with arguments that match none of these rows, or with objects whose members a row does not list.
 fn unknown_of<'r>(
     given: &Map<String, Value>,
     rows: impl Iterator<Item = &'r ToolArgument> + Clone,
@@ -45,7 +45,7 @@ fn unknown_of<'r>(
 }
 
 impl ToolServerState {
-    /// The tool that is called, and its values.
+    /// The called tool and its values.
     pub(super) fn begun(&self, request: &Frame) -> Result<(&'static ToolRow, Values), Trouble> {
         let words = |e: &dyn fmt::Display| Trouble::new(Condition::UnknownTool, e.to_string());
         let span = request.param("name").map_err(|e| words(&e))?;
@@ -70,7 +70,7 @@ impl ToolServerState {
         Ok((tool, values))
     }
 
-    /// The values of a call; every fault of its arguments in one text.
+    /// The values of a call. If arguments are invalid, one message lists every fault.
     fn values(&self, given: &Map<String, Value>, tool: &ToolRow) -> Result<Values, Trouble> {
         let (policy, more) = (self.family.policy, more_of(tool, self.compact));
         let read = read(given, tool.arguments, policy).and_then(|mut values| {
@@ -93,15 +93,15 @@ impl ToolServerState {
         }
     }
 
-    /// The same for those who ask before a call. A tool that is found at the site says nothing of it here.
+    /// The same check for callers that ask before a call. For a tool that was found at the site, it returns nothing here.
     pub(super) fn unknown_arguments(&self, name: &str, arguments: &[u8]) -> Option<String> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         self.unknown_of(&serde_json::from_slice(arguments).ok()?, tool)
     }
 
-    /// For the call of a tool that is found at the site, that of a tool of the table. What clients add to arguments is for
-    /// none of them; where the tools were not listed yet, so that it is not known what they have, only what surely is no
-    /// argument is taken out.
+    /// The call of a tool of the table that replaces a call of a tool that was found at the site. Arguments that clients
+    /// add are not meant for these tools. If the tools have not been listed yet, their arguments are unknown; then only
+    /// members that certainly are not arguments are removed.
     fn found_call(&self, name: &str, given: &Map<String, Value>) -> Option<FoundCall> {
         let (found, kept, _) = self.found.as_ref()?;
         if self.unknown == UnknownArguments::Ignore || !given.keys().any(|key| is_injected(key)) {
@@ -116,7 +116,7 @@ impl ToolServerState {
     pub(super) fn readings(&self, name: &str, arguments: &[u8]) -> Vec<String> {
         let Some(tool) = self.tools.iter().find(|tool| tool.name == name) else { return Vec::new() };
         let Ok(given) = serde_json::from_slice::<Map<String, Value>>(arguments) else { return Vec::new() };
-        // What goes on as it is, is bent by the place where it goes.
+        // Arguments that are passed on unchanged are converted by the service that receives them.
         let policies: &[Policy] = match &self.family.policy {
             Policy::Loose => &[Policy::Loose, Policy::Lenient],
             policy => std::slice::from_ref(policy),

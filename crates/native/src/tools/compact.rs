@@ -1,5 +1,5 @@
-//! Compact answers, which show a part of what a site gives: the arguments by which a call gets more, and the schema of such
-//! answers. It must not know a tool.
+//! Compact answers, which show a part of what a site returns: the arguments by which a call gets more, and the schema of
+//! such answers. It must not know any tool.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ use crate::rest::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, RAW, RENDERED
 
 /// The argument of tools whose answers are shown in part.
 const WHOLE: &[ToolArgument] = &[AS_GIVEN];
-/// The same of tools that read content which may be edited, and of those that change it.
+/// The same for tools that read editable content, and for tools that change it.
 const READS_CONTENT: &[ToolArgument] = &[AS_GIVEN, RENDERED];
 const CHANGES_CONTENT: &[ToolArgument] = &[AS_GIVEN, ALLOW_MARKUP_LOSS];
 const AS_GIVEN: ToolArgument = flag(RAW, "Return the site's answer unchanged, with all of its members.");
 
-/// The arguments that a tool takes beside its own.
+/// The arguments that a tool takes in addition to its own.
 pub(super) fn more_of(tool: &ToolRow, compact: bool) -> &'static [ToolArgument] {
     match tool.act {
         Act::Rest(_, Shape::Told(_) | Shape::Made(_) | Shape::File) | Act::Local(_) => &[],
@@ -25,7 +25,7 @@ pub(super) fn more_of(tool: &ToolRow, compact: bool) -> &'static [ToolArgument] 
     }
 }
 
-/// The schema of a tool's answers, where they are structured.
+/// The schema of a tool's answers, if they are structured.
 pub(super) fn output_of(tool: &ToolRow, compact: bool) -> Option<Value> {
     match &tool.act {
         Act::Rest(steps, shape) if compact => {

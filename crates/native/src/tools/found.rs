@@ -1,4 +1,4 @@
-//! Tools that a server finds at the place that it asks, beside those of its table.
+//! Tools that a server finds at the place that it asks, in addition to those of its table.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,18 +9,18 @@ use crate::arguments::argument::ToolArgument;
 use crate::arguments::values::Values;
 use crate::rest::{Shape, Step, World};
 
-/// The finder of a site's own tools: the request that lists them, and the calls that they become.
+/// The finder of a site's own tools: the request that lists them, and the calls that they are translated to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolFinder {
     /// The arguments of the request: `page` and `per_page`.
     pub(crate) arguments: &'static [ToolArgument],
     /// The request for one page of them.
     pub(crate) steps: &'static [Step],
-    /// The answer, made into an object with the list `items`.
+    /// The shape of the answer: an object with the list `items`.
     pub(crate) shape: Shape,
-    /// An entry as a tool, and whether that only reads; `None` when it can be none.
+    /// An entry as a tool, and true if it only reads; `None` if it cannot be a tool.
     pub(crate) described: fn(&Value) -> Option<(Value, bool)>,
-    /// For the call of such a tool, that of a tool of the table; `None` when the name is none of these.
+    /// The call of a tool of the table that replaces a call of such a tool; `None` if the name is not one of them.
     pub(crate) called: fn(&str, &Map<String, Value>) -> Option<FoundCall>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) type FoundCall = (&'static str, Map<String, Value>);
 
 /// The time for which found tools are valid.
 const KEPT: Duration = Duration::from_mins(5);
-/// The pause after a place could not be asked or had no tools: a list waits for its answer.
+/// The pause after a failed request or an empty list: listing the tools has to wait for the place's answer.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
 const PAGES: i64 = 5;
 const PER_PAGE: i64 = 100;
@@ -56,8 +56,8 @@ impl FoundTools {
 type Tools = Arc<Vec<Value>>;
 
 impl ToolFinder {
-    /// The tools that there are now; none when the place cannot be asked. Those that change something are left out where
-    /// only reading is wanted.
+    /// The tools that exist now; none if the place cannot be asked. Tools that change something are left out if only
+    /// reading is allowed.
     pub(super) async fn tools(&self, world: &World, kept: &FoundTools, only_reads: bool) -> Tools {
         let now = world.http.now();
         let old = kept.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -71,7 +71,7 @@ impl ToolFinder {
             values.set("per_page", Value::from(PER_PAGE));
             let answer = world.run(self.arguments, (self.steps, &self.shape), values, None).await;
             let Ok(shown) = answer else {
-                // What was there before is better than nothing; where nothing was, the place has none of these.
+                // The previous tools are better than none; if there were none, the place has no such tools.
                 let tools = old.map(|(_, tools)| tools).unwrap_or_default();
                 kept.put(world.http.now() + LEFT_ALONE, &tools);
                 return tools;

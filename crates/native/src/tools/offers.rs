@@ -1,4 +1,5 @@
-//! The offers of a server of tools beside tools: resources, each read by a request, and prompts, each a text with places.
+//! Resources and prompts of a server of tools: each resource is read by a request, and each prompt is a text with
+//! placeholders.
 
 use bytes::Bytes;
 use proto::era::Era;
@@ -15,13 +16,13 @@ use crate::server::{Mapped, NativeRefusal};
 /// Resources and prompts of a server of tools.
 #[derive(Debug)]
 pub(crate) struct OfferTable {
-    /// Resources and templates of resources.
+    /// Resources and resource templates.
     pub(crate) resources: &'static [ResourceRow],
     /// Prompts.
     pub(crate) prompts: &'static [Prompt],
 }
 
-/// A resource, or with a `{name}` at the end of its URI a template of resources.
+/// A resource; if its URI ends with `{name}`, a resource template.
 #[derive(Debug)]
 pub(crate) struct ResourceRow {
     /// Its URI.
@@ -36,24 +37,25 @@ pub(crate) struct ResourceRow {
     pub(crate) steps: &'static [Step],
     /// The shape in which the answer is shown.
     pub(crate) shape: Shape,
-    /// The request for what may stand in the place, given the beginning of it as `typed`: the answer's values as `values`.
+    /// The request for completions of the variable, whose typed beginning is `typed`; the answer contains the values as
+    /// `values`.
     pub(crate) completes: Option<(&'static [Step], Shape)>,
 }
 
-/// A prompt: a text with `{name}` where arguments go.
+/// A prompt: a text with `{name}` in place of arguments.
 #[derive(Debug)]
 pub(crate) struct Prompt {
     /// Its name.
     pub(crate) name: &'static str,
     /// Its description.
     pub(crate) about: &'static str,
-    /// Its arguments: a name, what it is, and what stands for it; one without that is required.
+    /// Its arguments: a name, a description, and a default; an argument without a default is required.
     pub(crate) arguments: &'static [(&'static str, &'static str, Option<&'static str>)],
     /// The text.
     pub(crate) text: &'static str,
 }
 
-/// Values that one completion shows (MCP, `completion/complete`).
+/// The largest number of values in one completion (MCP, `completion/complete`).
 const MOST_VALUES: usize = 100;
 /// The longest argument of a prompt, in bytes.
 const LONGEST: usize = 100_000;
@@ -63,7 +65,7 @@ impl ResourceRow {
         self.uri.split_once('{').map(|(_, rest)| rest.trim_end_matches('}'))
     }
 
-    /// The value of the template's variable, if this is the resource of a URI.
+    /// The value of the template's variable, if the URI names this resource.
     fn fits(&self, uri: &str) -> Option<Values> {
         let mut values = Values::default();
         match (self.place(), self.uri.split_once('{')) {
@@ -100,7 +102,7 @@ impl OfferTable {
     /// The members of the result of `resources/read`.
     ///
     /// # Errors
-    /// For a resource that there is not, with the era's code and the URI in `data`; else what the site says.
+    /// Fails if the resource does not exist, with the era's code and the URI in `data`; otherwise the site's error.
     pub(super) async fn read(
         &self,
         uri: &str,
@@ -131,7 +133,7 @@ impl OfferTable {
     /// The members of the result of `completion/complete`.
     ///
     /// # Errors
-    /// When there is no such template, prompt or argument; what the site says.
+    /// Fails if there is no such template, prompt or argument; otherwise the site's error.
     pub(super) async fn complete(
         &self,
         asked: &Completion,
@@ -164,7 +166,7 @@ impl OfferTable {
                 return Err(NativeRefusal::params("\"ref.type\" must be \"ref/prompt\" or \"ref/resource\""));
             }
         };
-        // The service may have more than it has said.
+        // The service may have more values than it returned.
         let total = entries.unwrap_or_default().max(values.len() as u64);
         let shown: Vec<Value> = values.into_iter().take(MOST_VALUES).collect();
         let more = total > shown.len() as u64;
@@ -188,7 +190,7 @@ impl OfferTable {
     /// The members of the result of `prompts/get`.
     ///
     /// # Errors
-    /// When there is no such prompt, or an argument is missing, no text or too long.
+    /// Fails if there is no such prompt, or an argument is missing, not a text or too long.
     pub(super) fn prompt(&self, request: &Frame) -> Result<String, NativeRefusal> {
         let name = text_of(request, "name")?;
         let prompt = self.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
@@ -212,7 +214,7 @@ impl OfferTable {
                     )));
                 }
             };
-            // Clients send an empty one for what their user has not filled in.
+            // Clients send an empty text for an argument that their user has not filled in.
             let text = match default {
                 Some(default) if text.is_empty() => *default,
                 None if text.is_empty() => {
@@ -228,7 +230,7 @@ impl OfferTable {
     }
 }
 
-/// The text with what stands in its places; what stands there is not looked at again.
+/// The text with its placeholders replaced; inserted text is not searched for placeholders again.
 fn filled(text: &str, texts: &[(&str, String)]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -262,10 +264,10 @@ pub(super) struct Completion {
 }
 
 impl Completion {
-    /// As a request says it.
+    /// Reads the parameters of a request.
     ///
     /// # Errors
-    /// When the request does not say it.
+    /// Fails if a parameter is missing or invalid.
     pub(super) fn of(request: &Frame) -> Result<Self, NativeRefusal> {
         let (reference, argument) = (object(request, "ref")?, object(request, "argument")?);
         let kind = member(request, &reference, "type")?;
@@ -282,7 +284,7 @@ impl Completion {
 /// A required string of `params`.
 ///
 /// # Errors
-/// When it is not there.
+/// Fails if it is missing.
 pub(super) fn text_of(request: &Frame, key: &'static str) -> Result<String, NativeRefusal> {
     let span = request.param(key).map_err(|e| NativeRefusal::params(e.to_string()))?;
     let text = span.and_then(|span| request.string(span)).map(std::borrow::Cow::into_owned);

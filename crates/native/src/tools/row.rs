@@ -1,4 +1,4 @@
-//! A tool as a row: what is read about it, its arguments, and what a call does.
+//! A tool as a row: its texts for readers, its arguments, and the action of a call.
 
 use crate::arguments::argument::ToolArgument;
 use crate::arguments::trouble::Trouble;
@@ -30,24 +30,24 @@ pub(crate) struct ToolRow {
 pub(crate) enum Act {
     /// It computes an answer.
     Local(fn(&Values) -> Result<String, Trouble>),
-    /// It sends requests, and answers with what the last of them brought, in a shape.
+    /// It sends requests, and answers with the last answer, in a shape.
     Rest(&'static [Step], Shape),
 }
 
 /// The effect of a tool on the world (MCP, `ToolAnnotations`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Nothing; it computes.
+    /// Nothing; it reads.
     Computes,
     /// Nothing; it asks.
     Reads,
     /// It adds something each time.
     Adds,
-    /// It changes something; again changes nothing more.
+    /// It changes something; repeating it changes nothing more.
     Changes,
-    /// It changes something to and fro.
+    /// It switches something back and forth.
     Toggles,
-    /// It removes something; again removes nothing more.
+    /// It removes something; repeating it removes nothing more.
     Removes,
 }
 
@@ -87,13 +87,13 @@ pub(crate) const fn titled(
 }
 
 impl ToolRow {
-    /// It does this to the world, whatever its requests look like.
+    /// Sets its effect on the world, overriding what its requests suggest.
     pub(crate) const fn effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
         self
     }
 
-    /// It is there only when this is switched on.
+    /// Sets the phase that enables it.
     pub(crate) const fn phase(mut self, phase: &'static str) -> Self {
         self.phase = phase;
         self

@@ -1,5 +1,5 @@
-//! Rows as `tools/list` shows them: the input schema as a plain object schema (JSON Schema draft-07, and so 2020-12, too),
-//! with `properties` and `required` even when they are empty, and annotations.
+//! Rows as `tools/list` shows them: the input schema as a plain object schema (JSON Schema draft-07, and therefore also
+//! 2020-12), with `properties` and `required` even when they are empty, and annotations.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::row::{Effect, ToolRow};
 use crate::arguments::argument::{ArgumentType, Literal, ToolArgument};
 use crate::unknown::UnknownArguments;
 
-/// A tool as a list shows it, with arguments that it has beside its own. The schema of its answers is there where they are
+/// A tool as a list shows it, with arguments in addition to its own. It includes the schema of its answers if they are
 /// structured.
 pub(super) fn described(
     tool: &ToolRow,
@@ -58,7 +58,7 @@ fn schema(arguments: &[ToolArgument], unknown: UnknownArguments) -> Value {
     schema
 }
 
-/// The schema of an object with these members alone; of any object when there are none, or others are left alone.
+/// The schema of an object with only these members; of any object if there are none, or if unknown members are ignored.
 fn object(members: &[&str], unknown: UnknownArguments) -> Map<String, Value> {
     let mut object = Map::from_iter([("type".to_owned(), Value::from("object"))]);
     if unknown == UnknownArguments::Reject && !members.is_empty() {
@@ -106,7 +106,7 @@ fn type_of(kind: ArgumentType) -> Value {
 }
 
 /// The description of an argument, with its default and limits. Values beyond the limits are adjusted, so the schema
-/// itself must let that pass.
+/// itself must allow them.
 fn described_limits(argument: &ToolArgument) -> String {
     let mut limits = Vec::new();
     match argument.default {
@@ -115,7 +115,7 @@ fn described_limits(argument: &ToolArgument) -> String {
         Some(Literal::Int(number)) => limits.push(format!("default: {number}")),
         Some(Literal::Flag(flag)) => limits.push(format!("default: {flag}")),
     }
-    // Nobody asks for page 0, or for less than nothing.
+    // Page 0 and negative amounts make no sense.
     limits.extend(argument.least.filter(|least| *least > 1).map(|least| format!("min: {least}")));
     limits.extend(argument.most.map(|most| format!("max: {most}")));
     if limits.is_empty() {

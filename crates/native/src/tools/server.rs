@@ -1,4 +1,4 @@
-//! A server of tools: which methods it has, how a call is read, run and answered.
+//! A server of tools: its methods, and how a call is read, run and answered.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::server::{Answering, Mapped, NativeCall, NativeRefusal, NativeServer, 
 use crate::unknown::UnknownArguments;
 
 const CAPABILITIES: &str = r#"{"tools":{}}"#;
-/// Of a server that offers more than tools.
+/// The capabilities of a server that offers more than tools.
 const MORE_CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{},"completions":{}}"#;
 
 /// The tools stay the same until the configuration changes.
@@ -52,13 +52,13 @@ pub(crate) struct Family {
 /// The form of a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
-    /// As a result with `isError`; only what is about the server as it stands is an error.
+    /// As a result with `isError`; only failures that concern the server itself are errors.
     Results,
-    /// As a JSON-RPC error whose `data.condition` says what kind it is.
+    /// As a JSON-RPC error whose `data.condition` tells the kind of failure.
     Errors,
 }
 
-/// A server whose tools are rows. Clones are the same server: they share what it keeps of others' answers.
+/// A server whose tools are rows. Clones are the same server: they share the cached answers of other services.
 #[derive(Clone)]
 pub struct ToolServer(Arc<ToolServerState>);
 
@@ -67,7 +67,7 @@ pub(super) struct ToolServerState {
     channel: Channel,
     info: String,
     pub(super) tools: Vec<&'static ToolRow>,
-    /// The list for eras with structured results, and for those without.
+    /// The list for eras with structured results, and the list for eras without them.
     lists: [String; 2],
     pub(super) compact: bool,
     pub(super) unknown: UnknownArguments,
@@ -84,8 +84,8 @@ impl fmt::Debug for ToolServer {
 }
 
 impl ToolServer {
-    /// A server of these tools. `settings` are values that each call has beside its arguments; `world` is what tools that
-    /// send requests need.
+    /// A server of these tools. `settings` are values that each call has in addition to its arguments; `world` is the
+    /// environment of tools that send requests.
     pub(crate) fn new(
         family: &'static Family,
         (channel, unknown): (Channel, UnknownArguments),
@@ -123,16 +123,16 @@ impl ToolServer {
         }))
     }
 
-    /// With tools that are found at the place that is asked; those that only read, where that is said.
+    /// Adds tools that are found at the place that is asked; with `only_reads`, only those that read.
     pub(crate) fn finding(mut self, found: ToolFinder, only_reads: bool) -> Self {
-        // Nobody has a clone yet.
+        // There are no clones yet.
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             inner.found = Some((found, FoundTools::default(), only_reads));
         }
         self
     }
 
-    /// With resources and prompts.
+    /// Adds resources and prompts.
     pub(crate) fn offering(mut self, offers: &'static OfferTable) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             inner.offers = Some(offers);
@@ -204,7 +204,7 @@ impl ToolServer {
         }))
     }
 
-    /// A request for what is offered beside tools.
+    /// A request for something other than tools.
     fn offered(
         &self,
         request: &Frame,
@@ -298,7 +298,7 @@ impl ToolServer {
 }
 
 impl ToolServerState {
-    /// The tools that are found now, each as JSON text.
+    /// The tools that are currently found, each as JSON text.
     async fn found_now(&self) -> Vec<String> {
         let (Some((found, kept, only_reads)), Some(world)) = (&self.found, &self.world) else {
             return Vec::new();
@@ -326,7 +326,7 @@ impl ToolServerState {
         Ok(self.dressed(era, &list, Some(keep)))
     }
 
-    /// The outcome of a call as the server's family says it.
+    /// The outcome of a call in the form of the server's family.
     fn said(&self, era: &Era, outcome: Result<CallAnswer, Trouble>) -> Result<Bytes, NativeRefusal> {
         let (shown, is_error) = match outcome {
             Ok(shown) => (shown, false),
@@ -337,7 +337,7 @@ impl ToolServerState {
                 (CallAnswer::text(format!("{before}{}", trouble.message)), true)
             }
         };
-        // An era that knows no such content is told of the file alone.
+        // In an era without such content, the answer only mentions the file.
         let file = shown.file.filter(|_| era.shapes.tool_content.contains(&"resource"));
         let file = file.map(|file| format!(",{{\"type\":\"resource\",\"resource\":{file}}}"));
         let mut content = format!(
@@ -345,7 +345,7 @@ impl ToolServerState {
             quote(&shown.text),
             file.unwrap_or_default()
         );
-        // What eras without it would be given is in the text.
+        // For eras without structured content, the text contains the same.
         if let Some(value) =
             shown.structured.filter(|_| self.compact && era.shapes.structured != Structured::None)
         {

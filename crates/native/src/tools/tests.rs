@@ -58,7 +58,7 @@ fn exact_and_filled_name_every_fault() {
     assert!(values(Policy::Filled, &json!({"name": " "})).unwrap_err().contains("must not be empty"));
 }
 
-/// Zero and numbers below it would else become the first post, or the first user.
+/// Without the check, zero and negative numbers would become the first post, or the first user.
 #[test]
 fn a_number_that_names_something_is_not_made_another() {
     let row = [int("id", "Which.").least(1), int("page", "Which page.").or_int(1).least(1)];
@@ -66,7 +66,7 @@ fn a_number_that_names_something_is_not_made_another() {
         for wrong in [json!(0), json!(-1), json!("0"), json!(-3.0)] {
             let given = Map::from_iter([("id".to_owned(), wrong.clone()), ("page".to_owned(), json!(-1))]);
             let refused = read(&given, &row, policy).unwrap_err().message;
-            assert_eq!(refused, "the argument \"id\" must be a whole number from 1 on", "{wrong}");
+            assert_eq!(refused, "the argument \"id\" must be a whole number of at least 1", "{wrong}");
         }
         let given = Map::from_iter([("id".to_owned(), json!(1)), ("page".to_owned(), json!(-1))]);
         assert_eq!(Value::Object(read(&given, &row, policy).unwrap().0), json!({"id": 1, "page": 1}));
@@ -158,7 +158,7 @@ fn rules_are_told_what_is_made_of_arguments() {
     assert_eq!(read(&LENIENT, "get", &given), [json!({"id": 42, "search": "jane", "path": "a/b"})]);
     assert_eq!(read(&LOOSE, "get", &json!({"id": -42})), [json!({"id": -42}), json!({"id": 42})]);
     assert_eq!(read(&FILLED, "ask", &json!({"route": "/wp-json//a/"})), [json!({"route": "/a"})]);
-    // Sites read capitals and small letters of a route alike.
+    // Sites ignore the case of a route.
     assert_eq!(read(&FILLED, "ask", &json!({"route": "/WP/V2/Users"})), [json!({"route": "/wp/v2/users"})]);
     assert_eq!(read(&FILLED, "list", &json!({"type": "Users"})), [json!({"type": "users"})]);
     assert_eq!(read(&FILLED, "get", &json!({"path": "Mine/One"})), [json!({"path": "Mine/One"})]);

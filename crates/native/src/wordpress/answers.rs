@@ -1,5 +1,5 @@
-//! Translation of the errors that WordPress really sends: the kind of trouble, its words, its detail.
-//! The answers were recorded; that sites still give them is tested against real ones.
+//! Translation of recorded WordPress errors: the kind of failure, its message and its details. Tests against
+//! real sites check that they still send these errors.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn recorded() -> Vec<Value> {
     serde_json::from_str(include_str!("../../../../tests/sites/answers.json")).unwrap()
 }
 
-/// The whole error of a call to which the site answers like this.
+/// The whole error of a call that the site answers like this.
 fn error(status: u16, body: &str) -> Value {
     let body = Bytes::from(body.to_owned());
     let fake = Fake::replying(move |_| HttpResponse { status, headers: Vec::new(), body: body.clone() });
@@ -40,7 +40,7 @@ fn each_recorded_refusal_keeps_its_code_status_and_words() {
         assert_eq!(data["status"], status, "{case}");
         assert_eq!(data["code"], answer["code"], "{case}");
         assert_eq!(&data["body"], answer, "{case}");
-        // Which parameters are wrong, and how.
+        // The invalid parameters, and their faults.
         for (name, text) in answer["data"]["params"].as_object().into_iter().flatten() {
             assert!(message.contains(&format!("[{name}: {}]", text.as_str().unwrap())), "{case}: {message}");
         }

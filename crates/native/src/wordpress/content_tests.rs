@@ -1,4 +1,5 @@
-//! Content that is read to be edited: as its source where the account may edit it; and changes that would lose its markup.
+//! Content that is read in order to be edited, as source if the account may edit it; and changes that would lose its
+//! markup.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::{AnswerStyle, ToolServer, UnknownArguments};
 const SOURCE: &str = "<!-- wp:heading -->\n<h2>Hours of opening</h2>\n<!-- /wp:heading -->\n\n<!-- wp:paragraph -->\n<p>From nine to five.</p>\n<!-- /wp:paragraph -->\n\n[gallery ids=\"1\"]";
 const RENDERED: &str = "<h2>Hours of opening</h2>\n<p>From nine to five.</p>\n<div class=\"gallery\"><img src=\"/1.png\"/></div>";
 
-/// A site whose post, page and template have this content; to who `edits` also its source.
+/// A site whose post, page and template have this content. Accounts that may edit (`edits`) also get its source.
 fn site(edits: bool) -> Arc<Fake> {
     Fake::replying(move |request| {
         let asks_to_edit = request.url.contains("context=edit");
@@ -134,7 +135,7 @@ fn a_change_that_would_lose_markup_is_not_sent() {
             ] {
                 assert!(words.contains(lost), "{tool}: {words}");
             }
-            // The source with a changed word, another title, and no content at all are fine.
+            // The source with a changed word, another title, and no content at all are accepted.
             for content in [Some(SOURCE.replace("nine", "ten")), Some(String::new()), None] {
                 call["content"] = json!(content);
                 shown(&asked(&server, tool, &call));
@@ -152,7 +153,7 @@ fn a_loss_that_is_wanted_is_saved() {
     assert_eq!(changes(&fake), 1);
     let sent = String::from_utf8_lossy(&fake.asked.lock().unwrap().last().unwrap().body).into_owned();
     assert!(!sent.contains("allow_markup_loss"), "{sent}");
-    // Tools of presets have no such argument; there the configuration says it.
+    // Tools of presets have no such argument; for them, the configuration decides.
     let plain = SiteSettings {
         answers: AnswerStyle::Plain,
         unknown_arguments: UnknownArguments::Ignore,

@@ -1,4 +1,4 @@
-//! Files beyond the media: a theme that a site gives out, fonts and sizes of images that are put up; versions of templates.
+//! Files other than media: a theme that a site exports, uploaded fonts and image sizes; versions of templates.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn over(answers: AnswerStyle, fake: Arc<Fake>) -> ToolServer {
     server(&settings, Sets { extended: true, discover: false }, fake).unwrap()
 }
 
-/// A site that gives out this.
+/// A site that returns this file.
 fn giving(kind: Option<&str>, name: &str, body: &'static [u8]) -> Arc<Fake> {
     let mut headers: Vec<_> =
         kind.map(|kind| ("Content-Type".to_owned(), kind.to_owned())).into_iter().collect();

@@ -1,4 +1,4 @@
-//! Media, and the host of images.
+//! Media, and the image host.
 
 use serde_json::Value;
 
@@ -165,10 +165,10 @@ pub(super) const TOOLS: &[ToolRow] = &[
     ),
 ];
 
-/// Bytes of base64 that the host of images takes.
+/// The largest image that the image host accepts, in bytes of base64.
 const LARGEST: usize = 44 << 20;
 
-/// The image without the head of a data URL.
+/// The image without the prefix of a data URL.
 fn image(values: &Values) -> Result<Option<Value>, Trouble> {
     let text = values.text("base64").trim();
     let data =

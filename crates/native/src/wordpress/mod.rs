@@ -1,5 +1,5 @@
-//! Tools for a WordPress site over its own REST API: posts, pages, media, categories, tags, comments and a host of images are
-//! always there; the rest of the API is a set that is switched on.
+//! Tools for a WordPress site, based on its own REST API. Posts, pages, media, categories, tags, comments and an image host
+//! are always available; the rest of the API is a set that can be enabled.
 //!
 //! | file | is for |
 //! |---|---|
@@ -52,12 +52,12 @@ const FAMILY: Family = Family {
     unfit: "Error: ",
 };
 
-/// Sets of tools to offer beside those for posts, pages, media, terms and comments.
+/// Sets of tools to offer in addition to those for posts, pages, media, terms and comments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sets {
     /// The rest of WordPress's own API.
     pub extended: bool,
-    /// Tools for the rest of the site: its index, its routes, its abilities.
+    /// Tools for everything else on the site: its index, its routes, its abilities.
     pub discover: bool,
 }
 
@@ -71,11 +71,11 @@ fn tools(settings: &SiteSettings, sets: Sets) -> Vec<&'static ToolRow> {
     settings.fitting(tools)
 }
 
-/// The WordPress tools. A call that fails is answered with a JSON-RPC error whose `data.condition` says what kind it is,
-/// unless the settings want results.
+/// The WordPress tools. A failed call is answered with a JSON-RPC error whose `data.condition` tells the kind of
+/// failure, unless the settings ask for results.
 ///
 /// # Errors
-/// When a URL of the settings is none, in words.
+/// Fails if a URL of the settings is invalid, with a message.
 pub fn server(settings: &SiteSettings, sets: Sets, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
     let world = World {
         http,

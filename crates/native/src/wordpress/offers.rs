@@ -1,4 +1,4 @@
-//! Resources of a site, and prompts for those who run one.
+//! Resources of a site, and prompts for people who run a site.
 
 use serde_json::{Value, json};
 
@@ -8,20 +8,20 @@ use crate::tools::{Form, OfferTable, Prompt, ResourceRow, ToolArgument, Values, 
 const ID: &[ToolArgument] = &[int("id", "ID.").required()];
 const TYPE: &[ToolArgument] = &[text("type", "Name of the post type.").required()];
 
-/// The numbers in a list as values.
+/// The IDs of a list as values.
 fn numbers(answer: &Value, _: &Values) -> Value {
     let ids = answer.as_array().into_iter().flatten().filter_map(|row| row.get("id"));
     json!({"values": ids.collect::<Vec<_>>()})
 }
 
-/// The names in an object of things by name, as far as they begin as was typed.
+/// The names in an object of items by name that begin with the typed text.
 fn names(answer: &Value, values: &Values) -> Value {
     let typed = values.text("typed").to_lowercase();
     let names = answer.as_object().into_iter().flatten().map(|(name, _)| name);
     json!({"values": names.filter(|name| name.to_lowercase().starts_with(&typed)).collect::<Vec<_>>()})
 }
 
-/// Finds things by what was typed: words that they have.
+/// Finds items that contain the typed words.
 macro_rules! found {
     ($route:literal) => {
         Some((

@@ -109,7 +109,7 @@ fn places_of_templates_are_completed() {
     let posts = json!({"type": "ref/resource", "uri": "wp://posts/{id}"});
     let (answer, lines) = complete(posts.clone(), "id", "a&b");
     assert_eq!(answer["result"]["completion"], json!({"values": ["7", "9"], "total": 2, "hasMore": false}));
-    // The first page holds what one answer may, of all that the site says to have.
+    // The first page contains as many values as one answer may, out of all that the site reports.
     let users = json!({"type": "ref/resource", "uri": "wp://users/{id}"});
     let (answer, _) = complete(users, "id", "a");
     let found = &answer["result"]["completion"];

@@ -35,7 +35,7 @@ const LINE_WITH_EXCERPT: &[Pick] = &[
     pick("excerpt", "/excerpt/rendered"),
 ];
 
-/// A post as it is read: each text as its source, where the site shows that.
+/// A post as it is read: each text as source, if the site shows the source.
 const WHOLE: &[Pick] = &[
     pick("id", "/id"),
     Pick { name: "title", from: From::First(&["/title/raw", "/title/rendered"]) },
@@ -57,7 +57,8 @@ const UPDATED: &[Pick] = &[
     pick("modified", "/modified"),
 ];
 
-/// Removed for good the answer has `deleted` and `previous`; put into the bin it is the post itself.
+/// The answer to a permanent deletion has `deleted` and `previous`; the answer to a move to the trash is the
+/// post itself.
 const DELETED: &[Pick] = &[
     Pick { name: "success", from: From::Fixed(Literal::Flag(true)) },
     Pick { name: "id", from: From::Value("id") },

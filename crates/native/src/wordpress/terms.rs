@@ -93,7 +93,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
         "Permanently deletes a category. Its posts are kept.",
         &[
             id("ID of the category."),
-            // WordPress has no bin for categories, and refuses every other value.
+            // WordPress has no trash for categories, and refuses every other value.
             flag("force", "Must be true: categories have no trash and are deleted permanently.")
                 .or_flag(true),
         ],

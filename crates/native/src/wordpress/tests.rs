@@ -1,4 +1,5 @@
-//! The WordPress tools: what each asks, what is shown of the answer, whose site it is, and what goes wrong.
+//! The WordPress tools: the requests that each sends, the part of the answer that is shown, the site that is
+//! used, and failures.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ fn settings() -> SiteSettings {
     SiteSettings {
         login: Some(login("https://wp.example.com/blog/", "admin", "abcd EFGH ijkl")),
         image_key: Some(SecretString::from("configured")),
-        // As the preset has it.
+        // The same settings as in the preset.
         answers: AnswerStyle::Plain,
         unknown_arguments: UnknownArguments::Ignore,
         ..SiteSettings::default()
@@ -171,7 +172,7 @@ fn credentials_that_are_missing_or_wrong_are_told_apart() {
     let fake = Fake::new(move |_| Ok(reply(401, &no)));
     let (_, words, condition) = refused(&asked(&over(fake), "wp_get_tags", &json!({})));
     assert!(
-        words.starts_with("You are not currently logged in. (an Application Password is needed"),
+        words.starts_with("You are not currently logged in. (an Application Password is required"),
         "{words}"
     );
     assert_eq!(condition, "badCredentials");
@@ -218,7 +219,7 @@ fn arguments_that_do_not_fit_ask_nothing() {
         ("wp_delete_post", json!({"id": 1, "force": "maybe"}), "true or false"),
         ("wp_get_posts", json!([]), "must be an object"),
         ("wp_upload_media_from_url", json!({"url": "file:///etc/passwd"}), "http and https"),
-        ("wp_upload_media_from_url", json!({"url": "https://a@b/"}), "names no host"),
+        ("wp_upload_media_from_url", json!({"url": "https://a@b/"}), "the URL has no host"),
         (
             "wp_upload_media_from_base64",
             json!({"base64": "%%%", "fileName": "a", "mimeType": "a/b"}),

@@ -3,7 +3,7 @@
 use crate::era::Era;
 use crate::json::{quote, unquote};
 
-/// Translates a level, a JSON string, for `to`: the nearest level that lets at least as much pass.
+/// Translates a level, a JSON string, for `to`: into the nearest level that is not more restrictive.
 pub fn level(level: &[u8], to: &Era) -> String {
     let inner = level.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
     let name = inner.and_then(unquote).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Change notices about resources, between eras that subscribe to each resource in a session and eras that name all
-//! resources when they open a stream. Tracks how many listeners each resource has, which calls the server still
-//! needs, and which of two streams counts. It must not know who listens, or over which transport.
+//! resources when they open a stream. This module tracks the number of listeners of each resource, the calls that
+//! the server still needs, and the stream that counts if there are two. It must not know who listens, or over which
+//! transport.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Interest {
     wanted: BTreeMap<String, usize>,
     told: BTreeSet<String>,
-    /// Resources that have listeners, but that the server declined to report on when it was asked.
+    /// Resources that have listeners, but for which the server declined the subscription.
     refused: BTreeSet<String>,
 }
 
@@ -54,7 +55,7 @@ impl Interest {
         self.wanted.keys().map(String::as_str)
     }
 
-    /// Returns true if the server's subscriptions differ from what is wanted now.
+    /// Returns true if the server's subscriptions differ from those that are needed now.
     pub fn is_due(&self) -> bool {
         !self.told.iter().map(String::as_str).eq(self.uris().filter(|uri| !self.is_refused(uri)))
     }
@@ -70,7 +71,7 @@ impl Interest {
             .or_else(|| spare().cloned().map(SubscriptionChange::Unsubscribe))
     }
 
-    /// Notes that the server got this call.
+    /// Records that the server got this call.
     pub fn tell(&mut self, change: SubscriptionChange) {
         match change {
             SubscriptionChange::Subscribe(uri) => self.told.insert(uri),
@@ -78,7 +79,7 @@ impl Interest {
         };
     }
 
-    /// Notes that the server declined to report on this resource.
+    /// Records that the server declined the subscription to this resource.
     pub fn refuse(&mut self, uri: String) {
         self.told.remove(&uri);
         if self.wanted.contains_key(&uri) {
@@ -86,12 +87,13 @@ impl Interest {
         }
     }
 
-    /// Returns true if the server declined to report on this resource.
+    /// Returns true if the server declined the subscription to this resource.
     pub fn is_refused(&self, uri: &str) -> bool {
         self.refused.contains(uri)
     }
 
-    /// Notes that a new stream asked the server for exactly these resources, of which it honors some.
+    /// Records that a new stream requested exactly these resources from the server, which honors some of
+    /// them.
     pub fn tell_all(&mut self, uris: impl IntoIterator<Item = String>, honours: impl Fn(&str) -> bool) {
         let (told, refused): (Vec<_>, Vec<_>) = uris.into_iter().partition(|uri| honours(uri));
         self.told = told.into_iter().collect();
@@ -100,7 +102,7 @@ impl Interest {
         }
     }
 
-    /// Notes that the server has lost all subscriptions.
+    /// Records that the server has lost all subscriptions.
     pub fn forget(&mut self) {
         self.told.clear();
         self.refused.clear();
@@ -115,8 +117,8 @@ pub fn concerns(wanted: &str, changed: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || wanted.ends_with('/') || rest.starts_with(['/', '#', '?']))
 }
 
-/// Two streams of one server while one replaces the other. It decides which of them counts, so that no notice is lost
-/// or delivered twice.
+/// Two streams of one server while one replaces the other. It determines which of them counts, so that no notice is
+/// lost or delivered twice.
 #[derive(Debug, Default)]
 pub struct Succession {
     opened: u64,
@@ -130,8 +132,8 @@ impl Succession {
         self.opened
     }
 
-    /// Notes that the server acknowledged a stream. Returns `true` if it replaces the older ones, which the caller
-    /// then closes.
+    /// Records that the server acknowledged a stream. Returns `true` if it replaces the older ones, which the
+    /// caller then closes.
     pub fn acknowledge(&mut self, stream: u64) -> bool {
         let newer = stream > self.heard;
         self.heard = self.heard.max(stream);

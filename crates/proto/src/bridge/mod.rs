@@ -1,4 +1,4 @@
-//! Translation between eras: small pure state machines and rewritings, one for each difference.
+//! Translation between eras: small pure state machines and rewriting functions, one for each difference.
 //!
 //! | module | is for |
 //! |---|---|

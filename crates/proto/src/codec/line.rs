@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use bytes::{Buf, Bytes};
 use memchr::memchr;
 
-/// The number of bytes that are kept of a line that is too long: enough to see which request it answers.
+/// The number of bytes that are kept of an over-long line: enough to find the request that it answers.
 const KEPT: usize = 128;
 
 /// The reason why a line was dropped.
@@ -25,8 +25,8 @@ pub enum LineError {
 
 /// Splits pushed chunks into lines.
 ///
-/// A line ends at `\n`; one `\r` before it belongs to the line ending. Empty lines are skipped. A line that lies within
-/// one chunk is a slice of that chunk, only a line that spans chunks is copied. Every byte is searched once.
+/// A line ends at `\n`; one `\r` before it belongs to the line ending. Empty lines are skipped. A line within one chunk
+/// is a slice of that chunk; only a line that spans several chunks is copied. Every byte is searched once.
 ///
 /// ```
 /// # use dragoman_proto::codec::line::LineDecoder;
@@ -54,8 +54,8 @@ impl LineDecoder {
         Self { limit: max_line_bytes, chunks: VecDeque::new(), partial: Vec::new(), skipping: false }
     }
 
-    /// Adds a chunk. Take all lines with [`next_line`](Self::next_line) before you push again: chunks that have not
-    /// been searched are kept, so memory is bounded by the limit plus one chunk only then.
+    /// Adds a chunk. Take all lines with [`next_line`](Self::next_line) before you push again. Chunks that have not
+    /// been searched are kept, so only then do the limit and one chunk bound the memory.
     pub fn push(&mut self, chunk: Bytes) {
         if !chunk.is_empty() {
             self.chunks.push_back(chunk);
@@ -64,7 +64,7 @@ impl LineDecoder {
 
     /// The next complete line, or the report of one that is too long; `None` if more bytes are needed.
     ///
-    /// An over-long line is reported as soon as it passes the limit, whether or not its end has arrived.
+    /// An over-long line is reported as soon as it exceeds the limit, even if its end has not arrived.
     pub fn next_line(&mut self) -> Option<Result<Bytes, LineError>> {
         while let Some(chunk) = self.chunks.front_mut() {
             let found = if let Some(end) = memchr(b'\n', chunk) {
@@ -85,8 +85,9 @@ impl LineDecoder {
         None
     }
 
-    /// The rest after the stream has ended: lines that were not taken yet, then the last line if its newline is
-    /// missing. Call it until it returns `None`; the decoder can then be used for another stream.
+    /// Returns the remaining data after the stream has ended: the lines that were not taken yet, then the
+    /// last line if its newline is missing. Call it until it returns `None`; the decoder can then be used for
+    /// another stream.
     pub fn finish(&mut self) -> Option<Result<Bytes, LineError>> {
         self.next_line().or_else(|| self.end_line(Bytes::new()))
     }
@@ -97,8 +98,8 @@ impl LineDecoder {
         self.partial.len() + self.chunks.iter().map(Bytes::len).sum::<usize>()
     }
 
-    /// Drops the current line, of which only a part has arrived, and what follows up to its newline; returns its first bytes.
-    /// Take all lines with [`next_line`](Self::next_line) before.
+    /// Drops the current line, of which only a part has arrived, and its remaining bytes up to the newline. Returns its first
+    /// bytes. Take all lines with [`next_line`](Self::next_line) before.
     pub fn skip(&mut self) -> Bytes {
         let partial = std::mem::take(&mut self.partial);
         self.skipping |= !partial.is_empty();
@@ -137,7 +138,7 @@ impl LineDecoder {
         if self.skipping {
             return None;
         }
-        // A last `\r` may turn out to belong to the line ending, so it does not count yet.
+        // A final `\r` may turn out to belong to the line ending, so it is not counted yet.
         let total = self.partial.len().saturating_add(piece.len());
         let last = piece.last().or(self.partial.last());
         if total - usize::from(last == Some(&b'\r')) > self.limit {

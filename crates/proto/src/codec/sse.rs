@@ -1,7 +1,7 @@
 //! Server-sent events, the framing of streams over HTTP (WHATWG HTML, section 9.2).
 //!
-//! Works on bytes: the text of a field is passed on as it came, invalid UTF-8 included. It does not interpret event
-//! types and ids, nor decide when to reconnect.
+//! Works on bytes: the text of a field is passed on as received, including invalid UTF-8. It does not interpret
+//! event types or ids, and does not decide when to reconnect.
 
 mod decode;
 mod encode;
@@ -20,7 +20,7 @@ pub use encode::{KEEP_ALIVE, encode_comment, encode_event, message_event};
 /// time, since those control resumption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// The event type; `None` when absent or empty, which means `message`.
+    /// The event type; `None` if absent or empty, which means `message`.
     pub event: Option<Bytes>,
     /// The data lines joined by LF; `None` if the block has no data field. Empty data is `Some` of an empty text.
     pub data: Option<Bytes>,

@@ -5,7 +5,7 @@ use crate::json::{Duplicate, quote};
 use crate::mcp::{Method, meta};
 use crate::rpc::{Frame, code};
 
-/// The era of a message, as far as the message itself shows it.
+/// The era of a message, as far as the message itself reveals it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
     /// It is self-contained: read its envelope.
@@ -81,8 +81,8 @@ pub fn detect(frame: &Frame, header: Option<&str>) -> Result<Spoken, EraFault> {
     Ok(if stateless_header { Spoken::Stateless } else { Spoken::Session })
 }
 
-/// Returns true if a version string names a stateless era, or a version newer than all known ones: those must be
-/// stateless too.
+/// Returns true if a version string names a stateless era, or a version newer than all known ones: newer
+/// versions must be stateless, too.
 fn names_stateless(version: &str) -> bool {
     match by_version(version) {
         Some(Era { lifecycle, .. }) => *lifecycle == Lifecycle::Stateless,
@@ -90,7 +90,7 @@ fn names_stateless(version: &str) -> bool {
     }
 }
 
-/// Returns true if a version string is a date, as that of every published version is, whether it is served or not.
+/// Returns true if a version string is a date, as every published version is, even if it is not served.
 pub fn is_dated(text: &str) -> bool {
     text.len() == 10
         && text

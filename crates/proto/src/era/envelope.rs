@@ -13,11 +13,11 @@ use crate::rpc::Frame;
 pub struct Envelope {
     /// The era of the request.
     pub era: &'static Era,
-    /// The place of its client's capabilities, a JSON object.
+    /// The span of its client's capabilities, a JSON object.
     pub capabilities: Span,
 }
 
-/// The headers of an HTTP request that mirror the body. Values are unchanged.
+/// The headers of an HTTP request that mirror the body. Their values are as received.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mirrored<'a> {
     /// `MCP-Protocol-Version`
@@ -28,7 +28,7 @@ pub struct Mirrored<'a> {
     pub name: Option<&'a [u8]>,
 }
 
-/// Reads and checks the envelope; `headers` is `None` for other transports than HTTP.
+/// Reads and checks the envelope; `headers` is `None` for transports other than HTTP.
 ///
 /// The checks run in the order that the specification's error cases imply: envelope, headers, version.
 ///
@@ -57,7 +57,7 @@ pub fn read_envelope(frame: &Frame, headers: Option<Mirrored<'_>>) -> Result<Env
     }
 }
 
-/// Checks the headers of a notification over HTTP, as far as it has any: header and body must agree.
+/// Checks the mirrored headers that a notification over HTTP has: header and body must agree.
 ///
 /// # Errors
 /// [`EraFault::Header`] for a header that differs from the body, [`EraFault::Envelope`] for a version that is not a
@@ -93,7 +93,8 @@ fn check_headers(frame: &Frame, version: &str, headers: Mirrored<'_>) -> Result<
                 let what = format!("is present, but the body has no params.{key}");
                 return Err(EraFault::Header("Mcp-Name".to_owned(), what));
             }
-            // A request with neither is refused for its params, not for its header; as one that has no text there.
+            // If both are missing, the request is rejected for its params, not for its header. The same is true if
+            // the parameter is not a string.
             None => {}
             Some(span) => {
                 if let Some(value) = frame.string(span) {
@@ -105,7 +106,8 @@ fn check_headers(frame: &Frame, version: &str, headers: Mirrored<'_>) -> Result<
     Ok(())
 }
 
-/// The member of `params` that `Mcp-Name` mirrors for this method; covers the tasks extension too.
+/// The member of `params` that `Mcp-Name` mirrors for this method; includes the methods of the tasks
+/// extension.
 pub(super) fn mirrored_param(method: &str) -> Option<&'static str> {
     match Method::from_name(method) {
         Some(Method::ToolsCall | Method::PromptsGet) => Some("name"),

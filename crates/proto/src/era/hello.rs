@@ -1,4 +1,4 @@
-//! Introductions of peers: `initialize` and `server/discover`, read and written.
+//! Introductions of peers: reads and writes `initialize` and `server/discover`.
 
 use std::borrow::Cow;
 
@@ -14,15 +14,15 @@ use crate::rpc::{Frame, FrameKind, Id, RpcError, code, result_response};
 pub struct ClientHello {
     /// The version that it asks for; if that is a number, its digits as written.
     pub version: String,
-    /// The same version as it came, JSON: a string, or a number in MCP "1".
+    /// The same version as received, JSON: a string, or a number in MCP "1".
     pub version_json: Bytes,
-    /// Its params as they came, for an upstream that serves this client alone.
+    /// Its params as received, for an upstream that serves this client alone.
     pub params: Bytes,
-    /// Its capabilities as they came: a JSON object.
+    /// Its capabilities as received: a JSON object.
     pub capabilities: Bytes,
-    /// Its name and version as they came, a JSON object.
+    /// Its name and version as received, a JSON object.
     pub info: Option<Bytes>,
-    /// True if a server may ask it questions: it declares sampling, elicitation or roots.
+    /// True if a server may ask it questions, because it declares sampling, elicitation or roots.
     pub can_be_asked: bool,
 }
 
@@ -31,9 +31,9 @@ pub struct ClientHello {
 pub struct ServerHello {
     /// The era of this link.
     pub era: &'static Era,
-    /// Its capabilities as they came: a JSON object.
+    /// Its capabilities as received: a JSON object.
     pub capabilities: Bytes,
-    /// Its name and version as they came: a JSON object.
+    /// Its name and version as received: a JSON object.
     pub info: Bytes,
     /// Its instructions.
     pub instructions: Option<String>,
@@ -84,7 +84,7 @@ fn version_at(frame: &Frame, span: Span) -> Option<Cow<'_, str>> {
 pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
     let text = frame.text();
     let params = frame.params().ok_or(HelloFault::Member("params", "is required"))?;
-    let get = |key| params.unique(text, key).map_err(|_| HelloFault::Member(key, "stands twice"));
+    let get = |key| params.unique(text, key).map_err(|_| HelloFault::Member(key, "occurs twice"));
     let asked = get("protocolVersion")?
         .filter(|span| span.len() <= MAX_VERSION)
         .and_then(|span| Some((span, version_at(frame, span)?)));
@@ -96,7 +96,7 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
         .ok_or(HelloFault::Member("capabilities", "is required and must be an object"))?;
     let can_be_asked =
         ["sampling", "elicitation", "roots"].iter().any(|key| members.get(text, key).is_some());
-    // Copied, because a session keeps them, and a slice would keep the whole buffer that they came in.
+    // Copied, because a session keeps them, and a slice would keep the whole buffer that they arrived in.
     let whole = params.members.span();
     let copy = Bytes::copy_from_slice(whole.of(text));
     let own = |span: Span| copy.slice(span.start() - whole.start()..span.end() - whole.start());
@@ -113,7 +113,7 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
 /// Reads the result of the request that opens era `asked`: `initialize` or `server/discover`.
 ///
 /// # Errors
-/// [`HelloFault`] if a member is missing or the version does not fit.
+/// [`HelloFault`] if a member is missing or the version is not acceptable.
 pub fn server_hello(frame: &Frame, asked: &'static Era) -> Result<ServerHello, HelloFault> {
     let text = frame.text();
     let result = frame
@@ -187,7 +187,8 @@ fn supported(frame: &Frame) -> Option<Elements> {
     Elements::of_value(text, data.get(text, "supported")?)
 }
 
-/// Returns true if an error rejects a protocol version and yet lists it as supported, which is worth another try.
+/// Returns true if an error rejects a protocol version but lists it as supported. The request is then worth
+/// another try..
 pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
     let text = frame.text();
     let error = frame.payload().and_then(|span| RpcError::of_value(text, span));
@@ -197,13 +198,14 @@ pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
         })
 }
 
-/// Builds an `initialize` request on behalf of a client of `era`; `params` is a JSON object, in which the version is
-/// replaced by the one that `era` offers.
+/// Builds an `initialize` request on behalf of a client of `era`. `params` is a JSON object, whose version is
+/// replaced with the one that `era` offers.
 pub fn initialize_request(id: &Id, era: &Era, params: &Bytes) -> Bytes {
     initialize(id, &quote(era.offered), params)
 }
 
-/// Builds an `initialize` request for `era` and no other; otherwise the same.
+/// Builds an `initialize` request that offers `era` and no other version; otherwise the same as
+/// [`initialize_request`].
 pub fn initialize_request_exactly(id: &Id, era: &Era, params: &Bytes) -> Bytes {
     initialize(id, &era.version_json(), params)
 }
@@ -234,7 +236,7 @@ pub fn discover_request(id: &Id, era: &Era, client_info: &str) -> Bytes {
     request(id, Method::Discover.name(), params.as_bytes())
 }
 
-/// The member `"_meta":{…}` of a stateless request of the gateway itself; empty in eras without an envelope.
+/// The member `"_meta":{…}` for a stateless request of the gateway itself; empty in eras without an envelope.
 pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
     if era.lifecycle == Lifecycle::Handshake {
         return String::new();
@@ -248,7 +250,7 @@ pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
     )
 }
 
-/// The answer to `initialize`. `asked` is the requested version as the client wrote it, JSON: if it means `era`, the
+/// The answer to `initialize`. `asked` is the requested version as the client wrote it, JSON. If it means `era`, the
 /// answer repeats the client's spelling.
 pub fn initialize_result(
     id: &Id,

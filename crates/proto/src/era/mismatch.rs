@@ -1,15 +1,15 @@
-//! Refusals in the middle of a conversation that may mean more than a failed request: the server may have been
-//! restarted in another version, replaced by another one at the same address, or have lost its session. Servers
-//! report this with codes that tools use as well, so it is only a doubt. It must not know what was asked, nor how a
-//! doubt is settled.
+//! Rejections in the middle of a conversation that may mean more than a failed request: the server may have been
+//! restarted with another version, replaced by another server at the same address, or may have lost its session.
+//! Servers report this with codes that tools use as well, so a rejection only raises a doubt. This module must not
+//! know the content of a request, nor how a doubt is resolved.
 
 use super::Era;
 use crate::rpc::{Frame, FrameKind, RpcError, code};
 
-/// Words that stateless servers use when they miss the envelope of a request.
+/// Texts in the messages of stateless servers when the envelope of a request is missing.
 const ENVELOPE: [&str; 4] = ["io.modelcontextprotocol/", "_meta", "protocolVersion", "clientCapabilities"];
 
-/// A possible second meaning of a refusal.
+/// A possible second meaning of a rejection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
     /// The server may no longer support the era.
@@ -18,9 +18,10 @@ pub enum Doubt {
     Session,
 }
 
-/// The doubt that an answer in a conversation of `era` raises, with its HTTP status. With sessions the codes by which servers
-/// say "no such session" raise one whatever the status, and so does any refusal by a status that says so; without sessions
-/// only a refusal by HTTP does: what is answered with 200 was taken.
+/// The doubt that an answer in a conversation of `era` raises, with its HTTP status. In eras with sessions, two cases raise
+/// one: the codes with which servers report a missing session, whatever the status, and any rejection with a status that has
+/// that meaning. In eras without sessions, only a rejection by HTTP status does: a request that is answered with 200 was
+/// accepted.
 pub fn doubt(era: &Era, answer: &Frame, status: u16) -> Option<Doubt> {
     if answer.kind() != FrameKind::Error {
         return None;
@@ -32,25 +33,25 @@ pub fn doubt(era: &Era, answer: &Frame, status: u16) -> Option<Doubt> {
         ENVELOPE.iter().any(|name| message.contains(name))
     };
     match (error.code, era.has_sessions()) {
-        // A server that lists this very version has been asked for another one, or passes on what somebody else said.
+        // A server that lists this very version was asked for another one, or forwards an error of another server.
         (code::UNSUPPORTED_VERSION, _) if is_refused => {
             (!super::refused_but_supported(answer, era)).then_some(Doubt::Era)
         }
         (code::INVALID_PARAMS, true) if is_refused && names_envelope() => Some(Doubt::Era),
-        // "No session", in the ways in which servers say so.
+        // "No session", in the forms that servers use.
         (code::REFUSED | code::SESSION_NOT_FOUND | code::INVALID_REQUEST, true) => Some(Doubt::Session),
         (code::REFUSED | code::SESSION_NOT_FOUND | code::INVALID_REQUEST, false)
-        // These exist where there are no sessions only (MCP 2026-07-28, error codes).
+        // These codes exist only in eras without sessions (MCP 2026-07-28, error codes).
         | (code::HEADER_MISMATCH | code::MISSING_CAPABILITY, true)
             if is_refused => Some(Doubt::Era),
-        // A method that is unknown is so in every session.
+        // An unknown method is unknown in every session.
         (code::METHOD_NOT_FOUND, true) => None,
         (_, true) => is_session_status(status).then_some(Doubt::Session),
         _ => None,
     }
 }
 
-/// The doubt that an HTTP status without a message raises, in a conversation of `era`.
+/// The doubt that an HTTP status without a message raises in a conversation of `era`.
 pub fn doubt_of_status(era: &Era, status: u16) -> Option<Doubt> {
     if era.has_sessions() {
         return is_session_status(status).then_some(Doubt::Session);
@@ -58,8 +59,8 @@ pub fn doubt_of_status(era: &Era, status: u16) -> Option<Doubt> {
     matches!(status, 400 | 404..=406 | 410 | 415 | 422).then_some(Doubt::Era)
 }
 
-/// Returns true for the statuses by which servers refuse sessions: 404 by the specification (2025-11-25, Streamable HTTP,
-/// session management), the others by custom.
+/// Returns true for the statuses with which servers reject sessions: 404 by the specification (2025-11-25, Streamable
+/// HTTP, session management), the others by custom.
 fn is_session_status(status: u16) -> bool {
     matches!(status, 400 | 401 | 403 | 404 | 410)
 }

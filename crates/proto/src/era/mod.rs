@@ -1,4 +1,5 @@
-//! The differences between protocol versions: one row of data for each version, and the few functions that read it.
+//! The differences between protocol versions: one row of data for each version, and the few functions that read the
+//! rows.
 //!
 //! This is the only place that knows that versions differ. To add a version, add its file and its line in [`ERAS`].
 
@@ -45,7 +46,7 @@ pub use v2026_07_28::ROW as V2026_07_28;
 pub static ERAS: [&Era; 7] =
     [&V1, &V2024_10_07, &V2024_11_05, &V2025_03_26, &V2025_06_18, &V2025_11_25, &V2026_07_28];
 
-/// The number of an era: its place among all, which never changes.
+/// The number of an era: its index among all eras, which never changes.
 pub fn number(era: &Era) -> Option<u8> {
     ERAS.iter().position(|one| one.version == era.version).and_then(|place| u8::try_from(place).ok())
 }
@@ -70,13 +71,13 @@ pub fn newest_stateless() -> &'static Era {
     &V2026_07_28
 }
 
-/// The version strings that `server/discover` and version errors name.
+/// The version strings that `server/discover` and version errors list.
 pub fn stateless_versions() -> impl Iterator<Item = &'static str> {
     ERAS.into_iter().filter(|era| era.lifecycle == Lifecycle::Stateless).map(|era| era.version)
 }
 
-/// The era to offer to a client that asks for `version` in a handshake: that one if it is known and opens with a
-/// handshake, otherwise the newest that does.
+/// The era to offer to a client that asks for `version` in a handshake: the requested one if it is known and
+/// opens with a handshake, otherwise the newest era with a handshake.
 pub fn negotiate(version: &str) -> &'static Era {
     by_version(version).filter(|era| era.lifecycle == Lifecycle::Handshake).unwrap_or(newest_handshake())
 }

@@ -10,7 +10,7 @@ use crate::json::{Members, Span, quote};
 use crate::mcp::{Notice, meta};
 use crate::rpc::{Frame, Id, result_response};
 
-/// The clients to which a cached result may be served (MCP 2026-07-28, caching).
+/// The clients that a cached result may be served to (MCP 2026-07-28, caching).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheScope {
     /// Anyone.
@@ -19,7 +19,7 @@ pub enum CacheScope {
     Private,
 }
 
-/// The time for which a result may be kept.
+/// The time for which a result may be cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheHint {
     /// Milliseconds for which it stays fresh.
@@ -29,7 +29,7 @@ pub struct CacheHint {
 }
 
 impl CacheHint {
-    /// A hint that promises nothing.
+    /// A hint that allows no caching.
     pub const NONE: Self = Self { ttl_ms: 0, scope: CacheScope::Private };
 
     /// Combines the hints of two merged results.
@@ -38,7 +38,7 @@ impl CacheHint {
         Self { ttl_ms: self.ttl_ms.min(other.ttl_ms), scope: self.scope.max(other.scope) }
     }
 
-    /// Reads the hint of a result; without one, nothing is promised.
+    /// Reads the hint of a result; without one, the result may not be cached.
     pub fn of_result(text: &[u8], result: &Members) -> Self {
         let ttl_ms = result
             .get(text, "ttlMs")
@@ -49,8 +49,8 @@ impl CacheHint {
     }
 }
 
-/// A complete result that caches may keep. Its time to live is written anew each time that it is sent, because it runs out
-/// in between (2026-07-28, "Caching").
+/// A complete result that caches may keep. Its time to live runs out while it is stored, so it is written anew each time
+/// the result is sent (2026-07-28, "Caching").
 #[derive(Debug, Clone)]
 pub struct CacheableResult {
     text: Bytes,
@@ -58,19 +58,19 @@ pub struct CacheableResult {
 }
 
 impl CacheableResult {
-    /// A complete result as a JSON object, as by [`complete`].
+    /// A complete result as a JSON object, as built by [`complete`].
     pub fn new(era: &Era, members: &[u8], cache: CacheHint, server_info: &str) -> Self {
         let (text, ttl) = written(era, members, Some(cache), server_info);
         Self { text, ttl }
     }
 
-    /// The result, with the time to live with which it was made.
+    /// The result, with its original time to live.
     pub fn text(&self) -> &Bytes {
         &self.text
     }
 
-    /// The result with the time to live that `remaining` returns, in milliseconds: pieces of one JSON text, none of them a
-    /// copy. In eras without such a time, nobody asks for it.
+    /// The result with the time to live that `remaining` returns, in milliseconds: pieces of one JSON text, none of them
+    /// copied. In eras without a time to live, `remaining` is not called.
     pub fn pieces(&self, remaining: impl FnOnce() -> u64) -> impl Iterator<Item = Bytes> {
         let (head, ttl, tail) = match self.ttl {
             None => (self.text.clone(), None, None),
@@ -83,12 +83,12 @@ impl CacheableResult {
     }
 }
 
-/// A complete result as a JSON object: `members` (without braces) plus what the era adds.
+/// A complete result as a JSON object: `members` (without braces) plus the members that the era adds.
 pub fn complete(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &str) -> Bytes {
     written(era, members, cache, server_info).0
 }
 
-/// The same, and where its time to live stands.
+/// The same, and the span of its time to live.
 fn written(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &str) -> (Bytes, Option<Span>) {
     let mut ttl = None;
     let mut out = Vec::with_capacity(members.len() + 160);
@@ -113,12 +113,12 @@ fn written(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &st
     (Bytes::from(out), ttl)
 }
 
-/// Built once: building it costs more than most searches.
+/// Built once: building the finder costs more than most searches.
 static QUESTIONS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("input_required"));
 
 /// The members of a result that asks the client for input; `None` for any other answer.
 pub fn is_input_required(era: &Era, answer: &Frame) -> Option<Members> {
-    // Nearly no answer asks back, and this search is far cheaper than looking into each.
+    // Hardly any answer asks for input, and this search is far cheaper than parsing each answer.
     if era.asks != Asks::InputRequired || QUESTIONS.find(answer.text()).is_none() {
         return None;
     }
@@ -128,12 +128,12 @@ pub fn is_input_required(era: &Era, answer: &Frame) -> Option<Members> {
     (kind.of(text) == b"\"input_required\"").then_some(result)
 }
 
-/// Returns true if the beginning of an answer shows that it does not ask for input.
+/// Returns true if the beginning of an answer shows that the answer does not ask for input.
 pub fn says_complete(head: &[u8]) -> bool {
     memchr::memmem::find(head, b"\"resultType\":\"complete\"").is_some()
 }
 
-/// A notification; `params` is the inside of its params object, which is omitted if empty.
+/// A notification; `params` are the contents of its params object, which is omitted if they are empty.
 pub fn notice(method: &str, params: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(64 + params.len());
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":");
@@ -147,7 +147,8 @@ pub fn notice(method: &str, params: &[u8]) -> Bytes {
     Bytes::from(out)
 }
 
-/// The first message of a listen stream: the part of the filter that is honored (a JSON object).
+/// The first message of a listen stream. `honoured` is the part of the filter that the server honors, a JSON
+/// object.
 pub fn acknowledged(listen: &Id, honoured: &str) -> Bytes {
     let params = format!("{},\"notifications\":{honoured}", subscription(listen));
     notice(Notice::Acknowledged.name(), params.as_bytes())

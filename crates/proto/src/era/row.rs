@@ -4,7 +4,7 @@ use crate::json::quote;
 use crate::mcp::Method;
 use crate::rpc::code;
 
-/// The way in which two peers meet.
+/// The way in which two peers start a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifecycle {
     /// `initialize`, then a session.
@@ -16,18 +16,18 @@ pub enum Lifecycle {
 /// The way in which a server asks its client for input while it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
-    /// By JSON-RPC requests of its own.
+    /// Through JSON-RPC requests.
     Requests,
-    /// By a result that names the needed input; the client repeats the request with the answers.
+    /// Through a result that names the required input; the client repeats the request with the answers.
     InputRequired,
 }
 
 /// The answer to arguments that do not match a tool's schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidArguments {
-    /// As a JSON-RPC error.
+    /// A JSON-RPC error.
     Error,
-    /// As a tool result with `isError`, so that a model can correct its call.
+    /// A tool result with `isError`, so that a model can correct its call.
     ToolResult,
 }
 
@@ -51,7 +51,7 @@ pub enum Structured {
     Any,
 }
 
-/// The ways in which a user may be asked.
+/// The ways in which a server can ask a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Elicitation {
     /// None.
@@ -60,7 +60,7 @@ pub enum Elicitation {
     PlainForm,
     /// A form with defaults, titled choices (`oneOf`) and multiple choice; or a URL with an id.
     UrlWithId,
-    /// The same, but a URL has no id, and no notification reports its completion.
+    /// The same, but a URL has no id, and no notification reports the completion of the visit.
     Url,
 }
 
@@ -87,28 +87,28 @@ pub struct Shapes {
     pub sampling_content: &'static [&'static str],
     /// True if a tool result is (also) in the member `toolResult`.
     pub tool_result: bool,
-    /// The structured part of tool results, and with it `outputSchema` of tools.
+    /// The structured part of tool results, and with it the `outputSchema` of tools.
     pub structured: Structured,
     /// True if peers may reject members that their version does not define; those are then removed.
     pub strict: bool,
     /// True if content and resources have `annotations`, and resources a `size`.
     pub annotations: bool,
-    /// The ways in which users are asked.
+    /// The ways in which servers can ask users.
     pub elicitation: Elicitation,
     /// True if sampling may use tools, and its content may be an array.
     pub sampling_tools: bool,
     /// True if a server can state which model it prefers.
     pub model_preferences: bool,
-    /// The only reasons for which a model may have stopped, of which one must be given, the usual one first; empty if
-    /// any reason will do.
+    /// The only reasons that a model may give for having stopped, the usual one first. One of them is required. Empty
+    /// if any reason is allowed.
     pub stop_reasons: &'static [&'static str],
     /// True if `roots/list` exists.
     pub roots: bool,
-    /// True if a server declares that it completes arguments.
+    /// True if a server declares the completion of arguments as a capability.
     pub completions_declared: bool,
     /// True if a completion has a `context`.
     pub completion_context: bool,
-    /// True if `resources/list` also carries the templates, which have no list of their own.
+    /// True if `resources/list` also contains the templates, for which there is no separate list.
     pub templates_in_resources: bool,
     /// True if lists have pages.
     pub pages: bool,
@@ -118,7 +118,7 @@ pub struct Shapes {
     pub cancellation: bool,
     /// True if capabilities have a member `extensions`.
     pub extensions: bool,
-    /// True if a server that introduces itself may add instructions.
+    /// True if a server's introduction may contain instructions.
     pub instructions: bool,
     /// The form of tasks.
     pub tasks: Tasks,
@@ -126,7 +126,7 @@ pub struct Shapes {
     pub url_error: bool,
 }
 
-/// The behavior of one protocol version where versions differ.
+/// The behavior of one protocol version, as far as versions differ.
 #[expect(clippy::struct_excessive_bools, reason = "a row of independent facts, not a state")]
 #[derive(Debug)]
 pub struct Era {
@@ -137,10 +137,10 @@ pub struct Era {
     /// True if the version is written as a JSON number.
     pub numeric: bool,
     /// The version string to request from a server on behalf of a client of this era. It differs from `version` for
-    /// eras older than the ones that servers have types for: newer servers reject a number, and may reject a version
-    /// that was never published, while old ones answer with their own version whatever the request says.
+    /// the oldest eras. Newer servers reject a number, and may reject a version that was never published, while old
+    /// servers answer with their own version regardless of the request.
     pub offered: &'static str,
-    /// The way in which peers meet.
+    /// The way in which peers start a conversation.
     pub lifecycle: Lifecycle,
     /// The HTTP transport.
     pub web: Web,
@@ -154,11 +154,11 @@ pub struct Era {
     pub primes_streams: bool,
     /// True if event streams carry ids and can be resumed.
     pub resumable: bool,
-    /// True if a client that closes its connection has cancelled its request.
+    /// True if closing the connection cancels the client's request.
     pub disconnect_cancels: bool,
     /// The way in which a server asks for input.
     pub asks: Asks,
-    /// The answer to arguments that do not match.
+    /// The answer to arguments that do not match a tool's schema.
     pub invalid_arguments: InvalidArguments,
     /// The code for a resource that does not exist.
     pub resource_not_found: i32,
@@ -173,7 +173,7 @@ pub struct Era {
 }
 
 impl Era {
-    /// Returns true if another version came after this one.
+    /// Returns true if this version is older than the other.
     pub fn is_older_than(&self, other: &Self) -> bool {
         let index = |era: &Self| super::ERAS.iter().position(|one| *one == era);
         index(self) < index(other)
@@ -190,8 +190,8 @@ impl Era {
     }
 
     /// The HTTP status for a server's own error with this code, passed on; `given` is the server's status. In a
-    /// session, a status describes the session or the message as a whole, and clients look no further: an error about
-    /// an accepted request is sent with 200.
+    /// session, a status describes the session or the message as a whole, and clients ignore the body of a failed
+    /// response. So an error about an accepted request is sent with 200.
     pub fn relayed_status(&self, error: i32, given: Option<u16>) -> u16 {
         match given {
             _ if self.has_sessions() => 200,

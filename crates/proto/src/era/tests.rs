@@ -1,4 +1,4 @@
-//! The rows agree with each other, and messages are told apart as the specification says.
+//! Consistency of the rows, and the detection of eras that the specification prescribes.
 
 use bytes::Bytes;
 
@@ -163,7 +163,7 @@ fn versions_are_numbers_and_strings_and_come_back_as_they_were_asked_for() {
         assert!(text.contains(&format!("\"protocolVersion\":{answered},")), "{text}");
         assert_eq!(server_hello(&frame(text), &V2025_11_25).unwrap().era, era);
     }
-    // Where less was agreed on than was asked for, the agreed one is named as its era writes it.
+    // If the negotiated version is older than the requested one, the answer spells it as its era does.
     let less = initialize_result(&Id::number(1), &V1, b"\"2025-11-25\"", "{}", "{}", None);
     assert!(less.windows(20).any(|at| at == b"\"protocolVersion\":1,"), "{less:?}");
     for bad in ["[]", "null", "true", &format!("\"{}\"", "9".repeat(300))] {

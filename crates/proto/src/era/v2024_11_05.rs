@@ -1,4 +1,4 @@
-//! MCP 2024-11-05: the last over two HTTP endpoints; content blocks in tool results, cancellation.
+//! MCP 2024-11-05: the last version with two HTTP endpoints; content blocks in tool results, cancellation.
 
 use super::row::{
     Asks, Elicitation, Era, HANDSHAKE_METHODS, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle,

@@ -1,4 +1,4 @@
-//! MCP 2025-03-26: the first with Streamable HTTP, and the only one with batches.
+//! MCP 2025-03-26: the first version with Streamable HTTP, and the only one with batches.
 
 use super::row::{
     Asks, Elicitation, Era, HANDSHAKE_METHODS, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle,

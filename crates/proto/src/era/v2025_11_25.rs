@@ -1,4 +1,4 @@
-//! MCP 2025-11-25: streams that can be polled; arguments that do not match are tool results.
+//! MCP 2025-11-25: streams that can be polled; arguments that do not match the schema yield a tool result.
 
 use super::row::{
     Asks, Elicitation, Era, HANDSHAKE_METHODS, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle,

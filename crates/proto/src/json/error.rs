@@ -1,4 +1,4 @@
-//! Faults in JSON text, and where they are.
+//! Faults in JSON text, and their offsets.
 
 /// A fault in JSON text (RFC 8259), with the byte at which it was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -6,7 +6,7 @@
 pub struct JsonError {
     /// Offset in bytes from the start of the buffer.
     pub at: usize,
-    /// The fault at that place.
+    /// The fault at that offset.
     pub problem: Problem,
 }
 

@@ -1,4 +1,4 @@
-//! The members of an object and the elements of an array: their places, nothing more.
+//! The members of an object and the elements of an array: only their spans.
 
 use smallvec::SmallVec;
 
@@ -13,8 +13,8 @@ pub struct Member {
     pub value: Span,
 }
 
-/// A key that occurs twice in one object. Two readers may then act on different values, so a member that the gateway
-/// decides by must be unique.
+/// A key that occurs twice in one object. Two readers may then act on different values, so a member that determines
+/// the gateway's behavior must be unique.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the member \"{0}\" occurs twice")]
 pub struct Duplicate(pub &'static str);
@@ -40,7 +40,7 @@ impl Members {
         Ok(members)
     }
 
-    /// The members of the object at `span` of text that was validated before; `None` if it is not an object.
+    /// The members of the object at `span` of validated text; `None` if it is not an object.
     pub fn of_value(text: &[u8], span: Span) -> Option<Self> {
         Self::scan(Scanner::trusted(text, super::LIST_DEPTH), span.start()).ok()
     }
@@ -51,7 +51,7 @@ impl Members {
     }
 
     /// Scans the object at `at`; `value` validates each member's value (given key and offset) and returns its end, so
-    /// a caller can inspect some of them in the same pass.
+    /// that a caller can inspect some members in the same pass.
     pub(crate) fn scan_with(
         scanner: Scanner<'_>,
         open: usize,
@@ -72,7 +72,7 @@ impl Members {
         loop {
             let (key_end, start) = scanner.key(at)?;
             let key = Span::new(at + 1, key_end - 1);
-            // Keys are short: a search made for long texts would take longer.
+            // Keys are short, so a search that is optimized for long texts would take longer.
             escaped |= key.of(scanner.text()).contains(&b'\\');
             let end = value(scanner, key, start)?;
             list.push(Member { key, value: Span::new(start, end) });
@@ -85,7 +85,7 @@ impl Members {
         }
     }
 
-    /// The place of the object, braces included.
+    /// The span of the object, braces included.
     pub fn span(&self) -> Span {
         self.span
     }
@@ -105,8 +105,8 @@ impl Members {
         self.list.is_empty()
     }
 
-    /// The value of `key`; if it occurs twice, the last one, as most readers take it. `text` is the scanned buffer.
-    /// For a decision use [`Members::unique`].
+    /// The value of `key`; if it occurs twice, the last one, as in most parsers. `text` is the scanned buffer. Use
+    /// [`Members::unique`] for a value that a decision depends on.
     pub fn get(&self, text: &[u8], key: &str) -> Option<Span> {
         self.list.iter().rev().find(|m| self.key_is(m.key.of(text), key.as_bytes())).map(|m| m.value)
     }
@@ -120,7 +120,7 @@ impl Members {
     pub fn unique(&self, text: &[u8], key: &'static str) -> Result<Option<Span>, Duplicate> {
         let mut found = None;
         for m in &self.list {
-            // Most keys are told apart by their lengths.
+            // The length of a key is enough to rule out most members.
             if (m.key.len() != key.len() && !self.escaped) || !self.key_is(m.key.of(text), key.as_bytes()) {
                 continue;
             }

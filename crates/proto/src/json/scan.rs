@@ -1,13 +1,15 @@
-//! A strict validator of JSON text that tells where values end.
+//! A strict validator of JSON text that reports where values end.
 //!
-//! It accepts exactly RFC 8259, up to a depth; it never allocates. It must not know what the text means.
+//! It accepts exactly RFC 8259, up to a maximum depth, and never allocates. It must not know what the text
+//! means.
 
 use super::{JsonError, Problem};
 
 /// The greatest nesting depth of arrays and objects in a message.
 pub const MAX_DEPTH: u32 = 128;
 
-/// The same in a list, whose items are checked one by one: an item that is too deep is left out, and the others stay.
+/// The same for a list, whose items are checked one by one: an item that is nested too deeply is left out, and the
+/// others stay.
 pub const LIST_DEPTH: u32 = 1024;
 
 /// A validator over one buffer of UTF-8 text.
@@ -83,8 +85,8 @@ impl<'a> Scanner<'a> {
         JsonError { at, problem: Problem::Unexpected }
     }
 
-    /// Validates the value that starts at `at` and returns the offset behind it. What is nested deeper than [`MAX_DEPTH`] is
-    /// validated by a call of its own, of which there are a few at most.
+    /// Validates the value that starts at `at` and returns the offset behind it. A value that is nested deeper than
+    /// [`MAX_DEPTH`] is validated by a recursive call; there are only a few of these.
     pub(crate) fn value(&self, at: usize) -> Result<usize, JsonError> {
         let mut nest = Nest { kinds: 0, depth: 0, max: self.max_depth.min(MAX_DEPTH) };
         let mut at = at;
@@ -113,7 +115,7 @@ impl<'a> Scanner<'a> {
                 }
                 _ => self.scalar(at)?,
             };
-            // A value has ended: close what ends with it, or go on to its sibling.
+            // A value has ended. Close the arrays and objects that end with it, or continue with its sibling.
             loop {
                 if nest.depth == 0 {
                     return Ok(at);
@@ -138,7 +140,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Validates the array or object at `at`, for which the nest has no room.
+    /// Validates the array or object at `at`, which exceeds the capacity of the nest.
     #[cold]
     fn beyond(&self, at: usize) -> Result<usize, JsonError> {
         if self.max_depth <= MAX_DEPTH {
@@ -246,7 +248,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The arrays and objects open around a value, as a stack of bits: one for an object, zero for an array.
+/// The arrays and objects that are open around a value, as a stack of bits: one for an object, zero for an
+/// array.
 struct Nest {
     kinds: u128,
     depth: u32,
@@ -273,8 +276,8 @@ impl Nest {
     }
 }
 
-/// The offset of the next quote, backslash or control character. Most strings are short, so the search begins with
-/// words of eight bytes; long strings continue in blocks that compile to vector instructions.
+/// The offset of the next quote, backslash or control character. Most strings are short, so the search starts with
+/// words of eight bytes; for long strings it continues with blocks that compile to vector instructions.
 fn plain_run(text: &[u8], start: usize) -> usize {
     let mut at = start;
     let mut words = 0;
@@ -301,8 +304,8 @@ fn plain_run(text: &[u8], start: usize) -> usize {
 /// The number of words after which a string counts as long.
 const SHORT: u32 = 6;
 
-/// Sets the high bit of the first byte of a word that is a quote, a backslash or a control character. Bytes above it
-/// may be marked wrongly, those below are not.
+/// Sets the high bit of the first byte of a word that is a quote, a backslash or a control character. Higher bytes
+/// may be marked wrongly; lower bytes are not.
 fn special(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;

@@ -1,9 +1,9 @@
-//! A place in a buffer.
+//! A range of bytes in a buffer.
 
 use bytes::Bytes;
 
-/// A half-open range of bytes in the buffer that it was made from. Half the size of a `Range<usize>`; buffers are
-/// capped far below 4 GiB.
+/// A half-open range of bytes in the buffer that it was created from. It has half the size of a `Range<usize>`;
+/// buffers are capped far below 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
     start: u32,
@@ -33,17 +33,17 @@ impl Span {
         self.end() - self.start()
     }
 
-    /// Returns true if there is nothing in it.
+    /// Returns true if it is empty.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The bytes at this place of `buffer`.
+    /// The bytes of `buffer` in this range.
     pub fn of(self, buffer: &[u8]) -> &[u8] {
         &buffer[self.start()..self.end()]
     }
 
-    /// The bytes at this place as a shared slice: no copy.
+    /// The bytes of `buffer` in this range as a shared slice, without a copy.
     pub fn share(self, buffer: &Bytes) -> Bytes {
         buffer.slice(self.start()..self.end())
     }

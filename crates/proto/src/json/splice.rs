@@ -1,4 +1,4 @@
-//! Edits of JSON text as replaced ranges; every other byte stays as it is.
+//! Edits of JSON text as replaced ranges; all other bytes stay unchanged.
 
 use std::cmp::Reverse;
 
@@ -19,7 +19,7 @@ pub struct Splice<'a> {
 
 #[derive(Debug)]
 struct Edit<'a> {
-    /// The edited range: a value, a whole member, or the empty place behind an opening brace.
+    /// The edited range: a value, a whole member, or the empty range behind an opening brace.
     span: Span,
     what: What<'a>,
 }
@@ -27,7 +27,7 @@ struct Edit<'a> {
 #[derive(Debug, Clone, Copy)]
 enum What<'a> {
     Replace(&'a [u8]),
-    /// Keeps a member after all.
+    /// Keeps a member although it was to be removed.
     Keep,
     /// Adds a member to an object that has `members` of its own.
     Add {
@@ -35,13 +35,13 @@ enum What<'a> {
         value: &'a [u8],
         members: usize,
     },
-    /// Removes a member and one comma with it; which one depends on the other removed members.
+    /// Removes a member and one comma with it; the other removed members determine which comma.
     Remove {
         /// The start of the object.
         object: usize,
-        /// The end of the member in front.
+        /// The end of the previous member.
         before: Option<usize>,
-        /// The start of the member behind.
+        /// The start of the next member.
         behind: Option<usize>,
     },
 }
@@ -59,8 +59,8 @@ impl<'a> Splice<'a> {
         self
     }
 
-    /// Sets the member `key` (a key that needs no escapes) of an object to `value`: every existing member of that
-    /// name, however its key is spelled; if there is none, in front of the object's own members.
+    /// Sets the member `key` (a key that needs no escapes) of an object to `value`. This replaces every existing
+    /// member of that name, regardless of the spelling of its key. If there is none, the new member comes first.
     pub fn set(&mut self, object: &Members, key: &'a [u8], value: &'a [u8]) -> &mut Self {
         let removes = self.edits.iter().any(|edit| matches!(edit.what, What::Remove { .. }));
         let mut found = false;
@@ -85,7 +85,8 @@ impl<'a> Splice<'a> {
         self
     }
 
-    /// Removes every member `key` of an object, however its key is spelled, with the comma that belongs to it.
+    /// Removes every member `key` of an object, regardless of the spelling of its key, with the comma that
+    /// belongs to it.
     pub fn remove(&mut self, object: &Members, key: &[u8]) -> &mut Self {
         let start = object.span().start();
         self.edits.retain(|edit| edit.span.start() != start + 1 || !edit.adds(key));
@@ -111,7 +112,7 @@ impl<'a> Splice<'a> {
         self.order();
         let mut out = Vec::with_capacity(self.capacity());
         let mut at = 0;
-        // The end of the last member that was removed together with all in front of it.
+        // The end of the last member that was removed together with all members before it.
         let mut cleared = None;
         for (i, edit) in self.edits.iter().enumerate() {
             if edit.span.start() < at || matches!(edit.what, What::Keep) {
@@ -143,9 +144,10 @@ impl<'a> Splice<'a> {
         Bytes::from(out)
     }
 
-    /// Sorts the edits by place and keeps one for each place.
+    /// Sorts the edits by position and keeps one for each range.
     fn order(&mut self) {
-        // What is added goes in front of what starts at the same place; of two others the wider one is first.
+        // An added member precedes edits that start at the same position. Of two other edits, the one with
+        // the wider range is first.
         self.edits.sort_by_key(|edit| {
             (edit.span.start(), !matches!(edit.what, What::Add { .. }), Reverse(edit.span.end()))
         });
@@ -167,7 +169,7 @@ impl<'a> Splice<'a> {
         self.edits.get(i + 1).is_some_and(another) || self.edits.iter().filter(removed).count() < members
     }
 
-    /// The capacity for the edited text; more than enough if something is removed.
+    /// The capacity for the edited text; larger than needed if something is removed.
     fn capacity(&self) -> usize {
         let (mut added, mut replaced) = (0, 0);
         for (i, edit) in self.edits.iter().enumerate() {
@@ -182,7 +184,7 @@ impl<'a> Splice<'a> {
                 What::Remove { .. } | What::Keep => {}
             }
         }
-        // Void edits may replace more than there is.
+        // Ineffective edits may replace more bytes than there are.
         (self.source.len() + added).saturating_sub(replaced)
     }
 }
@@ -193,7 +195,7 @@ impl Edit<'_> {
     }
 }
 
-/// The place of a member, including its key.
+/// The span of a member, including its key.
 fn whole(member: Member) -> Span {
     Span::new(member.key.start() - 1, member.value.end())
 }

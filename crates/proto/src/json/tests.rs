@@ -1,4 +1,4 @@
-//! Cases of the scanner and of splices that are told apart by name; the rest is in the property tests.
+//! Hand-written cases of the scanner and of splices; the rest is in the property tests.
 
 use super::*;
 

@@ -1,9 +1,9 @@
-//! Conversion of strings between their JSON spelling and their meaning.
+//! Conversion between the JSON spelling and the decoded value of strings.
 
 use std::borrow::Cow;
 
-/// The meaning of a string as written between its quotes; `None` for a lone surrogate or a malformed escape, which no
-/// `str` can hold.
+/// The decoded value of a string as written between its quotes; `None` for a lone surrogate or a malformed escape,
+/// which no `str` can hold.
 pub fn unquote(written: &[u8]) -> Option<Cow<'_, str>> {
     let text = std::str::from_utf8(written).ok()?;
     if !text.contains('\\') {
@@ -21,7 +21,7 @@ pub fn unquote(written: &[u8]) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(out))
 }
 
-/// The character that the text behind a backslash means, and the number of bytes that it uses.
+/// The character that the text behind a backslash denotes, and the number of bytes that it takes.
 fn escape(behind: &str) -> Option<(char, usize)> {
     let simple = match behind.as_bytes().first()? {
         b'"' => '"',

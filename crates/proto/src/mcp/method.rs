@@ -1,4 +1,4 @@
-//! Methods of the requests and notifications that the gateway acts on. All others pass by name.
+//! Methods of the requests and notifications that the gateway acts on. All other methods pass by name.
 
 macro_rules! names {
     ($(#[$doc:meta])* $kind:ident { $($(#[$vdoc:meta])* $variant:ident = $name:literal,)* }) => {
@@ -73,7 +73,7 @@ names! {
 }
 
 impl Method {
-    /// Returns true if a server that is asked twice is as it was after the first time: it only reads.
+    /// Returns true if the method only reads, so that a repeated request does not change the server.
     pub fn is_repeatable(self) -> bool {
         match self {
             Self::Discover

@@ -1,7 +1,7 @@
 //! The vocabulary of the Model Context Protocol: method names, reserved `_meta` keys, and the member by which a
 //! result reports a failed tool.
 //!
-//! Which of them exist in which version is the business of [`crate::era`].
+//! [`crate::era`] knows which of them exist in which version.
 
 mod failure;
 mod method;

@@ -14,7 +14,7 @@ pub enum Message {
     Batch(Batch),
 }
 
-/// An array of messages, each of which may be faulty on its own.
+/// An array of messages, each of which may be invalid on its own.
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// The messages in the order of the array.
@@ -25,7 +25,7 @@ impl Message {
     /// Reads a body or a line.
     ///
     /// # Errors
-    /// [`FrameError`]; for a batch only if the array as a whole is faulty.
+    /// [`FrameError`]; for a batch only if the array as a whole is invalid.
     pub fn parse(text: Bytes, limits: FrameLimits) -> Result<Self, FrameError> {
         let first = text.iter().find(|b| !matches!(b, b' ' | b'\n' | b'\r' | b'\t'));
         if first != Some(&b'[') {
@@ -47,7 +47,7 @@ fn elements(text: &[u8], limits: FrameLimits) -> Result<Elements, FrameFault> {
     if found.is_empty() { Err(FrameFault::BatchSize(limits.batch)) } else { Ok(found) }
 }
 
-/// Messages as one array.
+/// The messages as one array.
 pub fn array(messages: &[Bytes]) -> Bytes {
     let mut out = vec![b'['];
     for (at, message) in messages.iter().enumerate() {

@@ -15,15 +15,15 @@ pub mod code {
     pub const METHOD_NOT_FOUND: i32 = -32601;
     /// The parameters are invalid.
     pub const INVALID_PARAMS: i32 = -32602;
-    /// Something failed on this side, or behind it.
+    /// Something failed in the receiver, or behind it.
     pub const INTERNAL_ERROR: i32 = -32603;
-    /// A refusal by the transport, as the SDKs use it.
+    /// A rejection by the transport, as used by the SDKs.
     pub const REFUSED: i32 = -32000;
-    /// A session that is unknown or has ended, as the SDKs use it.
+    /// A session that is unknown or has ended, as used by the SDKs.
     pub const SESSION_NOT_FOUND: i32 = -32001;
-    /// A resource that does not exist, before MCP became stateless.
+    /// A resource that does not exist, in versions with sessions.
     pub const RESOURCE_NOT_FOUND: i32 = -32002;
-    /// The user has to visit pages first (MCP 2025-11-25 only).
+    /// The user has to visit URLs first (MCP 2025-11-25 only).
     pub const URL_ELICITATION_REQUIRED: i32 = -32042;
     /// A mirrored header is missing or differs from the body.
     pub const HEADER_MISMATCH: i32 = -32020;
@@ -33,7 +33,7 @@ pub mod code {
     pub const UNSUPPORTED_VERSION: i32 = -32022;
 }
 
-/// The places inside an error object of another peer.
+/// The spans of the members of an error object that another peer sent.
 #[derive(Debug, Clone, Copy)]
 pub struct RpcError {
     /// The code; 0 if it is missing or not an integer.
@@ -74,13 +74,13 @@ pub fn error_response(id: Option<&Id>, code: i32, message: &str, data: Option<&[
     Bytes::from(out)
 }
 
-/// A response that carries a long result, in pieces that share the bytes of those of its result.
+/// A response that carries a long result, in pieces. They share the bytes of the result's pieces.
 pub fn result_pieces(id: &Id, result: impl IntoIterator<Item = Bytes>) -> Vec<Bytes> {
     let mut head = Vec::with_capacity(40 + id.json().len());
     head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     head.extend_from_slice(id.json());
     head.extend_from_slice(b",\"result\":");
-    // A list comes in three pieces around its time to live.
+    // A list consists of three pieces around its time to live.
     let mut pieces = Vec::with_capacity(5);
     pieces.push(Bytes::from(head));
     pieces.extend(result);

@@ -1,4 +1,4 @@
-//! One JSON-RPC message and the places of its members.
+//! One JSON-RPC message and the spans of its members.
 
 use std::borrow::Cow;
 
@@ -47,7 +47,7 @@ pub enum FrameFault {
     /// `jsonrpc` is missing or not "2.0".
     #[error("\"jsonrpc\" must be \"2.0\"")]
     Version,
-    /// A member that decides the meaning occurs twice.
+    /// A member that determines the meaning of the message occurs twice.
     #[error(transparent)]
     Duplicate(#[from] Duplicate),
     /// The id has a type that MCP does not allow.
@@ -93,8 +93,8 @@ impl FrameError {
     }
 }
 
-/// One message: its unchanged bytes, and the places of the members that the gateway looks at. It is one pointer in
-/// size, because frames are handed on often.
+/// One message: its unchanged bytes, and the spans of the members that the gateway looks at. It has the size of
+/// one pointer, because frames are moved often.
 #[derive(Debug, Clone)]
 pub struct Frame(Box<FrameParts>);
 
@@ -114,7 +114,7 @@ impl Frame {
     /// Reads one message; `text` is fully validated.
     ///
     /// # Errors
-    /// [`FrameError`] with the id to answer to, if it could be read.
+    /// [`FrameError`] with the id for the answer, if it could be read.
     pub fn parse(text: Bytes, limits: FrameLimits) -> Result<Self, FrameError> {
         let scanner = Scanner::new(&text, limits.depth).map_err(|e| no_id(e.into()))?;
         let start = scanner.space(0);
@@ -156,7 +156,7 @@ impl Frame {
             (None, None, Some(_)) => FrameKind::Error,
             _ => return Err(with_id(FrameFault::Shape)),
         };
-        // A parse error of the other side is answered with a null id, so only there null is no fault.
+        // A peer answers text that it cannot parse with a null id, so null is valid only in an error.
         let id = match id {
             Err(IdError::Null) if kind == FrameKind::Error => None,
             Err(e) => return Err(with_id(e.into())),
@@ -177,7 +177,7 @@ impl Frame {
         Ok(Self(Box::write(Box::new_uninit(), found)))
     }
 
-    /// The message as it came.
+    /// The message as received.
     pub fn text(&self) -> &Bytes {
         &self.0.text
     }
@@ -197,12 +197,12 @@ impl Frame {
         self.0.id.as_ref()
     }
 
-    /// The place of its id.
+    /// The span of its id.
     pub fn id_span(&self) -> Option<Span> {
         self.0.id_span
     }
 
-    /// Its method, escapes resolved; empty for responses.
+    /// Its method, with escapes resolved; empty for responses.
     pub fn method(&self) -> Cow<'_, str> {
         self.0.method.map_or(Cow::Borrowed(""), |span| self.string(span).unwrap_or_default())
     }
@@ -212,7 +212,7 @@ impl Frame {
         self.0.params.as_ref()
     }
 
-    /// The place of `result` or `error`.
+    /// The span of `result` or `error`.
     pub fn payload(&self) -> Option<Span> {
         self.0.payload
     }
@@ -227,7 +227,7 @@ impl Frame {
         self.0.params.as_ref().map_or(Ok(None), |p| p.meta(&self.0.text, key))
     }
 
-    /// The meaning of the string value at `span`; `None` if it is not a string (or one that no `str` can hold).
+    /// The decoded string at `span`; `None` if it is not a string (or one that no `str` can hold).
     pub fn string(&self, span: Span) -> Option<Cow<'_, str>> {
         let inner = span.of(&self.0.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         unquote(inner)
@@ -238,8 +238,8 @@ fn no_id(fault: FrameFault) -> FrameError {
     FrameError { fault, id: None }
 }
 
-/// Makes sure that `params` holds the members at `span`: found in the first pass, or scanned now if their key was
-/// written with escapes.
+/// Ensures that `params` holds the members at `span`. They were found in the first pass, or are scanned now if
+/// their key was written with escapes.
 fn checked(text: &[u8], span: Span, params: &mut Option<Params>) -> Result<(), FrameFault> {
     if params.as_ref().is_none_or(|found| found.members.span() != span) {
         if span.of(text)[0] != b'{' {

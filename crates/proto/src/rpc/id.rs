@@ -5,7 +5,7 @@ use bytes::Bytes;
 /// The longest accepted id, in bytes as written. Ids are kept for as long as a request is open.
 pub(super) const MAX_ID: usize = 1024;
 
-/// A JSON-RPC id: the exact text of a JSON string or integer, so that an answer carries it byte for byte.
+/// A JSON-RPC id: the exact text of a JSON string or integer, so that an answer can repeat it byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Id(Bytes);
 
@@ -54,7 +54,7 @@ impl Id {
         &self.0
     }
 
-    /// The id as one of our own numbers; `None` for strings and for numbers that we would not write.
+    /// The id as one of our own numbers; `None` for strings and for numbers in a form that we never write.
     pub fn as_number(&self) -> Option<u64> {
         std::str::from_utf8(&self.0).ok()?.parse().ok()
     }

@@ -1,4 +1,4 @@
-//! The `params` of a request or notification: places found in the same pass that validates the frame.
+//! The `params` of a request or notification: spans that are found in the same pass that validates the frame.
 
 use crate::json::{Duplicate, Members, Span};
 

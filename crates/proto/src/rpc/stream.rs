@@ -1,4 +1,5 @@
-//! A response too long to be buffered: its id is replaced while its bytes pass, and nothing else is touched.
+//! A response that is too long to be buffered: its id is replaced while its bytes pass, and nothing else is
+//! changed.
 //!
 //! Only the structure is tracked (strings, brackets, the members of the outer object); the receiver judges the
 //! contents.
@@ -23,7 +24,7 @@ pub enum StreamFault {
     /// Nested too deeply.
     #[error("the answer is nested too deeply")]
     Depth,
-    /// The text ended too early.
+    /// The text ended early.
     #[error("the answer broke off")]
     Truncated,
 }
@@ -42,12 +43,12 @@ enum StreamState {
     Deep,
     String,
     Escape,
-    /// Behind a value of the outer object.
+    /// After a value of the outer object.
     Behind,
     After,
 }
 
-/// The bytes outside strings that matter.
+/// The bytes that matter outside strings.
 const STRUCTURE: [bool; 256] = {
     let mut table = [false; 256];
     let marks = b"\"{}[],";
@@ -93,7 +94,7 @@ impl IdSwap {
         length(&self.replacement) - length(&self.expected)
     }
 
-    /// Takes the next piece and emits the bytes that can be passed on, in order.
+    /// Takes the next chunk and emits the bytes that can be passed on, in order.
     ///
     /// # Errors
     /// [`StreamFault`]: abort the response.
@@ -162,7 +163,7 @@ impl IdSwap {
         match self.state {
             StreamState::Deep => return self.deep(b),
             StreamState::String if b == b'\\' => self.state = StreamState::Escape,
-            // The string is skipped up to its end or an escape.
+            // The string is skipped up to its end or the next escape.
             StreamState::String => self.leave_value(StreamState::Deep),
             StreamState::Escape => self.state = StreamState::String,
             StreamState::InKey => self.in_key(b)?,
@@ -186,7 +187,7 @@ impl IdSwap {
     fn in_key(&mut self, b: u8) -> Result<(), StreamFault> {
         match b {
             b'"' => self.state = StreamState::Colon,
-            // An envelope with escaped keys is nobody's habit; it could hide an id from us.
+            // No known peer escapes the keys of an envelope, and an escaped key could hide an id.
             b'\\' => return Err(StreamFault::Shape),
             _ if self.key.len() < MAX_KEY => self.key.push(b),
             _ => {}
@@ -233,7 +234,7 @@ impl IdSwap {
                 self.depth -= 1;
                 self.leave_value(StreamState::Deep);
             }
-            // A number or a word of the outer object ends here.
+            // A number or a literal of the outer object ends here.
             b',' if self.depth == 0 => self.state = StreamState::Key,
             b'}' if self.depth == 0 => self.state = StreamState::After,
             b']' => return Err(StreamFault::Shape),
@@ -242,7 +243,7 @@ impl IdSwap {
         Ok(())
     }
 
-    /// Leaves a string or a bracket: continues behind a member of the outer object, or still deep in one.
+    /// Leaves a string or a bracket: continues after a member of the outer object, or still inside one.
     fn leave_value(&mut self, deep: StreamState) {
         self.state = if self.depth == 0 { StreamState::Behind } else { deep };
     }

@@ -1,4 +1,4 @@
-//! What is and is not a message.
+//! Cases of valid and invalid messages.
 
 use bytes::Bytes;
 

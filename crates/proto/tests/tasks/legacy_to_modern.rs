@@ -1,4 +1,4 @@
-//! A client of the experiment at a server of the extension, request by request.
+//! A client of the experiment with a server of the extension, request by request.
 
 use dragoman_proto::bridge::tasks::{LegacyToModern, Next};
 
@@ -73,7 +73,7 @@ fn a_legacy_client_cancels_once() {
     };
     assert_eq!(parsed(&late)["code"], -32602);
 
-    // A task that goes on all the same is told of as it is.
+    // A task that continues in spite of the cancellation is reported in its actual state.
     let mut machine = ask(TaskMethod::Cancel);
     machine.answer(&result(&task("working")));
     machine.answer(&result(&json!({})));

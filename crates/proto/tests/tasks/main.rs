@@ -1,4 +1,5 @@
-//! Tasks between the experiment and the extension: what each text becomes, and whole tasks in every order of events.
+//! Tasks between the experiment and the extension: the translation of each text, and complete tasks in every order
+//! of events.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 

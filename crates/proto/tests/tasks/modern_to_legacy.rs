@@ -1,4 +1,4 @@
-//! A client of the extension, or of none, at a server of the experiment, request by request.
+//! A client of the extension, or without tasks, with a server of the experiment, request by request.
 
 use dragoman_proto::bridge::tasks::{Next, Watch, related_to};
 use dragoman_proto::era::V2025_06_18;
@@ -89,7 +89,7 @@ fn a_call_is_a_task_for_who_takes_one_and_an_outcome_for_who_does_not() {
         waits.answer(&created);
         assert!(matches!(waits.answer(&error(-32603, "broken")), Some(Next::Error(_))));
     }
-    // An answer that is no task is passed on like any other.
+    // An answer that is not a task is passed on unchanged.
     let mut machine = ModernToLegacy::called(modern_client(), true);
     assert_eq!(machine.answer(&result(&json!({"content": []}))), None);
     let mut machine = ModernToLegacy::called(modern_client(), true);

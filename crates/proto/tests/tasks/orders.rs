@@ -1,4 +1,4 @@
-//! Whole tasks in every order of events: no question is lost, none is asked or answered twice.
+//! Complete tasks in every order of events: no question is lost, and none is asked or answered twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a server of the extension goes through between two answers of its client.
+/// The stage of a server of the extension between two answers of its client.
 #[derive(Debug, Clone)]
 enum Stage {
     Work(u8),
@@ -72,7 +72,7 @@ impl Extended {
     }
 }
 
-/// What the machine's shell knows.
+/// The state of the machine's shell.
 #[derive(Default)]
 struct Shell {
     sent: Option<Next>,
@@ -112,7 +112,8 @@ impl Shell {
     }
 }
 
-/// What a task's watch shows: a request for its state, answered by a server that waits for these answers.
+/// The questions that a task's watch shows in answer to a request for its state. The server waits for these
+/// answers.
 fn shown(open: &BTreeMap<String, usize>, watch: &mut Option<Watch>, watches: &mut u64) -> Value {
     let status = if open.is_empty() { "completed" } else { "input_required" };
     let mut machine = get(TaskMethod::Get);
@@ -138,8 +139,8 @@ fn shown(open: &BTreeMap<String, usize>, watch: &mut Option<Watch>, watches: &mu
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// In every order of answers, replies and pauses a legacy client gets the outcome once, is asked each question once,
-    /// and each of its answers comes to the right question once.
+    /// In every order of answers, replies and pauses, a legacy client gets the outcome once and each question once, and
+    /// each of its answers reaches the right question once.
     #[test]
     fn no_question_of_an_extended_task_is_lost_or_doubled(
         stages in stages(),
@@ -186,15 +187,15 @@ proptest! {
         prop_assert!(machine.waited().is_empty() && machine.answer(&result(&task("working"))).is_empty());
     }
 
-    /// Whatever a modern client does, and whenever, it sees each open question until it has answered it, the server gets
-    /// each answer once, and the outcome is there in the end, however often it is asked for.
+    /// In every order of actions, a modern client sees each open question until it has answered it, and the server gets
+    /// each answer once. In the end the outcome is available, however often the client requests it.
     #[test]
     fn no_question_of_an_experimental_task_is_lost_or_doubled(
         rounds in proptest::collection::vec(1_usize..4, 0..4),
         acts in proptest::collection::vec((0_u8..6, 0_usize..8), 0..60),
     ) {
         let mut rounds = rounds.into_iter();
-        // What the server waits for: by the id of its question.
+        // The answers that the server waits for, by the id of the question.
         let mut open: BTreeMap<String, usize> = BTreeMap::new();
         let mut minted = 0;
         let mut watch: Option<Watch> = None;
@@ -224,7 +225,8 @@ proptest! {
                 prop_assert!(earlier.is_none_or(|earlier| earlier == *request), "a key is used again");
             }
             if act == 5 {
-                // The connection is lost, and with it what waited; the server asks again on the next.
+                // The connection is lost together with the stored questions. The server asks them again on
+                // the next connection.
                 watch = None;
                 continue;
             }

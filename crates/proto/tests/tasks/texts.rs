@@ -1,4 +1,4 @@
-//! What a task, a call's answer and what belongs to a task become on the other side.
+//! The other side's form of a task, of a call's answer and of everything that belongs to a task.
 
 use bytes::Bytes;
 use dragoman_proto::bridge::tasks::{
@@ -40,7 +40,7 @@ fn a_task_keeps_what_neither_side_knows() {
         text(&flattened(created.as_bytes(), &members(created)).unwrap()),
         r#"{"resultType":"task","ttlMs":null,"taskId":"1","status":"working","lastUpdatedAt":"t"}"#
     );
-    // Neither is a task: an outcome, and a member of that name.
+    // Neither of these is a task: an outcome, and a member of that name.
     let outcome = r#"{"content":[],"resultType":"complete","task":{"taskId":"1"}}"#;
     assert_eq!(wrapped(outcome.as_bytes(), &members(outcome)), None);
     assert_eq!(flattened(outcome.as_bytes(), &members(outcome)), None);

@@ -20,7 +20,7 @@ pub(super) fn parse(text: &str) -> Result<SocketAddr, String> {
         .ok_or_else(|| "write an address with a port (127.0.0.1:8808, [::1]:8808) or a port alone".to_owned())
 }
 
-/// Refuses an address that other machines can reach, where anybody could call every tool.
+/// Refuses an address that other machines can reach, because anybody could call every tool there.
 ///
 /// # Errors
 /// Fails unless `insecure` is set.

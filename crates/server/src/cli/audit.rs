@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     if let (Some(since), Some(until)) = (query.since_ms, query.until_ms)
         && since > until
     {
-        let message = format!("no call can be since {} and until {}", rfc3339(since), rfc3339(until));
+        let message = format!("--since ({}) is later than --until ({})", rfc3339(since), rfc3339(until));
         return Err(Failure::usage(message).help("a span counts back from now: --since 2h --until 1h"));
     }
     if args.follow {
@@ -149,7 +149,7 @@ fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console
         .build()
         .map_err(|e| Failure::new(format!("cannot create an event queue: {e}")))?;
     if let Some(log) = &log {
-        // What comes meanwhile is shown below, once.
+        // Calls that arrive meanwhile are shown below, and only once.
         query.after = Some(log.newest().map_err(|e| failed(&e))?);
         let last = Query { after: None, ..query.clone() };
         let until_now = log.query(&last).map_err(|e| failed(&e))?;

@@ -104,7 +104,7 @@ fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
     let profiles = key.profiles.as_ref().map_or("all profiles".to_owned(), |names| names.join(", "));
     let end = key.expires_ms.map_or("never expires".to_owned(), |end| format!("expires {} UTC", short(end)));
     console.note(&format!(
-        "The key {} opens {profiles} and {end}. It is shown only once:",
+        "The key {} is valid for {profiles} and {end}. It is shown only once:",
         console.err.bold(&key.name)
     ));
     console.print(text.expose())?;

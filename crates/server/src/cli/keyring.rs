@@ -1,4 +1,5 @@
-//! `dragoman keyring`: lists and rotates the keys that seal what clients carry. It never shows a key.
+//! `dragoman keyring`: lists and rotates the keys that seal session IDs and states of clients. It never shows
+//! a key.
 
 use std::fmt::Write as _;
 

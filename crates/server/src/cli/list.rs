@@ -139,7 +139,7 @@ fn table(offer: &Offer, kinds: &[ListedKind], console: &Console) -> String {
     if text.is_empty() { "\nIt offers nothing.\n".to_owned() } else { text }
 }
 
-/// The first line of an entry's description, else its title.
+/// The first line of an entry's description, or its title if it has none.
 fn described(item: &Item, console: &Console) -> String {
     let text = ["description", "title", "name"].iter().find_map(|key| {
         let value: Value = serde_json::from_slice(&item.member(key)?).ok()?;

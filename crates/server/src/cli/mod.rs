@@ -1,4 +1,4 @@
-//! The commands: their options, and what they print.
+//! The commands: their options and their output.
 //!
 //! | file | is for |
 //! |---|---|
@@ -61,7 +61,7 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         || matches!(&command, Some(Command::Serve(args)) if args.preset.is_some())
         || matches!(&command, Some(Command::Stdio(args)) if args.preset.is_some());
     log::init(console, serves, preset)?;
-    // Before anything secret is read.
+    // This comes before anything secret is read.
     if let Err(e) = transport::memory::protect() {
         tracing::warn!("cannot exclude this process's memory from core dumps: {e}");
     }

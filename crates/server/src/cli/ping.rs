@@ -39,7 +39,7 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
                 Failure::usage(format!("unexpected argument {word:?}")).help("ping one server at a time")
             );
         }
-        // Eras without a ping ask a server what it is.
+        // In eras without a ping, the client requests the server's introduction.
         let known = connection.era().knows(Method::Ping);
         let ask = Ask::new(if known { Method::Ping } else { Method::Discover });
         let asked = Instant::now();

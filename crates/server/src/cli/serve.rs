@@ -137,6 +137,6 @@ fn greet(addresses: &[SocketAddr], preset: Option<Preset>, settings: &Settings, 
             paint: console.out,
         })
     };
-    // Whoever started it need not read it.
+    // The program that started it need not read this.
     let _ = console.print(&text);
 }

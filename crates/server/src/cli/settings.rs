@@ -47,7 +47,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Allows requests to name sites at private addresses, where they may name sites at all.
+    /// Allows requests to name sites at private addresses, if they may name sites at all.
     pub(crate) fn allow_private_sites(&mut self) {
         for server in self.config.mcp_servers.values_mut() {
             if let Link::Native(NativeLink { site: Some(site), .. }) = &mut server.link {
@@ -93,7 +93,7 @@ impl Settings {
     /// # Errors
     /// Fails if the URL is invalid.
     pub(crate) fn of_url(url: &str) -> Result<Self, Failure> {
-        // Nothing in a URL of the command line stands for something else.
+        // Nothing in a URL on the command line is a placeholder.
         let url = url.replace("${", "$${");
         let text = json!({
             "mcpServers": {"remote": {"url": url}},
@@ -143,7 +143,7 @@ fn text_of(file: &Path) -> Result<String, Failure> {
         let help = "give another file with --config, or omit it to serve the demo";
         Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).help(help)
     };
-    // One byte more than allowed is enough for the loader to say that it is too much.
+    // Reading one byte more than allowed is enough for the loader to report that the file is too large.
     read(file, MAX_FILE_BYTES + 1).map_err(cannot)
 }
 
@@ -156,7 +156,7 @@ pub(super) fn show(preset: Preset, over: Option<&Path>, console: &Console) -> Re
     let text = text_of(file)?;
     let name = file.display();
     console.print(&format!(
-        "# The preset {}:\n{}\n---\n# What {name} says over it:\n{}",
+        "# The preset {}:\n{}\n---\n# The settings of {name}, which override it:\n{}",
         preset.name,
         preset.text.trim_end(),
         text.trim_end()
@@ -237,7 +237,7 @@ fn read(path: &Path, most: usize) -> Result<String, String> {
     file.take(most as u64).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
-        // The cap may have cut a character in two; what is too long is refused for that.
+        // The limit may have split a character; a text that is too long is refused for its length.
         Err(e) if e.as_bytes().len() == most => Ok(String::from_utf8_lossy(e.as_bytes()).into_owned()),
         Err(e) => {
             let sound = String::from_utf8_lossy(&e.as_bytes()[..e.utf8_error().valid_up_to()]);

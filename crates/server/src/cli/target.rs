@@ -122,7 +122,7 @@ impl TargetOptions {
             connection.close().await;
             done
         });
-        // A read of stdin that nobody waits for any more cannot be called off.
+        // A pending read of stdin cannot be cancelled.
         runtime.shutdown_background();
         visited
     }
@@ -133,7 +133,7 @@ fn configured(settings: &Settings) -> String {
     match &settings.file {
         Some(file) if names.is_empty() => format!("{} configures none", file.display()),
         Some(file) => format!("{} configures {}", file.display(), names.join(", ")),
-        None => format!("without a configuration there is {}", names.join(", ")),
+        None => format!("without a configuration, the only one is {}", names.join(", ")),
     }
 }
 

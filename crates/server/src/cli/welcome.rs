@@ -87,7 +87,7 @@ fn profiles(about: &Welcome<'_>) -> Vec<(String, String)> {
     for (slug, profile) in profiles {
         let mut paths =
             vec![if slug == DEFAULT_PROFILE { "/mcp".to_owned() } else { format!("/mcp/{slug}") }];
-        // For clients that take only a path that ends in `/mcp` for one of MCP.
+        // For clients that recognize an MCP endpoint only by a path that ends in `/mcp`.
         let second = format!("/{slug}/mcp");
         if slug != DEFAULT_PROFILE
             && second_path(&second).is_some()
@@ -132,7 +132,7 @@ fn state(native: &NativeLink) -> Cow<'static, str> {
     let url = native.site.as_ref().and_then(|site| site.url.as_ref()).filter(|url| !url.expose().is_empty());
     match url {
         Some(url) => format!("ready, for {}", clipped(url.shown())).into(),
-        // Without one, a configuration lets requests name theirs, or is refused.
+        // A configuration without a URL must allow requests to name their sites; otherwise, it is refused.
         None => {
             "each request names its site: x-wordpress-url, x-wordpress-username, x-wordpress-password".into()
         }
@@ -166,7 +166,7 @@ impl Credential {
             let how = format!("replace KEY with an API key; create one with: dragoman key new me{config}");
             (Some("Bearer KEY"), Some(how))
         } else if auth.bearer.is_some() {
-            (Some("Bearer TOKEN"), Some("replace TOKEN with the one of auth.bearer".to_owned()))
+            (Some("Bearer TOKEN"), Some("replace TOKEN with the token of auth.bearer".to_owned()))
         } else if auth.oauth.is_some() {
             (None, Some("clients log in with OAuth when they are asked to; the Inspector and scripts send a token".to_owned()))
         } else if !auth.jwt.is_empty() {

@@ -1,4 +1,4 @@
-//! Stdout and stderr: results on the one, everything else on the other; colours only if they are wanted.
+//! Stdout and stderr: results go to stdout, everything else to stderr; colours only if they are wanted.
 //!
 //! Texts from servers are shown on a terminal without their control characters, so that they cannot control it.
 
@@ -98,7 +98,7 @@ impl Console {
     /// Prints a line on stderr in any case.
     #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
     pub(crate) fn complain(&self, text: &str) {
-        // Nobody is left to be told when even that cannot be written.
+        // If this fails, nobody is left to report it to.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 

@@ -94,14 +94,14 @@ impl Failure {
     pub(crate) fn show(&self, console: &Console) {
         if console.json {
             if let Some(value) = self.to_json() {
-                // A reader that has gone need not be told.
+                // If the reader of the pipe has gone, it need not be told.
                 let _ = console.print(&value.to_string());
             }
             return;
         }
         let head = console.err.red("error:");
         match self {
-            // The cursor stands behind what was typed, or behind a half-told progress.
+            // The cursor is after typed text, or after an unfinished progress message.
             Self::Silent(INTERRUPTED) if console.err_is_terminal => console.complain(""),
             Self::Silent(_) => {}
             Self::Config(faults) => {

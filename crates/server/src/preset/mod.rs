@@ -1,5 +1,5 @@
-//! Presets: built-in configurations that make Dragoman behave like another system. A preset is a text that anybody could
-//! have written; to add one, add a file and a line. It must not know how configurations are read.
+//! Presets: built-in configurations that make Dragoman behave like another system. A preset is an ordinary configuration
+//! text; to add one, add a file and a line. It must not know how configurations are read.
 
 /// A built-in configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,12 +40,12 @@ mod tests {
         for preset in ALL {
             let loaded = load(preset.text, preset.name, &lookup);
             let loaded = loaded.unwrap_or_else(|faults| panic!("{}: {faults}", preset.name));
-            // The servers of this one are another file's.
+            // Another file defines the servers of this preset.
             let notes = usize::from(preset.name == "gateway");
             assert_eq!(loaded.notes.len(), notes, "{}: {:?}", preset.name, loaded.notes);
             assert!(loaded.config.listen.iter().all(|address| address.ip().is_loopback()), "{}", preset.name);
             assert_eq!(parse(preset.name).unwrap(), *preset);
-            // The systems that they are for do so.
+            // The systems that they replace do the same.
             for server in loaded.config.mcp_servers.values() {
                 let Link::Native(link) = &server.link else { continue };
                 assert_eq!(link.unknown_arguments, UnknownArguments::Ignore, "{}", preset.name);

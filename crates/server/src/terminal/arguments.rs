@@ -1,4 +1,5 @@
-//! A tool's arguments from the command line: `key=value` words by the tool's input schema, or JSON as it is.
+//! A tool's arguments from the command line: `key=value` words, read according to the tool's input schema, or
+//! unchanged JSON.
 //!
 //! Numbers keep the form in which they were typed.
 
@@ -26,7 +27,7 @@ pub(crate) fn of_json(text: &str) -> Result<String, Failure> {
 /// A JSON object from `key=value` words; `schema` is the tool's input schema, if there is one.
 ///
 /// # Errors
-/// Fails for a word that is no pair, a key that the tool does not have, and a value of the wrong type.
+/// Fails if a word is not a pair, the tool does not have a key, or a value has the wrong type.
 pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<String, Failure> {
     let nothing = Value::Null;
     let schema = schema.unwrap_or(&nothing);
@@ -53,7 +54,7 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
 /// A JSON object of texts, for prompts.
 ///
 /// # Errors
-/// Fails for a word that is no pair, and a repeated key.
+/// Fails if a word is not a pair, or a key is repeated.
 pub(crate) fn of_texts(words: &[String]) -> Result<String, Failure> {
     let texts = serde_json::json!({"additionalProperties": {"type": "string"}});
     let mut out = Vec::new();
@@ -120,7 +121,7 @@ fn is_integer(number: &str) -> bool {
         || number.parse::<f64>().is_ok_and(|value| value.fract() == 0.0)
 }
 
-/// The types that a schema allows; none if it does not say.
+/// The types that a schema allows; none if it does not specify any.
 fn types(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match &schema["type"] {

@@ -1,8 +1,8 @@
 //! The connection to a server, with detection of its era.
 //!
-//! The stateless introduction comes first, because every server of such an era must answer it; a server that does not
-//! understand it is asked for a handshake, over HTTP also for an event stream (MCP, versioning: "backward compatibility"
-//! for clients).
+//! The stateless introduction comes first, because every server of such an era must answer it. A server that does not
+//! understand it is asked for a handshake, and over HTTP also for an event stream (MCP, versioning: "backward
+//! compatibility" for clients).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -60,7 +60,7 @@ pub(crate) async fn connect(
             (embedded(spoken), None)
         }
         Target::Native(other) => {
-            let why = format!("this program embeds no server `{}`", other.name());
+            let why = format!("this program has no embedded server `{}`", other.name());
             return Err(Failure::usage(why));
         }
         Target::Http { uri, headers, transport } => {
@@ -124,7 +124,7 @@ impl TerminalGuest<'_> {
         transport: HttpTransport,
     ) -> Result<Connected, LinkError> {
         if let Some(era) = self.pinned.filter(|era| transport == HttpTransport::Sse && !era.has_sessions()) {
-            return Err(LinkError::EventStream(format!("there is no protocol version {era} over it")));
+            return Err(LinkError::EventStream(format!("it does not support protocol version {era}")));
         }
         let mut climb = self.climb(Reach::of(transport));
         let connected = self.connector(client).over_http(&target, &mut climb).await;
@@ -222,7 +222,7 @@ fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era
             "give it more time with --timeout SECONDS (startTimeout for a configured server), or \
                    watch it with -vv",
         ),
-        // What it said itself is more to the point.
+        // The server's own message is more specific.
         LinkError::Child(ChildError::Exited(exit)) if exit.stderr.trim().is_empty() => {
             failure.help(NOT_STDIO)
         }
@@ -233,7 +233,7 @@ fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era
 /// The failure for a link error, with a suggested fix.
 pub(super) fn link_failure(name: &str, error: &LinkError, mask: &Mask) -> Failure {
     let message = match error.cause() {
-        // These name the host, the program and the fix themselves.
+        // These errors already name the host, the program and the fix.
         LinkError::Http(e) => return Failure::new(mask.show(e)),
         LinkError::Spawn(e) => return Failure::new(mask.show(e)),
         LinkError::Child(e) => return Failure::new(mask.show(e)),

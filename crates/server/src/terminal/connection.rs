@@ -219,7 +219,7 @@ impl Connection {
             },
             AnswerSource::Pipe(call) => {
                 let Some(unasked) = &mut self.unasked else { return call.next().await };
-                // In this order, so that what was said before the answer is heard before it.
+                // The order matters: messages sent before the answer are handled before it.
                 tokio::select! {
                     biased;
                     Some(message) = unasked.recv() => Ok(message.frame),
@@ -290,7 +290,7 @@ impl Connection {
     ) -> Bytes {
         let era = self.era();
         let own = own_meta(era, CAPABILITIES, CLIENT_INFO);
-        // The envelope of a stateless request is an object already; the token becomes its last member.
+        // The envelope of a stateless request is already an object; the token becomes its last member.
         let mut meta = match own.strip_suffix('}') {
             Some(open) => format!("{open},"),
             None => "\"_meta\":{".to_owned(),

@@ -120,8 +120,8 @@ impl Field {
             FieldType::Number { integer: true, .. } => "whole number",
             FieldType::Number { .. } => "number",
             FieldType::Boolean => "yes or no",
-            FieldType::One(_) => "a number above",
-            FieldType::Several(_) => "numbers from above, separated by commas",
+            FieldType::One(_) => "the number of a choice above",
+            FieldType::Several(_) => "numbers of choices above, separated by commas",
         };
         let left_out = if self.required { "" } else { ", optional" };
         let default =
@@ -151,7 +151,7 @@ impl Field {
     /// The meaning of a line.
     ///
     /// # Errors
-    /// Returns the reason why the line is invalid, to ask again.
+    /// Returns the reason why the line is invalid, so that the caller can ask again.
     pub(super) fn read(&self, line: &str) -> Result<FieldInput, String> {
         if line.is_empty() {
             return match &self.default {
@@ -242,8 +242,8 @@ mod tests {
                 "age (whole number, optional): ",
                 "share (number, optional) [0.5]: ",
                 "sure (yes or no, optional) [yes]: ",
-                "colour (a number above) [Green]: ",
-                "tags (numbers from above, separated by commas, optional): ",
+                "colour (the number of a choice above) [Green]: ",
+                "tags (numbers of choices above, separated by commas, optional): ",
             ]
         );
         assert_eq!(form()[0].about(), ["  Your name"]);

@@ -16,7 +16,7 @@ const MAX_ROUNDS: u32 = 10;
 /// The number of questions that a server may ask at once.
 const MAX_QUESTIONS: usize = 32;
 
-/// The pause before a request is repeated that was answered without a question.
+/// The pause before repeating a request whose answer asked no question.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// A request's result.
@@ -54,7 +54,7 @@ pub(crate) async fn complete(
             further = answers(&frame, &questions, desk).await?;
         }
     }
-    Err(Failure::new(format!("the server asked back {MAX_ROUNDS} times without an answer")))
+    Err(Failure::new(format!("the server asked for input {MAX_ROUNDS} times and gave no answer")))
 }
 
 /// Runs `work` until it is done, or until Ctrl-C, which cancels the open request.

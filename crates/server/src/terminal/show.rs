@@ -33,7 +33,7 @@ impl Show<'_> {
         let structured = get("structuredContent").map(|span| span.of(text));
         for block in elements(text, get("content")) {
             let block = block.of(text);
-            // Servers repeat structured content as text for clients that do not know it.
+            // Servers repeat structured content as text for clients that do not support it.
             if structured.is_none_or(|structured| !repeats(block, structured)) {
                 self.block(block)?;
             }
@@ -62,7 +62,7 @@ impl Show<'_> {
             let Ok(value) = serde_json::from_slice::<Value>(content.of(text)) else { continue };
             match (value["text"].as_str(), value["blob"].as_str()) {
                 (Some(words), _) if self.save.is_none() => self.print(words)?,
-                // Into a pipe goes what the resource is made of.
+                // A pipe gets the resource's raw content.
                 (_, Some(blob)) if self.save.is_none() && !self.console.out_is_terminal => {
                     self.console.write(&decoded(blob)?)?;
                 }
@@ -176,7 +176,7 @@ fn size(bytes: usize) -> String {
 fn decoded(base64: &str) -> Result<Vec<u8>, Failure> {
     STANDARD
         .decode(base64)
-        .map_err(|e| Failure::new(format!("the server sent bytes that are no Base64: {e}")))
+        .map_err(|e| Failure::new(format!("the server sent bytes that are not valid Base64: {e}")))
 }
 
 fn members(text: &[u8]) -> Option<Members> {

@@ -7,7 +7,7 @@ use transport::child::Spec;
 use crate::output::failure::Failure;
 use upstream::destination;
 
-/// A server, in the form that this client reaches it.
+/// A server, in the form in which this client reaches it.
 #[derive(Debug)]
 pub(crate) enum Target {
     /// Over HTTP.

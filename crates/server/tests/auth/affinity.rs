@@ -1,4 +1,5 @@
-//! Who shares a process of a server that keeps state in memory: five owners, each of whom asks for the number of its process.
+//! Callers that share a process of a server with state in memory: five owners, each of whom asks for the number of its
+//! process.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -9,13 +10,13 @@ use tokio::task::JoinSet;
 use crate::rig::*;
 use crate::support::*;
 
-/// A server with these further keys.
+/// A server with these additional keys.
 fn server(more: &str) -> String {
     let server = odd_stdio(&[]);
     format!("{}, {more} }}", server.trim_end().trim_end_matches('}'))
 }
 
-/// Clients that can be asked, so that they need dedicated connections.
+/// Clients that support questions, so that they need dedicated connections.
 async fn askable(http: Http) -> Legacy {
     Legacy::open_at(http, "/mcp", LEGACY, &json!({"elicitation": {}})).await
 }
@@ -29,7 +30,7 @@ async fn each_session_keeps_a_process_of_its_own() {
     let gateway = Gateway::start(&format!("mcpServers: {{ up: {} }}\n", server("affinity: session"))).await;
     let mut sessions = Vec::new();
     for number in 0..5 {
-        // Whether the server can ask makes no difference.
+        // It makes no difference whether the server can ask.
         let capabilities = if number % 2 == 0 { json!({}) } else { json!({"elicitation": {}}) };
         let session = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &capabilities).await;
         let first = process(&session).await;
@@ -106,7 +107,7 @@ async fn the_log_says_once_that_a_client_was_moved() {
     let status = status(&gateway).await;
     assert_eq!(status["connections"], json!({"shared": 1, "dedicated": 2, "waiting": 0}), "{status}");
     assert!(status["moves"] == 0 && status["advice"].is_null(), "{status}");
-    // The third takes the idlest connection, the first one's, and keeps it busy.
+    // The third caller takes the connection with the fewest calls, which is the first caller's, and keeps it busy.
     let mut long = three
         .begin("tools/call", &json!({"name": "up__late", "arguments": {"ms": 4000, "process": true}}))
         .await;
@@ -119,8 +120,8 @@ async fn the_log_says_once_that_a_client_was_moved() {
     assert_eq!(text(&long.response().await), first);
 }
 
-/// The most calls of one caller that may have a connection of their own to a child, or wait for one: a quarter of the 257
-/// that may.
+/// The largest number of a caller's calls that may have a dedicated connection to a child, or wait for one: a quarter of
+/// all 257.
 const SHARE: usize = 64;
 
 #[tokio::test]
@@ -144,7 +145,7 @@ async fn a_call_that_can_be_asked_never_runs_where_its_client_cannot_be() {
             (reply.status, reply.response().await)
         });
     }
-    // Whichever comes last is refused; all others run or wait.
+    // The last call is refused; all others run or wait.
     let (status, answer) = open.join_next().await.expect("65 calls").expect("an answer");
     assert_eq!(status, 429, "it ran where its client cannot be asked: {answer}");
     assert!(error_message(&answer).contains("too many calls wait"), "{answer}");

@@ -1,5 +1,5 @@
-//! A log message reaches its caller and nobody else: two callers with keys of their own, each in a profile of its own, share
-//! one server that logs what its caller said.
+//! A log message reaches only its caller: two callers with separate keys, each in a separate profile, share one server that
+//! logs what its caller sent.
 
 use std::process::Stdio as Pipe;
 
@@ -11,16 +11,16 @@ use tokio::process::{Child, Command};
 use crate::rig::*;
 use crate::support::*;
 
-/// How a client speaks.
+/// The kind of a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Speaks {
     EventStream,
     Streamable,
-    /// Statelessly, with a log level or without.
+    /// Stateless, with or without a log level.
     Stateless(bool),
 }
 
-/// A client, and the log messages that it has heard.
+/// A client, and the log messages that it has received.
 struct Client {
     face: Face,
     server: &'static str,
@@ -33,7 +33,7 @@ enum Face {
     Stateless { modern: Modern, wants: bool },
 }
 
-/// Where the answer to a call comes.
+/// The stream on which the answer to a call arrives.
 enum Turn {
     Id(Value),
     Reply(Box<Reply>),
@@ -70,7 +70,7 @@ impl Client {
         Self { face, server, heard: Vec::new() }
     }
 
-    /// Says from which level on it wants to hear, where it has a session.
+    /// Sets the log level, if the client has a session.
     async fn set_level(&mut self, level: &str) {
         let params = json!({"level": level});
         let answer = match &mut self.face {
@@ -101,7 +101,7 @@ impl Client {
         }
     }
 
-    /// Calls the tool that logs its nonce; what was logged until its answer came.
+    /// Calls the tool that logs its nonce; returns the log messages before the answer.
     async fn call(&mut self, nonce: &str, together: u64) -> Vec<String> {
         let before = self.heard.len();
         let turn = self.begin(nonce, together).await;
@@ -123,7 +123,7 @@ impl Client {
         self.heard[before..].to_vec()
     }
 
-    /// Reads the one stream of a client that has one until there is such a message.
+    /// Reads the only stream of a client that has one until a message is `wanted`.
     async fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let stream = match &mut self.face {
@@ -145,7 +145,7 @@ impl Client {
         }
     }
 
-    /// Begins a call that never ends, and gives it up once the server has it.
+    /// Starts a call that never ends, and cancels it once the server has received it.
     async fn give_up(&mut self, nonce: &str) {
         let data = |message: &Value| message["params"]["data"] == nonce;
         match self.begin(nonce, 1_000_000).await {
@@ -165,7 +165,7 @@ impl Client {
         }
     }
 
-    /// All that it has heard in the end.
+    /// All log messages that it received by the end.
     async fn all(mut self) -> Vec<String> {
         if let Face::EventStream { .. } = self.face {
             let id = self.face.send("ping", &json!({})).await;
@@ -194,7 +194,7 @@ impl Face {
     }
 }
 
-/// The server that both share.
+/// The server that both callers share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Upstream {
     Pipe(&'static str),
@@ -203,7 +203,7 @@ enum Upstream {
     Stateless,
 }
 
-/// What keeps it running, and its configuration.
+/// Starts the server; returns what keeps it running, and its configuration.
 async fn start(upstream: Upstream) -> (Option<Child>, Option<Running>, String) {
     let program = testkit::fixture::program();
     let shown = quoted(program.to_str().expect("a path in UTF-8"));
@@ -232,7 +232,7 @@ async fn start(upstream: Upstream) -> (Option<Child>, Option<Running>, String) {
     }
 }
 
-/// Lets two callers of this kind talk to one server.
+/// Lets two callers of this kind call one server.
 async fn check(upstream: Upstream, speaks: Speaks) {
     let case = format!("{speaks:?} to {upstream:?}");
     let state = State::new();
@@ -243,14 +243,14 @@ async fn check(upstream: Upstream, speaks: Speaks) {
     );
     let gateway = Gateway::start(&config).await;
     let (one, two) = (bearer(&state.new_key(&["one"]).await), bearer(&state.new_key(&["two"]).await));
-    // From the first call on it is known what the server speaks, and who shares which connection to it.
+    // From the first call on, the server's version is known, and which callers share a connection to it.
     let mut first = Client::open(gateway.http().showing(&one), "/mcp/one", speaks).await;
     first.call("a0", 1).await;
     let mut a = Client::open(gateway.http().showing(&one), "/mcp/one", speaks).await;
     let mut b = Client::open(gateway.http().showing(&two), "/mcp/two", speaks).await;
 
     if matches!(upstream, Upstream::Pipe(MODERN) | Upstream::Stateless) {
-        // Such a server is told in each request what its client wants.
+        // Each request tells such a server its client's log level.
         for client in [&mut a, &mut b] {
             client.set_level("info").await;
         }
@@ -260,7 +260,7 @@ async fn check(upstream: Upstream, speaks: Speaks) {
     assert_eq!(a.call("a1", 1).await, twice("a1"), "{case}: alone");
     assert_eq!(b.call("b1", 1).await, twice("b1"), "{case}: alone after another");
 
-    // Where a call has a child of its own, it would wait there for ever for another.
+    // If a call has a dedicated child, it would wait there forever for another call.
     let is_handshake_pipe = upstream == Upstream::Pipe(LEGACY);
     let together = if is_handshake_pipe && speaks == Speaks::Stateless(true) { 1 } else { 2 };
     let (from_a, from_b) = tokio::join!(a.call("a2", together), b.call("b2", together));
@@ -280,7 +280,7 @@ async fn check(upstream: Upstream, speaks: Speaks) {
             assert_eq!(heard, twice("b4"), "{case}: beside a call that another gave up");
         }
         if upstream == Upstream::Pipe(MODERN) {
-            // From when the server has read that it was cancelled.
+            // This holds once the server has read the cancellation.
             soon("its log messages", async { while b.call("b5", 1).await != twice("b5") {} }).await;
         }
     }
@@ -290,8 +290,8 @@ async fn check(upstream: Upstream, speaks: Speaks) {
     }
 }
 
-/// What one client wants to hear is not told on a link on which another's call runs, for that would hear by it as well. The
-/// call has a link of its own then; where there can be none, the log says so.
+/// A client's log level is not set on a link while another client's call runs there, because it would also affect that
+/// client. The call then gets a dedicated link; if none is possible, the log reports it.
 #[tokio::test]
 async fn a_log_level_is_not_told_beside_the_call_of_another() {
     let program = quoted(testkit::fixture::program().to_str().expect("a path in UTF-8"));

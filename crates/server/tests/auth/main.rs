@@ -1,5 +1,5 @@
-//! Who may come in, over real sockets: each way to show who one is, each place that asks, whose a session is, and what is
-//! written down of it. Tokens of a real identity provider are in `tests/auth`.
+//! Access control over real sockets: each authentication method, each place that authenticates, the owners of sessions,
+//! and the record of all this. Tokens of a real identity provider are tested in `tests/auth`.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,4 +1,4 @@
-//! A session is of who began it, whatever others know of it.
+//! A session belongs to the caller that opened it, whatever others know of it.
 
 use serde_json::json;
 

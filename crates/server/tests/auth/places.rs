@@ -1,4 +1,4 @@
-//! Each place that speaks MCP asks; what does not is open.
+//! Each place that serves MCP authenticates its callers; other places are open.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ async fn every_way_into_a_conversation_asks() {
         for method in ["POST", "GET", "DELETE", "PUT", "HEAD"] {
             for headers in [&[][..], &[("Authorization", "Bearer other")], &[("Mcp-Session-Id", "x")]] {
                 let refused = http.send(method, path, headers, ping.as_bytes()).await;
-                // What is not there is not, whoever asks.
+                // A path that does not exist is not found, whoever asks.
                 let expected: &[u16] = if path.ends_with('/') || method == "PUT" || method == "HEAD" {
                     &[401, 404, 405]
                 } else {
@@ -51,7 +51,7 @@ async fn every_way_into_a_conversation_asks() {
     assert!(stream.status == 200 && stream.is_stream());
 }
 
-/// What a refusal tells: status, headers but the time, body.
+/// The content of a refusal: status, headers except the time, body.
 async fn told(mut reply: Reply) -> (u16, Vec<(String, String)>, String) {
     let mut headers: Vec<_> = reply.headers.clone().into_iter().filter(|(name, _)| name != "date").collect();
     headers.sort();
@@ -96,7 +96,7 @@ async fn nobody_finds_out_which_profiles_there_are() {
             let page = http.get(path, &[]).await.text().await;
             assert!(page.contains("/mcp") && !page.contains("/mcp/"), "{page}");
         }
-        // Whoever is let in is told that it is not there.
+        // An authenticated caller is told that the path does not exist.
         let mut reply = http.post("/mcp/defaule", &[GOOD], &ping).await;
         let (status, text) = (reply.status, reply.text().await);
         let expected = if dialect.is_empty() { 404 } else { 200 };
@@ -130,12 +130,12 @@ async fn what_is_not_asked() {
     for path in ["/health", "/ready"] {
         assert_eq!(http.get(path, &[]).await.status, 200, "{path}");
     }
-    // A browser's question before the real one carries no credentials.
+    // A browser's preflight request carries no credentials.
     let preflight = [("Origin", "http://localhost:5173"), ("Access-Control-Request-Method", "POST")];
     let reply = http.send("OPTIONS", "/mcp", &preflight, b"").await;
     assert_eq!(reply.status, 204);
     assert_eq!(reply.header("access-control-allow-headers"), "*, Authorization");
-    // And a page may read why it was refused.
+    // A page may read the reason for the refusal.
     let refused = http.post("/mcp", &[("Origin", "http://localhost:5173")], "{}").await;
     assert_eq!(refused.status, 401);
     assert_eq!(refused.header("access-control-allow-origin"), "http://localhost:5173");

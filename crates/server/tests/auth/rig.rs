@@ -1,4 +1,4 @@
-//! Gateways that ask who calls, API keys for them, and callers.
+//! Gateways with authentication, API keys for them, and callers.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ use crate::support::*;
 pub(crate) const HASH: &str =
     "$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$gbf/SFxMMbGdacBN7IhMnP5qQZ1Lml+OVTsOtCvCWWc";
 
-/// A gateway with one server of its own and this `auth`.
+/// A gateway with one server and this `auth`.
 pub(crate) async fn gateway(auth: &str) -> Gateway {
     Gateway::start(&config(auth)).await
 }
@@ -36,7 +36,7 @@ pub(crate) fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))
 }
 
-/// Begins a session at `path`, showing `value`.
+/// Opens a session at `path` with `value` in `Authorization`.
 pub(crate) async fn visit(http: Http, path: &str, value: &str) -> Reply {
     let params = json!({
         "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
@@ -45,12 +45,12 @@ pub(crate) async fn visit(http: Http, path: &str, value: &str) -> Reply {
     http.post(path, &[("Authorization", value)], &body).await
 }
 
-/// The status of that.
+/// The status of opening a session.
 pub(crate) async fn status(http: Http, value: &str) -> u16 {
     visit(http, "/mcp", value).await.status
 }
 
-/// Waits until a credential is refused; asks for nothing that would be kept.
+/// Waits until a credential is refused; its requests leave nothing behind.
 pub(crate) async fn until_refused(http: Http, value: &str) {
     let ping = request(1, "ping", &json!({})).to_string();
     soon("the end of a credential", async {
@@ -59,7 +59,7 @@ pub(crate) async fn until_refused(http: Http, value: &str) {
     .await;
 }
 
-/// A folder of keys, gone with it.
+/// A folder of keys, removed when dropped.
 pub(crate) struct State(PathBuf);
 
 impl State {
@@ -71,12 +71,12 @@ impl State {
         Self(path)
     }
 
-    /// The configuration's line.
+    /// Its line in the configuration.
     pub(crate) fn line(&self) -> String {
         format!("stateFolder: '{}'\n", self.0.display())
     }
 
-    /// Runs `dragoman key ARGS`; what it prints.
+    /// Runs `dragoman key ARGS`; returns its output.
     pub(crate) async fn key(&self, args: &[&str]) -> String {
         #[expect(clippy::disallowed_methods, reason = "the process under test has no supervisor above it")]
         let mut process = Command::new(env!("CARGO_BIN_EXE_dragoman"));
@@ -86,7 +86,7 @@ impl State {
         String::from_utf8(ended.stdout).expect("UTF-8")
     }
 
-    /// Makes a key.
+    /// Creates a key.
     pub(crate) async fn new_key(&self, args: &[&str]) -> String {
         let out = self.key(&[&["new"], args].concat()).await;
         let key = out.split_whitespace().find(|word| word.starts_with("dgm_"));

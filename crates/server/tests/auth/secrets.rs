@@ -1,4 +1,4 @@
-//! No credential is in the log at any level, in what is printed, or in an answer.
+//! No credential appears in the log at any level, in printed output, or in an answer.
 
 use crate::rig::*;
 use crate::support::*;

@@ -1,4 +1,4 @@
-//! Each way to show who one is.
+//! Each authentication method.
 
 use std::net::Ipv4Addr;
 

@@ -6,7 +6,7 @@ use super::run::{Folder, in_folder};
 
 const CONFIG: &str = "mcpServers:\n  demo: { native: demo }\n  strict: { native: plain }\n  loose: { native: plain, unknownArguments: ignore }\n";
 
-/// What a call of `hello` comes to at a server that `dragoman stdio` with these words is.
+/// The outcome of a call at the server that `dragoman stdio` with these words provides.
 async fn called(words: &[&str], tool: &str, arguments: &Value) -> Value {
     let folder = Folder::new().with("mine.yaml", CONFIG);
     let arguments = arguments.to_string();
@@ -31,7 +31,7 @@ async fn they_are_refused_with_the_name_that_was_meant_except_in_presets() {
     let demo = called(&mine, "demo__echo", &json!({"text": "a", "txt": "b"})).await;
     let said = "unknown argument \"txt\": did you mean \"text\"? The tool takes text";
     assert_eq!(demo["content"][0]["text"], said, "{demo}");
-    // What n8n adds to each call.
+    // The arguments that n8n adds to each call.
     let call = json!({"name": "Ada", "toolCallId": "call_1", "tool": "hello", "sessionId": "s", "action": "sendMessage"});
     for tool in ["strict__hello", "demo__hello"] {
         let answer = called(&mine, tool, &call).await;

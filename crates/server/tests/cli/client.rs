@@ -176,7 +176,11 @@ async fn refusals_have_words_and_json() {
     );
     for (args, code, says) in [
         (&["list"][..], 2, "which server?"),
-        (&["list", "nobody"], 2, "there is no server \"nobody\"; without a configuration there is demo"),
+        (
+            &["list", "nobody"],
+            2,
+            "there is no server \"nobody\"; without a configuration, the only one is demo",
+        ),
         (&["list", "demo", "toys"], 2, "list tools, prompts, resources or templates"),
         (&["read", "demo"], 2, "one resource"),
         (&["prompt", "demo"], 2, "which prompt?"),

@@ -1,4 +1,4 @@
-//! Which configuration counts, and how a bad one is refused.
+//! The choice of the configuration, and the refusal of a faulty one.
 
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ async fn listening_to_the_world_takes_a_decision() {
     let run = in_folder(&folder, &["check"], "").await;
     assert_eq!(run.code, Some(0));
     assert!(run.err.contains("without `auth`") && run.err.contains("--insecure"), "{}", run.err);
-    // It says what the start would say, and what others can read on the way.
+    // It reports what the start would report, and what others can read.
     for (rest, says) in [
         ("auth: { keys: true }", "crosses the network unencrypted"),
         ("auth: { keys: true }\npublicUrl: https://mcp.example.com", ""),
@@ -146,7 +146,7 @@ async fn listening_to_the_world_takes_a_decision() {
     }
 }
 
-/// What a secret in the file itself, and an address without TLS, let others read.
+/// Secrets in the file itself, and addresses without TLS, are readable by others.
 #[tokio::test]
 async fn what_others_can_read_is_noted() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -199,7 +199,7 @@ async fn a_log_level_that_is_none() {
     let output = command.arg("check").env("DRAGOMAN_LOG", "dragoman=loud").output().await.unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("DRAGOMAN_LOG=info"));
-    // That of a preset is other programs', too: it is told, and the usual one counts.
+    // Other programs share the variable of a preset: an invalid value is reported, and the default applies.
     for (level, told) in [("bogus", true), ("WARNING", false), ("", false)] {
         let mut command = super::run::command(&folder.0);
         command.args(["stdio", "--preset", "bb"]).env("LOG_LEVEL", level).stdin(std::process::Stdio::null());
@@ -217,7 +217,10 @@ async fn a_preset_is_shown_with_what_extends_it() {
     assert!(plain.text().contains("native: plain") && !plain.text().contains("9123"), "{plain:?}");
     let both = in_folder(&folder, &["config", "show", "--preset", "bb", "--config", "mine.yaml"], "").await;
     assert!(both.text().contains(plain.text().trim_end()), "{both:?}");
-    assert!(both.text().contains("# What mine.yaml says over it:\nlisten: 127.0.0.1:9123\n"), "{both:?}");
+    assert!(
+        both.text().contains("# The settings of mine.yaml, which override it:\nlisten: 127.0.0.1:9123\n"),
+        "{both:?}"
+    );
     let lost = in_folder(&folder, &["config", "show", "--preset", "bb", "--config", "lost.yaml"], "").await;
     assert!(lost.code == Some(2) && lost.err.contains("lost.yaml"), "{lost:?}");
 }

@@ -1,5 +1,5 @@
-//! The terminal's client against servers of one version each, over every transport that the version has: asked for, and
-//! found out.
+//! The terminal's client against servers of one version each, over every transport of the version: with a requested
+//! version, and with detection.
 
 use testkit::fixture::version::{Legacy, Version};
 use testkit::fixture::{Eras, Options, Running, serve_http, serve_sse};
@@ -9,7 +9,7 @@ use super::run::{Folder, Run, dragoman, in_folder, program};
 const ANY: std::net::SocketAddr =
     std::net::SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
-/// Where a server is, and how `ping` calls the way there.
+/// The address of a server, and the name of its transport in `ping`.
 enum Place {
     Url(Running, &'static str),
     Child(Vec<String>),
@@ -59,7 +59,7 @@ async fn places(version: Version) -> Vec<Place> {
     places
 }
 
-/// All that one asks of a server.
+/// Checks every kind of request to a server.
 async fn all_works(place: &Place, version: &str, pinned: &[&str]) {
     let run = async |words: &[&str]| {
         let run = place.run(&[words, pinned].concat()).await;
@@ -130,7 +130,7 @@ async fn version_2026_07_28() {
     asked_for_and_found_out(Version::Modern).await;
 }
 
-/// What a server of the first versions answers is shown like any other; scripts get it as it came.
+/// The answers of a server of the first versions are shown like any others; scripts get them unchanged.
 #[tokio::test]
 async fn a_result_of_the_first_versions() {
     for version in ["1", "2024-10-07"] {
@@ -140,7 +140,7 @@ async fn a_result_of_the_first_versions() {
     }
 }
 
-/// Children that do not survive the first question, or say nothing to it.
+/// Children that end at the first request, or do not answer it.
 #[tokio::test]
 async fn children_that_know_handshakes_only() {
     for (flag, opening) in [("--die-on-unknown", "dies"), ("--mute-discover", "says nothing")] {
@@ -162,7 +162,7 @@ async fn a_configured_server_over_http_and_sse() {
     assert!(refused.err.contains("2026-07-28") && refused.err.contains("HTTP+SSE"), "{}", refused.err);
 }
 
-/// What no version of ours answers is told in words.
+/// A message reports that there is no common version.
 #[tokio::test]
 async fn servers_that_cannot_be_spoken_to() {
     let http =

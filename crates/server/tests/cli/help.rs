@@ -1,4 +1,4 @@
-//! What `--help` says, word for word.
+//! The output of `--help`, word for word.
 
 use super::run::{dragoman, golden};
 

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::run::{DEADLINE, Folder, command, program, server};
 use super::support::{Puppet, Said};
 
-/// The program at a terminal of its own; stdout goes there as well.
+/// The program at a separate terminal, which also gets its stdout.
 struct Person {
     child: Child,
     keys: File,
@@ -44,7 +44,7 @@ impl Person {
         Self { child, keys, screen, read: 0, _folder: folder }
     }
 
-    /// Waits until `text` stands on the screen behind all that was waited for before.
+    /// Waits until `text` appears on the screen after everything that was already waited for.
     async fn sees(&mut self, text: &str) {
         let read = self.read;
         let seen = self.screen.wait_for(|screen| screen[read..].contains(text));
@@ -64,18 +64,18 @@ impl Person {
     }
 }
 
-/// What Ctrl-C at a terminal does to the program there.
+/// Sends the signal that Ctrl-C at a terminal sends to the program there.
 fn interrupt(child: &Child) {
     let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).expect("it runs");
     kill_process(pid, Signal::INT).expect("it runs");
 }
 
-/// What is written to a terminal, as text, while it grows.
+/// The growing output at a terminal, as text.
 fn watched(mut terminal: File) -> watch::Receiver<String> {
     let (sender, receiver) = watch::channel(String::new());
     std::thread::spawn(move || {
         let mut bytes = [0; 4096];
-        // The read fails once nobody has the other end.
+        // The read fails once nobody holds the other end open.
         while let Ok(count @ 1..) = terminal.read(&mut bytes) {
             sender.send_modify(|screen| screen.push_str(&String::from_utf8_lossy(&bytes[..count])));
         }

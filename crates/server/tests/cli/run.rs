@@ -10,10 +10,10 @@ use testkit::fixture::{Eras, Options, Running, serve_http};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-/// No run takes longer on a machine that works, however busy it is.
+/// The deadline of a run: on a working machine, no run takes longer, however busy the machine is.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(2);
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -22,18 +22,18 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// What it printed, as text.
+    /// Its output as text.
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.out).expect("text")
     }
 
-    /// What it printed, as JSON.
+    /// Its output as JSON.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 }
 
-/// A folder of one test's own, with nothing in it; gone with it.
+/// An empty folder for one test, removed when dropped.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -59,7 +59,7 @@ impl Drop for Folder {
     }
 }
 
-/// The program in `folder`, which is also the user's home, with nothing else of this environment.
+/// The program in `folder`, which is also the user's home, without the rest of this environment.
 pub(crate) fn command(folder: &Path) -> Command {
     #[expect(clippy::disallowed_methods, reason = "the program under test, which nobody supervises")]
     let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
@@ -72,13 +72,13 @@ pub(crate) fn command(folder: &Path) -> Command {
     command
 }
 
-/// Runs the program in `folder` with these arguments, and `stdin` to read.
+/// Runs the program in `folder` with these arguments, and with `stdin` as its input.
 pub(crate) async fn in_folder(folder: &Folder, args: &[&str], stdin: &str) -> Run {
     let mut command = command(&folder.0);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
     let mut pipe = child.stdin.take().expect("a pipe");
-    // A program that does not read is no fault here.
+    // It is not a fault if a program does not read its input.
     let _ = pipe.write_all(stdin.as_bytes()).await;
     drop(pipe);
     let ended =
@@ -92,19 +92,19 @@ pub(crate) async fn dragoman(args: &[&str]) -> Run {
     in_folder(&Folder::new(), args, "").await
 }
 
-/// A well-behaved server over HTTP in this process, which lives as long as what is returned.
+/// A well-behaved server over HTTP in this process, which runs as long as the returned value exists.
 pub(crate) async fn server(eras: Eras) -> Running {
     let any = std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 0));
     serve_http(any, Options { eras, ..Options::default() }).await.expect("a free port").1
 }
 
-/// The program that is the same server over stdio; built the first time that this process asks.
+/// The program that is the same server over stdio; it is built when this process first asks for it.
 pub(crate) fn program() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
     PATH.get_or_init(|| testkit::fixture::program().to_str().expect("a path in UTF-8").to_owned())
 }
 
-/// Compares with a file beside the tests; with `DRAGOMAN_UPDATE_GOLDEN` set, writes it instead.
+/// Compares with a file next to the tests; with `DRAGOMAN_UPDATE_GOLDEN` set, writes it instead.
 pub(crate) fn golden(name: &str, text: &str) {
     let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/golden").join(name);

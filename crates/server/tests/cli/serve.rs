@@ -1,4 +1,4 @@
-//! The first screen of `serve` comes from a gateway that then serves; the terminal's client is a client of it.
+//! The first screen of `serve` comes from a gateway that then serves; the terminal's client connects to it.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! Callers that are told apart: each gives consent for itself, and uses its own.
+//! Separate callers: each gives consent for itself, and uses its own tokens.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,11 @@ use crate::browser::{begin, told};
 use crate::rig::*;
 use crate::support::*;
 
-/// What ann and bob fill in, of whom each has the password `battery staple`.
+/// The form data of ann and bob, who both have the password `battery staple`.
 pub(crate) const ANN: &str = "name=ann&secret=battery%20staple";
 const BOB: &str = "name=bob&secret=battery+staple";
 
-/// Users ann and bob, whose password was hashed by another program (Node's `crypto.argon2Sync`).
+/// The users ann and bob, whose password was hashed by another program (Node's `crypto.argon2Sync`).
 pub(crate) fn users() -> String {
     let hash =
         "$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$gbf/SFxMMbGdacBN7IhMnP5qQZ1Lml+OVTsOtCvCWWc";
@@ -28,7 +28,7 @@ async fn call(client: &Legacy, by: &str) -> Value {
     client.call("locked__ok", &json!({ "by": by })).await
 }
 
-/// Calls as somebody until they are told a page.
+/// Calls as a user until the answer names a page.
 pub(crate) async fn page_for(client: &Legacy, by: &str) -> String {
     soon("a page where consent is given", async {
         loop {
@@ -66,7 +66,7 @@ async fn a_callers_consent_is_no_other_callers() {
     let first = gateway(&locked, &more).await;
     let (ann, bob) = (Legacy::open(by(&first, "ann")).await, Legacy::open(by(&first, "bob")).await);
     consents(&locked, &first, &ann, ("ann", ANN)).await;
-    // The other one is asked, sees nothing that was opened, and is at no time let in.
+    // The other user is asked for consent, sees no opened page, and never gets access.
     assert!(told(&call(&bob, "bob").await).is_some());
     let stateless = Modern::new(by(&first, "bob"));
     for names in [
@@ -87,7 +87,7 @@ async fn a_callers_consent_is_no_other_callers() {
     assert!(of_ann.is_disjoint(&of_bob));
     first.stop().await;
 
-    // Each finds its own again.
+    // Each user has access to its own again.
     let second = gateway(&locked, &more).await;
     until_it_answers(&Legacy::open(by(&second, "bob")).await, "bob").await;
     until_it_answers(&Legacy::open(by(&second, "ann")).await, "ann").await;
@@ -101,7 +101,7 @@ async fn a_consent_can_be_for_all_by_configuration() {
     let server = format!("{{ url: '{}', oauth: {{ shared: true }} }}", locked.puppet.url());
     let gateway = Gateway::start(&format!("mcpServers: {{ locked: {server} }}\n{}\n", users())).await;
     let (ann, bob) = (Legacy::open(by(&gateway, "ann")).await, Legacy::open(by(&gateway, "bob")).await);
-    // Nobody in particular has to show who they are.
+    // If callers are not separated, no user has to authenticate.
     consents(&locked, &gateway, &ann, ("ann", "")).await;
     until_it_answers(&bob, "bob").await;
     assert_eq!(all_of(locked.shown_by("ann")), all_of(locked.shown_by("bob")));
@@ -116,7 +116,7 @@ async fn callers_who_shared_what_needs_no_consent_part_when_it_does() {
         let names = tool_names(&client.ask("tools/list", &json!({})).await);
         assert!(names.contains(&"locked__ok".to_owned()), "{names:?}");
     }
-    // The very first refusal already says where this caller goes.
+    // The very first refusal already names the page for this caller.
     let url = told(&call(&ann, "ann").await).expect("a page");
     let url = begin(gateway.http(), &url, ANN).await;
     assert_eq!(come_back(&gateway, &locked.agree(&url)).await.0, 200);

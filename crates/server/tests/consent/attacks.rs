@@ -1,4 +1,4 @@
-//! What hostile browsers, servers and authorization servers try, and what becomes of it.
+//! Attacks by hostile browsers, servers and authorization servers, and their results.
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -7,7 +7,8 @@ use crate::browser::{begin, told};
 use crate::rig::*;
 use crate::support::*;
 
-/// No page of consent is offered for a server with these habits, the reason is told, and the others are there.
+/// Checks that no page for consent is offered for a server with these habits, that the reason is reported, and
+/// that the other servers are available.
 async fn nobody_is_asked(habits: Habits, why: &str) -> (Locked, Gateway) {
     let locked = Locked::start(habits).await;
     let gateway = gateway(&locked, "").await;
@@ -49,7 +50,7 @@ async fn browsers_that_bring_what_was_not_asked_for() {
     assert_eq!(gateway.http().post(&good, &[], "").await.status, 405);
     assert_eq!(locked.token_requests().len(), 0);
     assert_eq!(come_back(&gateway, &good).await.0, 200);
-    // Once more is once too often.
+    // The second use is refused.
     assert_eq!(come_back(&gateway, &good).await.0, 400);
     assert_eq!(locked.token_requests().len(), 1);
 }
@@ -131,7 +132,7 @@ async fn addresses_that_lead_elsewhere() {
     ] {
         nobody_is_asked(Habits { instead: [(place, said)].into(), ..Habits::default() }, why).await;
     }
-    // A form with a code is for one address alone.
+    // A form with a code is valid for a single address.
     let instead = [("/token", raw(307, &format!("Location: {}\r\n", elsewhere.url()), ""))];
     let locked = Locked::start(Habits { instead: instead.into(), ..Habits::default() }).await;
     let gateway = gateway(&locked, "").await;
@@ -162,7 +163,7 @@ async fn token_endpoints_that_answer_badly() {
         assert_eq!(status, 502, "{why}: {text}");
         assert!(text.contains(why), "{why}: {text}");
         assert!(peak_memory(gateway.pid()) < 200 << 20);
-        // It is still asked for.
+        // Consent is still required.
         page(&client).await;
         assert!(locked.shown().is_empty(), "{:?}", locked.shown());
     }

@@ -1,4 +1,4 @@
-//! A user's browser: it opens the page where a consent begins, keeps the cookie, and brings it back.
+//! A user's browser: it opens the page where a consent begins, stores the cookie, and sends it back.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -8,19 +8,19 @@ use serde_json::Value;
 use crate::rig::params;
 use crate::support::*;
 
-/// The cookies of all browsers, by the `state` of the pages that they were sent on to.
+/// The cookies of all browsers, by the `state` of the pages to which they were redirected.
 static COOKIES: LazyLock<Mutex<HashMap<String, String>>> = LazyLock::new(Mutex::default);
 
 fn cookies() -> std::sync::MutexGuard<'static, HashMap<String, String>> {
     COOKIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The address of the page where consent begins, if an answer says one.
+/// The URL of the page where consent begins, if an answer names one.
 pub(crate) fn told(answer: &Value) -> Option<String> {
     answer["error"]["data"]["authorizationUrl"].as_str().map(str::to_owned)
 }
 
-/// The path of a page of the gateway's own.
+/// The path of one of the gateway's own pages.
 pub(crate) fn path(url: &str) -> String {
     let at = url.find("/oauth/consent/").unwrap_or_else(|| panic!("{url} is no page of the gateway"));
     url[at..].to_owned()
@@ -38,7 +38,8 @@ pub(crate) async fn send(http: Http, url: &str, form: &str) -> Reply {
     http.post(&path(url), &headers, form).await
 }
 
-/// Opens the page, fills in the form and goes on: the authorization server's page.
+/// Opens the page, submits the form and follows the redirect; returns the URL of the authorization server's
+/// page.
 pub(crate) async fn begin(http: Http, url: &str, form: &str) -> String {
     let shown = http.get(&path(url), &[("Authorization", "-")]).await;
     assert_eq!(shown.status, 200);
@@ -52,7 +53,7 @@ pub(crate) async fn begin(http: Http, url: &str, form: &str) -> String {
     to
 }
 
-/// The cookie of the browser that was sent on with the state that a path names.
+/// The cookie of the browser that was redirected with the state in a path.
 pub(crate) fn cookie(path: &str) -> Option<String> {
     let state = params(path.split_once('?')?.1).get("state")?.clone();
     cookies().get(&state).cloned()

@@ -1,4 +1,4 @@
-//! Consent that is given: what was asked for, what it opens, and that it stays.
+//! Granted consent: the request for it, the access that it gives, and its persistence.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -19,7 +19,7 @@ async fn a_user_consents_and_the_server_is_there() {
     assert!(error_message(&answer).contains(&url), "{answer}");
     let url = begin(gateway.http(), &url, "").await;
     assert_eq!(answer["error"]["data"]["server"], "locked");
-    // The others are there meanwhile.
+    // The other servers are available meanwhile.
     let names = tool_names(&client.ask("tools/list", &json!({})).await);
     assert!(names.iter().any(|name| name.starts_with("demo__")), "{names:?}");
     assert!(!names.iter().any(|name| name.starts_with("locked__")), "{names:?}");

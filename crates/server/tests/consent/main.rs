@@ -1,5 +1,5 @@
-//! Consent of servers' users, over real sockets: how it is asked for, what browsers bring back, how tokens are kept,
-//! exchanged and shown, and what hostile servers and browsers try.
+//! Consent of servers' users, over real sockets: requests for it, browsers' redirects, storage, exchange and use of
+//! tokens, and the attacks of hostile servers and browsers.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
-//! Mix-up attacks (RFC 9700, 4.4): a hostile authorization server sends a user's browser on to an honest one, which does not
-//! name itself in its answer, so that the honest one's code comes back with the hostile one's `state`.
+//! Mix-up attacks (RFC 9700, 4.4): a hostile authorization server redirects a user's browser to an honest one, which does
+//! not name itself in its answer, so that the honest one's code arrives with the hostile one's `state`.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::browser::{begin, told};
 use crate::rig::*;
 use crate::support::*;
 
-/// Calls a server's tool until the client is told where consent is given, and begins there.
+/// Calls a server's tool until the client gets the URL for consent, and begins there.
 async fn page_of(client: &Legacy, server: &str) -> String {
     soon("a page where consent is given", async {
         loop {
@@ -24,7 +24,7 @@ fn query(page: &str) -> std::collections::HashMap<String, String> {
     params(page.split_once('?').expect("a query").1)
 }
 
-/// The address at the honest authorization server to which the hostile one sends a browser that has come to `evil_page`.
+/// The URL at the honest authorization server to which the hostile one redirects a browser that has opened `evil_page`.
 fn redirected(honest: &Locked, honest_page: &str, evil_page: &str) -> String {
     let (own, evil) = (query(honest_page), query(evil_page));
     format!(
@@ -56,7 +56,7 @@ async fn a_code_never_reaches_another_issuer() {
     assert!(is_untouched(&evil), "the code and its verifier were sent: {:?}", evil.token_requests());
     assert_eq!(status, 400, "{said}");
     assert!(said.contains("another authorization server"), "{said}");
-    // Nothing else is harmed: both are consented to as they should be.
+    // Nothing else is affected: consent to both works as it should.
     assert_ne!(redirect_path(&honest_page), redirect_path(&evil_page));
     assert_eq!(come_back(&gateway, &honest.agree(&honest_page)).await.0, 200);
     until_it_answers(&client).await;
@@ -65,8 +65,7 @@ async fn a_code_never_reaches_another_issuer() {
     assert_eq!(come_back(&gateway, &evil.agree(&again)).await.0, 200);
 }
 
-/// Nested paths would not do: some authorization servers let a client come back anywhere below the address that was
-/// registered.
+/// Nested paths would be unsafe: some authorization servers redirect a client to any path below the registered URL.
 #[tokio::test]
 async fn no_redirect_is_below_another() {
     let (honest, evil) = (Locked::start(Habits::default()).await, Locked::start(Habits::default()).await);
@@ -77,7 +76,7 @@ async fn no_redirect_is_below_another() {
     let own = [redirect_path(&page(&client).await), redirect_path(&page_of(&client, "evil").await)];
     assert!(!own[0].starts_with(&own[1]) && !own[1].starts_with(&own[0]), "{own:?}");
     assert!(own.iter().all(|path| !path.starts_with("/oauth/callback")), "{own:?}");
-    // Paths that are no issuer's lead nowhere, and take no open request with them.
+    // Paths of unknown issuers lead nowhere, and do not consume an open request.
     let asked = page(&client).await;
     let good = honest.agree(&asked);
     let at = good.find('?').expect("a query");
@@ -113,7 +112,7 @@ async fn clients_registered_by_hand_need_iss_where_there_are_several() {
             assert!(said.contains("iss") && said.contains("issuerCallback"), "{said}");
         }
     }
-    // The honest one without `iss` is refused, too; with it, it is let in.
+    // The honest server without `iss` is also refused; with `iss`, it is accepted.
     assert_eq!(come_back(&gateway, &honest.agree(&honest_page)).await.0, 400);
     assert!(honest.token_requests().is_empty());
     let back = honest.agree(&page(&client).await);

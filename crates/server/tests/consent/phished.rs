@@ -1,4 +1,4 @@
-//! Whoever begins a consent finishes it: what becomes of those who have others do that.
+//! The user that begins a consent must finish it: attacks that make another user finish it.
 
 use crate::apart::{ANN, by, page_for, users};
 use crate::browser::{begin, cookie, path, send};
@@ -23,7 +23,7 @@ async fn a_browser_that_did_not_begin_cannot_finish() {
             (403, true),
             "{cookies}: {said}"
         );
-        // It is over by that, also for the browser that began.
+        // This ends the consent, even for the browser that began it.
         assert_eq!(come_back(&gateway, &back).await.0, 400, "{cookies}");
     }
     assert_eq!(
@@ -49,7 +49,7 @@ async fn the_first_page_says_who_asks_for_what_and_is_shown_by_nobody_else() {
     {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // Forms of other pages, and of none.
+    // Forms of other pages, and of no page.
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     let own = format!("http://{}", gateway.http().address);
     for more in [
@@ -80,7 +80,7 @@ async fn nobody_begins_in_the_name_of_another() {
     }
     assert!(!begin(gateway.http(), &url, ANN).await.is_empty(), "it may still be begun");
     assert_eq!(send(gateway.http(), &url, "name=ann&secret=guess").await.status, 403);
-    // Enough was guessed.
+    // The limit of guesses is reached.
     assert_eq!(send(gateway.http(), &url, ANN).await.status, 404);
     assert_ne!(page_for(&ann, "ann").await, url);
 }

@@ -1,4 +1,5 @@
-//! Tokens that end: exchanged before that, and after a refusal; and what is done when that is not possible.
+//! Expiring tokens: they are renewed before they expire, and after a refusal; and the reaction if a renewal
+//! is impossible.
 
 use serde_json::json;
 
@@ -15,7 +16,7 @@ async fn a_refused_token_is_exchanged_and_each_refresh_token_is_used_once() {
     consent(&locked, &first, &Legacy::open(first.http()).await).await;
     first.stop().await;
     for _ in 0..3 {
-        // One that was given long ago: a new process knows nothing of its age.
+        // A token that was granted long ago: a new process does not know its age.
         locked.expire_tokens();
         let gateway = gateway(&locked, &more).await;
         let client = Legacy::open(gateway.http()).await;
@@ -59,7 +60,7 @@ async fn a_consent_that_was_taken_back_is_asked_for_again() {
     let given = locked.token_requests();
     let kinds: Vec<&str> = given.iter().map(|form| &*form["grant_type"]).collect();
     assert_eq!(kinds, ["authorization_code", "refresh_token", "authorization_code"]);
-    // The client that was registered is used again, as long as browsers come back to the same place.
+    // The registered client is reused as long as browsers are redirected to the same URL.
     let registered = locked.puppet.received().iter().filter(|one| one.path == "/register").count();
     assert!(registered <= 2, "{registered}");
 }

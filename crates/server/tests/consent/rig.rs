@@ -1,5 +1,5 @@
-//! A server that wants its user's consent, with its authorization server on the same port; a user with a browser; and a
-//! gateway in front of it.
+//! A server that requires its user's consent, with its authorization server on the same port; a user with a browser;
+//! and a gateway in front of the server.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,39 +13,39 @@ use serde_json::{Value, json};
 use crate::browser::{begin, cookie, told};
 use crate::support::*;
 
-/// What a test changes of the server's behaviour.
+/// The server's behavior, as far as tests change it.
 #[derive(Default)]
 pub(crate) struct Habits {
-    /// What the challenge says behind `Bearer`; where the metadata are, when empty.
+    /// The text after `Bearer` in the challenge; if empty, the URL of the metadata.
     pub(crate) challenge: String,
-    /// Members of the resource's metadata that differ.
+    /// Changed members of the resource's metadata.
     pub(crate) resource: Value,
-    /// Members of the authorization server's metadata that differ; null leaves one out.
+    /// Changed members of the authorization server's metadata; null removes one.
     pub(crate) service: Value,
-    /// How long tokens live, in seconds; for ever, when 0.
+    /// The lifetime of tokens in seconds; 0 for no expiry.
     pub(crate) life: u64,
     /// Scopes without which calls are refused.
     pub(crate) scope: &'static str,
-    /// What is answered in the place of these paths.
+    /// Answers that replace those of these paths.
     pub(crate) instead: HashMap<&'static str, Said>,
-    /// Whether refresh tokens are given.
+    /// True if no refresh tokens are issued.
     pub(crate) no_refresh: bool,
-    /// Whether only calls need a token.
+    /// True if only calls need a token.
     pub(crate) lists_freely: bool,
-    /// What messages are answered with that show a good token.
+    /// The answer to messages with a valid token.
     pub(crate) answers: Option<fn(&Received) -> Said>,
 }
 
-/// What the authorization server knows.
+/// The state of the authorization server.
 #[derive(Default)]
 struct Book {
     made: u32,
     /// The parameters of the pages that the user agreed to, by code.
     codes: HashMap<String, HashMap<String, String>>,
-    /// Good tokens, with their scopes.
+    /// Valid tokens, with their scopes.
     access: HashMap<String, String>,
     refresh: HashMap<String, String>,
-    /// What was given out, ever.
+    /// Every secret that was ever issued.
     secrets: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ fn json_said(status: u16, body: &Value) -> Said {
     Said::Status(status, "application/json", body.to_string())
 }
 
-/// A whole answer with header lines, after which the connection is closed.
+/// A complete answer with header lines, after which the connection is closed.
 pub(crate) fn raw(status: u16, headers: &str, body: &str) -> Said {
     let length = body.len();
     let head =
@@ -202,7 +202,7 @@ impl Locked {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The user opens a page and agrees: the path and query with which the browser comes back to the gateway.
+    /// Opens a page as the user and agrees; returns the path and query with which the browser returns to the gateway.
     pub(crate) fn agree(&self, page: &str) -> String {
         let (place, query) = page.split_once('?').expect("a page with a query");
         assert_eq!(place, self.puppet.url().replace("/mcp", "/authorize"));
@@ -216,37 +216,37 @@ impl Locked {
         format!("/{path}?code={code}&state={state}")
     }
 
-    /// From now on no access token is good that was given until now.
+    /// Invalidates all access tokens that have been issued.
     pub(crate) fn expire_tokens(&self) {
         self.book().access.clear();
     }
 
-    /// From now on no refresh token is good, either.
+    /// Invalidates all refresh tokens, too.
     pub(crate) fn take_back(&self) {
         let mut book = self.book();
         book.access.clear();
         book.refresh.clear();
     }
 
-    /// All codes and tokens that were given out.
+    /// All codes and tokens that were issued.
     pub(crate) fn secrets(&self) -> Vec<String> {
         self.book().secrets.clone()
     }
 
-    /// How often the token endpoint was asked, and for what.
+    /// The requests to the token endpoint.
     pub(crate) fn token_requests(&self) -> Vec<HashMap<String, String>> {
         let all = self.puppet.received();
         all.iter().filter(|one| one.path == "/token").map(|one| params(&one.text)).collect()
     }
 
-    /// With which token calls came that had this text among their arguments.
+    /// The tokens in calls with this text among their arguments.
     pub(crate) fn shown_by(&self, text: &str) -> Vec<String> {
         let all = self.puppet.received();
         let own = all.iter().filter(|one| one.body["params"]["arguments"]["by"] == text);
         own.filter_map(|one| one.headers.get("authorization").cloned()).collect()
     }
 
-    /// Which tokens messages showed.
+    /// The tokens in messages.
     pub(crate) fn shown(&self) -> Vec<String> {
         let all = self.puppet.received();
         let shown =
@@ -255,18 +255,18 @@ impl Locked {
     }
 }
 
-/// A gateway in front of the server, which is named `locked` there, and of one that wants nothing.
+/// A gateway in front of the server, which is named `locked` there, and of a server without consent.
 pub(crate) async fn gateway(locked: &Locked, more: &str) -> Gateway {
     Gateway::start(&config(locked, more)).await
 }
 
-/// Its configuration; `more` is further text of it.
+/// Its configuration; `more` is additional text.
 pub(crate) fn config(locked: &Locked, more: &str) -> String {
     format!("mcpServers: {{ locked: {}, demo: {{ native: demo }} }}\n{more}\n", locked.puppet.config())
 }
 
-/// Calls the server's tool until the client is told where consent is given, and has a browser go there: the page of the
-/// authorization server.
+/// Calls the server's tool until the client gets the URL for consent, and opens it in a browser; returns the page of
+/// the authorization server.
 pub(crate) async fn page(client: &Legacy) -> String {
     soon("a page where consent is given", async {
         loop {
@@ -279,14 +279,14 @@ pub(crate) async fn page(client: &Legacy) -> String {
     .await
 }
 
-/// Opens the path with which the browser comes back that was sent on; the status and the page.
+/// Opens the path with which a redirected browser returns; gives the status and the page.
 pub(crate) async fn come_back(gateway: &Gateway, path: &str) -> (u16, String) {
     let cookie = cookie(path).unwrap_or_default();
     let mut reply = gateway.http().get(path, &[("Cookie", &cookie)]).await;
     (reply.status, reply.text().await)
 }
 
-/// The path of the redirect URI that a page of an authorization server names.
+/// The path of the redirect URI in a page of an authorization server.
 pub(crate) fn redirect_path(page: &str) -> String {
     let uri = params(page.split_once('?').expect("a query").1)["redirect_uri"].clone();
     format!("/{}", uri.splitn(4, '/').nth(3).expect("a path"))
@@ -318,7 +318,7 @@ pub(crate) fn basic(id: &str, secret: &str) -> String {
     format!("Basic {}", BASE64_STANDARD.encode(format!("{id}:{secret}")))
 }
 
-/// A folder of kept state, gone with it.
+/// A state folder, removed when dropped.
 pub(crate) struct State(PathBuf);
 
 impl State {
@@ -333,7 +333,7 @@ impl State {
         &self.0
     }
 
-    /// The configuration's line.
+    /// Its line in the configuration.
     pub(crate) fn line(&self) -> String {
         format!("stateFolder: '{}'", self.0.display())
     }

@@ -1,4 +1,4 @@
-//! What is told of consent, to whom, and what is told to nobody.
+//! Messages about consent: their recipients, and information that nobody gets.
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ async fn a_client_that_opens_pages_is_given_the_page() {
     let url = begin(gateway.http(), url, "").await;
     assert_eq!(come_back(&gateway, &locked.agree(&url)).await.0, 200);
     until_it_answers(&client).await;
-    // One that only fills in forms reads where to go.
+    // A client that supports only forms reads the URL in a text.
     let locked = Locked::start(Habits::default()).await;
     let gateway = self::gateway(&locked, "").await;
     let can = json!({"elicitation": {"form": {}}});
@@ -44,7 +44,7 @@ async fn all_who_ask_are_shown_the_same_page() {
 
 #[tokio::test]
 async fn nothing_secret_is_written_anywhere() {
-    // A server that says aloud what it was shown.
+    // A server that repeats the credentials that it received.
     fn loud(sent: &Received) -> Said {
         let shown = sent.headers.get("authorization").cloned().unwrap_or_default();
         match sent.method() {

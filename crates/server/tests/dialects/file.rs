@@ -1,4 +1,4 @@
-//! A transcript as it is written: its rule, then scenes, each with a set-up and what is sent and comes back.
+//! The format of a transcript: its rule, then scenes, each with a set-up, requests and answers.
 //!
 //! ```text
 //! S0-08: A message without an id is acknowledged by status 202, without a body.
@@ -16,32 +16,33 @@
 //!
 //! | line | means |
 //! |---|---|
-//! | `preset: NAME` | what is served; `none` for the configuration alone |
-//! | `transport: stdio` | over pipes; else over HTTP |
+//! | `preset: NAME` | the preset to serve; `none` for the configuration alone |
+//! | `transport: stdio` | uses pipes; otherwise HTTP |
 //! | `env: NAME=VALUE` | an environment variable |
 //! | `config: LINE` | a line of a configuration that extends the preset |
-//! | `site: without-buddyboss`, `site: broken` | what the site is like |
+//! | `site: without-buddyboss`, `site: broken` | a property of the site |
 //! | `bridge: /path` | over pipes: Dragoman as a bridge to the preset, which is served over HTTP at this path |
-//! | `alone` | nobody else uses the same gateway |
+//! | `alone` | no other scene uses the same gateway |
 //! | `---` | another scene |
-//! | `> …`, `< …` | what is sent, what comes back: over HTTP head, an empty line, body; over pipes a line each |
-//! | `< !Name` | there is no such header |
-//! | `~ …` | a line of the next event of the open stream; events are set apart by an empty `~` |
-//! | `@ …`, `@2 …` | what has reached the first, the second site since the last `>`; `@ nothing`; `@ never …` in the whole scene |
-//! | `! …` | a line that is in the log; `!- …` a text that is not |
-//! | `$ …` | a command of Dragoman, and by `<` lines that it prints |
-//! | `= close` | the input, or the stream, is closed; a process ends well by that |
-//! | `= stop` | the gateway is told to stop |
-//! | `= within 25s..45s` | when the next event comes |
-//! | `# …` | a remark |
+//! | `> …`, `< …` | a request, an answer: over HTTP head, an empty line, body; over pipes one line each |
+//! | `< !Name` | the header is absent |
+//! | `~ …` | a line of the next event of the open stream; an empty `~` separates events |
+//! | `@ …`, `@2 …` | a request to the first, the second site since the last `>`; `@ nothing`; `@ never …` in the whole scene |
+//! | `! …` | a line in the log; `!- …` a text that is absent from the log |
+//! | `$ …` | a command of Dragoman; `<` lines show its output |
+//! | `= close` | closes the input, or the stream; a process must then end successfully |
+//! | `= stop` | tells the gateway to stop |
+//! | `= within 25s..45s` | the time in which the next event comes |
+//! | `# …` | a comment |
 //!
-//! An answer without a body in the transcript must have none. `…` and names in `‹…›` are explained in `words` and `json`.
+//! If the transcript's answer has no body, the real answer must have none either. `words` and `json` explain `…` and names in
+//! `‹…›`.
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a gateway is set up.
+/// The set-up of a gateway.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SetUp {
     pub(crate) preset: String,
@@ -53,64 +54,64 @@ pub(crate) struct SetUp {
     pub(crate) alone: bool,
 }
 
-/// A head or an event, and what follows it.
+/// A head or an event, and the text after it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     /// The lines up to the first empty one.
     pub(crate) head: Vec<String>,
-    /// What follows; `None` without an empty line.
+    /// The text after the head; `None` without an empty line.
     pub(crate) body: Option<String>,
 }
 
-/// What is done or expected.
+/// An action or an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A request over HTTP, or lines over pipes.
     Send(Part),
-    /// What comes back.
+    /// The expected answer.
     Receive(Part),
     /// The next event's lines.
     Event(Vec<String>),
-    /// When the next event comes.
+    /// The time in which the next event comes.
     Within(Duration, Duration),
-    /// A request that has reached a site, by its number.
+    /// A request that has reached a site, which is given by number.
     Reached(usize, Part),
     /// A line in the log.
     Logged(String),
-    /// A text that is not in the log.
+    /// A text that is absent from the log.
     Unlogged(String),
     /// A command.
     Run(String),
-    /// The input or the stream is closed.
+    /// Closes the input or the stream.
     Close,
-    /// The gateway is told to stop.
+    /// Tells the gateway to stop.
     Stop,
 }
 
-/// A set-up and what happens in it.
+/// A set-up and its steps.
 #[derive(Debug, Clone)]
 pub(crate) struct Scene {
     pub(crate) setup: SetUp,
-    /// Each with its line's number.
+    /// The steps, each with its line number.
     pub(crate) steps: Vec<(usize, Step)>,
 }
 
 /// A transcript.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
-    /// The number of the rule, as the file is named.
+    /// The number of the rule, which is also the file's name.
     pub(crate) name: String,
     pub(crate) rule: String,
     pub(crate) scenes: Vec<Scene>,
 }
 
-/// Where the transcripts are.
+/// The folder of the transcripts.
 pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/dialects/transcripts")
 }
 
 impl File {
-    /// All transcripts, by name; those that cannot be read as faults.
+    /// All transcripts, by name; unreadable ones are returned as faults.
     pub(crate) fn all() -> (Vec<Self>, Vec<String>) {
         let entries = fs::read_dir(folder()).expect("there are transcripts");
         let mut names: Vec<String> = entries
@@ -202,7 +203,7 @@ impl Scene {
         self.steps.push((at, step));
     }
 
-    /// Goes on with the last part, if it is of the same kind and the line before this one was of it.
+    /// Continues the last part, if this line is of the same kind and directly follows it.
     fn extend(
         &mut self,
         at: usize,
@@ -262,7 +263,7 @@ impl Scene {
 }
 
 impl Part {
-    /// How many lines of the transcript it takes.
+    /// The number of lines that it takes in the transcript.
     fn lines(&self) -> usize {
         let body = self.body.as_ref().map_or(0, |body| 1 + body.lines().count());
         self.head.len() + body

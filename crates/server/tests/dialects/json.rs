@@ -1,50 +1,50 @@
-//! JSON in transcripts: as it must come, with marks for what is not determined, and compared by its text: the order of
-//! members is free, a number is its spelling, and a member that is not named must not be there.
+//! JSON in transcripts: the expected value, with marks for undetermined parts, compared by its text. The order of
+//! members does not matter, numbers must be spelled equally, and members that are not named must be absent.
 //!
-//! | written | fits |
+//! | written | matches |
 //! |---|---|
-//! | `…` | any value; among members any others; among items any number of them |
-//! | `…string`, `…number`, `…boolean`, `…object`, `…array` | any value of the kind |
-//! | `"a … z"` | texts with anything in the place of the mark |
-//! | `json(V)` | a text that is JSON itself and fits V |
-//! | `each(V)` | a list with at least one item, each of which fits V |
-//! | `count(3, V)` | a list of so many items, each of which fits V |
+//! | `…` | any value; among members any others; among items any number of items |
+//! | `…string`, `…number`, `…boolean`, `…object`, `…array` | any value of this type |
+//! | `"a … z"` | texts with anything in place of the mark |
+//! | `json(V)` | a text that contains JSON which matches V |
+//! | `each(V)` | a list with at least one item, where each item matches V |
+//! | `count(3, V)` | a list with this number of items, where each matches V |
 
 use crate::words::Names;
 
-/// How much of a value is shown, in bytes.
+/// The largest part of a value that is shown, in bytes.
 const MOST_SHOWN: usize = 400;
 
-/// A value as it must come, or as it came.
+/// An expected value, or an actual one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Json {
     Null,
     Bool(bool),
-    /// As it is spelt.
+    /// A number, by its spelling.
     Number(String),
     Text(String),
     List(Vec<Self>),
-    /// Members, and whether there may be others.
+    /// Members, and true if there may be others.
     Object(Vec<(String, Self)>, bool),
-    /// Anything; as an item of a list, any number of items.
+    /// Any value; as an item of a list, any number of items.
     Any,
-    /// Anything of this kind.
+    /// Any value of this type.
     Kind(String),
-    /// A text that is JSON.
+    /// A text that contains JSON.
     Inner(Box<Self>),
-    /// A list with so many items, or at least one.
+    /// A list with this number of items, or with at least one.
     Each(Option<usize>, Box<Self>),
 }
 
 impl Json {
-    /// Reads what must come.
+    /// Reads an expected value.
     pub(crate) fn expected(text: &str) -> Result<Self, String> {
         Reader { rest: text, marks: true }.whole()
     }
 
-    /// Reads what came.
+    /// Reads an actual value.
     pub(crate) fn found(text: &str) -> Result<Self, String> {
-        // What a strict reader refuses is no JSON, however lenient the one here is.
+        // A text that a strict reader refuses is not JSON, even if the lenient reader here accepts it.
         serde_json::from_str::<serde_json::Value>(text).map_err(|e| format!("no JSON ({e}): {text}"))?;
         Reader { rest: text, marks: false }.whole()
     }
@@ -61,7 +61,7 @@ impl Json {
         }
     }
 
-    /// Whether `found` is as this says; where not, and why.
+    /// Checks that `found` matches this; the error is the reason why it does not.
     pub(crate) fn fits(&self, found: &Self, names: &mut Names) -> Result<(), String> {
         self.at(found, names, "")
     }
@@ -129,7 +129,7 @@ fn members_fit(
     Ok(())
 }
 
-/// A value as a message shows it.
+/// A value, shortened for a message.
 fn short(value: &Json) -> String {
     let text = value.to_string();
     if text.len() <= MOST_SHOWN {
@@ -138,7 +138,7 @@ fn short(value: &Json) -> String {
     format!("{}…", &text[..text.floor_char_boundary(MOST_SHOWN)])
 }
 
-/// Items with marks that stand for any number of others.
+/// Returns true if items match; a mark matches any number of items.
 fn run(items: &[Json], others: &[Json], names: &mut Names) -> bool {
     match items.split_first() {
         None => others.is_empty(),
@@ -178,7 +178,7 @@ impl std::fmt::Display for Json {
 
 struct Reader<'a> {
     rest: &'a str,
-    /// Whether marks are understood.
+    /// True if marks are interpreted.
     marks: bool,
 }
 

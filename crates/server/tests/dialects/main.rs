@@ -1,17 +1,17 @@
-//! What the five dialects are: a transcript for each rule, played against the program with the preset, over sockets and
-//! pipes.
+//! The behavior of the five dialects: a transcript for each rule, played against the program with the preset, over
+//! sockets and pipes.
 //!
 //! The transcripts are the specification. Each is written by hand, and each can fail. `docs/dialects.md` is their index;
-//! `DRAGOMAN_BLESS=1 cargo test -p dragoman --test dialects page` writes it. One transcript alone:
+//! `DRAGOMAN_BLESS=1 cargo test -p dragoman --test dialects page` writes it. To run a single transcript:
 //! `DRAGOMAN_ONLY=S0-08 cargo test -p dragoman --test dialects`.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `file` | how a transcript is written |
-//! | `words`, `json` | how texts and JSON are compared |
-//! | `place`, `process` | what is set up: sites, servers, the gateway |
+//! | `file` | the format of transcripts |
+//! | `words`, `json` | the comparison of texts and JSON |
+//! | `place`, `process` | the set-up: sites, servers, the gateway |
 //! | `play`, `web` | a scene, step by step |
-//! | `systems`, `page`, `own` | the systems; `docs/dialects.md`; its part about dialects of one's own |
+//! | `systems`, `page`, `own` | the systems; `docs/dialects.md`; its part about custom dialects |
 
 mod file;
 mod json;
@@ -30,7 +30,7 @@ use file::{File, Scene};
 use place::Place;
 use systems::{OPEN, SYSTEMS};
 
-/// How many set-ups run at once.
+/// The number of set-ups that run at once.
 const AT_ONCE: usize = 4;
 
 /// Scenes that can share a gateway, each with its file's name.
@@ -48,7 +48,7 @@ fn groups(files: &[File], number: usize) -> Vec<Group> {
         for scene in &file.scenes {
             let one = (file.name.clone(), scene.clone());
             let shared = |group: &&mut Group| group[0].1.setup == scene.setup;
-            // Over pipes there is one client only.
+            // Over pipes there is only one client.
             match groups.iter_mut().find(shared).filter(|_| !scene.setup.pipes && !scene.setup.alone) {
                 Some(group) => group.push(one),
                 None => groups.push(vec![one]),
@@ -58,7 +58,7 @@ fn groups(files: &[File], number: usize) -> Vec<Group> {
     groups
 }
 
-/// Plays a group; what differs, each with the file's name.
+/// Plays a group; returns the differences, each with the file's name.
 async fn play_group(group: Group) -> Vec<String> {
     let mut wrong = Vec::new();
     match Place::start(&group[0].1.setup).await {
@@ -126,7 +126,7 @@ async fn kulturarv() {
     check(4).await;
 }
 
-/// Each rule has its transcript, and there is no other but those of the documents' examples.
+/// Each rule has its transcript, and the only others are those of the documents' examples.
 #[test]
 fn each_rule_has_a_transcript() {
     let (files, faults) = File::all();

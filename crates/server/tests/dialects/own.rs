@@ -1,4 +1,4 @@
-//! The part of `docs/dialects.md` about dialects of one's own, printed from the table of columns and the built-in rows.
+//! The part of `docs/dialects.md` about custom dialects, printed from the table of columns and the built-in rows.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ pub(crate) fn print() -> String {
     text
 }
 
-/// A built-in row: what differs from the plain one, and its variants.
+/// A built-in row: its differences from the plain one, and its variants.
 fn built_in(row: &Dialect, plain: &Dialect) -> String {
     let mut text = format!("\n### `{}`\n\n{}.", row.name, row.about);
     if let Some(alias) = Dialect::names().iter().find(|name| is_alias(name, row)) {
@@ -55,7 +55,7 @@ fn is_alias(name: &str, row: &Dialect) -> bool {
 
 fn about(column: &Column) -> String {
     let named: Vec<String> = column.placeholders().iter().map(|name| format!("`{{{name}}}`")).collect();
-    // Those of trouble stand above.
+    // The table of failures already shows those.
     if named.is_empty() || column.kind == CellKind::Say {
         column.about.to_owned()
     } else {
@@ -63,7 +63,7 @@ fn about(column: &Column) -> String {
     }
 }
 
-/// What may be set; each word with what it means.
+/// The allowed values; each word with its meaning.
 fn takes(column: &Column) -> String {
     let words = |before: &str, choices: &[Choice]| {
         let all: Vec<String> = choices
@@ -81,7 +81,7 @@ fn takes(column: &Column) -> String {
     }
 }
 
-/// The value in a row; of how trouble is told what is there.
+/// The value in a row; for failures, the messages that it sets.
 fn shown(column: &Column, row: &Dialect) -> String {
     let value = row.get(column.name).unwrap_or_default();
     match &value {
@@ -94,7 +94,7 @@ fn shown(column: &Column, row: &Dialect) -> String {
     }
 }
 
-/// As code in a cell of a table.
+/// A text as code in a table cell.
 fn code(text: &str) -> String {
     format!("`{}`", text.replace('|', "\\|"))
 }

@@ -1,4 +1,4 @@
-//! `docs/dialects.md`, printed from the transcripts: each rule with the file that shows it; and from the table of columns.
+//! `docs/dialects.md`, printed from the transcripts (each rule with the file that shows it) and from the table of columns.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -28,7 +28,7 @@ fn page(files: &[File]) -> String {
     text
 }
 
-/// The page says what the transcripts say.
+/// The page matches the transcripts.
 #[test]
 fn the_page_shows_the_rules() {
     let (files, _) = File::all();

@@ -1,4 +1,4 @@
-//! A set-up that runs: the sites, the servers behind the gateway, and the gateway.
+//! A running set-up: the sites, the servers behind the gateway, and the gateway.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -10,21 +10,21 @@ use crate::file::SetUp;
 use crate::process::Process;
 use crate::words::Names;
 
-/// What runs for one set-up.
+/// The processes and servers of one set-up.
 pub(crate) struct Place {
     pub(crate) names: Names,
     sites: Vec<Site>,
-    /// The gateway; over pipes it is the one that is spoken to.
+    /// The gateway; over pipes, the process that is tested.
     pub(crate) process: Process,
-    /// Where it listens, if it does.
+    /// Its address, if it listens.
     pub(crate) address: Option<SocketAddr>,
-    /// The gateway that a bridge leads to, and what is behind it.
+    /// The gateway that a bridge leads to, and its servers.
     behind: Option<Box<Self>>,
     _upstreams: Vec<fixture::Running>,
 }
 
 impl Place {
-    /// Starts all of it.
+    /// Starts everything.
     pub(crate) async fn start(setup: &SetUp) -> Result<Self, String> {
         let Some(path) = &setup.bridge else { return Self::plain(setup).await };
         let serve = SetUp { bridge: None, pipes: false, ..setup.clone() };
@@ -82,7 +82,7 @@ impl Place {
         Ok(Self { names, sites, process, address, behind: None, _upstreams: upstreams })
     }
 
-    /// What a site was asked, by its number.
+    /// The requests that a site received, by its number.
     pub(crate) fn received(&self, site: usize) -> Vec<Received> {
         let behind = self.behind.as_ref().map_or(&self.sites, |behind| &behind.sites);
         behind.get(site).map(Site::received).unwrap_or_default()

@@ -12,24 +12,24 @@ use crate::process::Process;
 use crate::web;
 use crate::words::Names;
 
-/// One scene as it is played.
+/// A scene that is being played.
 struct Play<'a> {
     place: &'a mut Place,
     names: Names,
-    /// What came back last, while nobody has looked at it.
+    /// The last answer, until a step reads it.
     answer: Option<Reply>,
     /// The open event stream.
     stream: Option<Reply>,
-    /// What a command has printed.
+    /// The output of a command.
     printed: Option<String>,
     within: Option<(Duration, Duration)>,
-    /// How many requests each site had got before the last one was sent.
+    /// The number of requests to each site before the last request was sent.
     before: [usize; 2],
-    /// How many before the scene.
+    /// The number of requests to each site before the scene.
     begun: [usize; 2],
 }
 
-/// Plays a scene; what differs, with the line's number.
+/// Plays a scene; the error is a difference with its line number.
 pub(crate) async fn play(scene: &Scene, place: &mut Place) -> Result<(), String> {
     let names = place.names.clone();
     let before = [place.received(0).len(), place.received(1).len()];
@@ -184,7 +184,7 @@ impl Play<'_> {
             loop {
                 let event = stream.try_event().await?.ok_or("the stream has ended")?;
                 let event: Vec<String> = event.lines().map(|line| line.trim_end().to_owned()).collect();
-                // Signs of life come when they come.
+                // Keep-alive comments can come at any time.
                 if wants_alive || !event.iter().any(alive) {
                     return Ok::<_, String>(event);
                 }
@@ -239,7 +239,8 @@ impl Play<'_> {
         Err(format!("{why} in:{}", shown()))
     }
 
-    /// Whether a request is the one that is expected; an empty reason where it is another one altogether.
+    /// Checks that a request is the expected one; the reason is empty if it is a different request
+    /// altogether.
     fn is(&mut self, part: &Part, found: &Received) -> Result<(), String> {
         let (line, headers) = part.head.split_first().ok_or("a request without a head")?;
         let line = self.names.fill(line)?;
@@ -270,7 +271,7 @@ impl Play<'_> {
     }
 }
 
-/// Whether a body is a text that is no JSON.
+/// Returns true if a body is a text that is not JSON.
 fn is_plain(answer: &Reply) -> bool {
     answer.header("content-type").starts_with("text/plain")
 }

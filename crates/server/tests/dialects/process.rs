@@ -1,4 +1,4 @@
-//! Processes of Dragoman: a server with its address, one that speaks over pipes, one that prints and ends.
+//! Processes of Dragoman: a server with its address, one that uses pipes, one that prints and ends.
 
 use std::path::PathBuf;
 use std::process::Stdio as Pipe;
@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
-/// A started process in a folder of its own; killed, and the folder gone, when dropped.
+/// A started process in a separate folder. Dropping it kills the process and removes the folder.
 pub(crate) struct Process {
     child: Child,
     input: Option<ChildStdin>,
@@ -26,7 +26,7 @@ impl Drop for Process {
 }
 
 impl Process {
-    /// Starts `dragoman ARGS`, with a configuration when there is one.
+    /// Starts `dragoman ARGS`, with a configuration if there is one.
     pub(crate) fn start(args: &[&str], env: &[(String, String)], config: &str) -> Result<Self, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("dialects-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -73,13 +73,13 @@ impl Process {
         Ok((count > 0).then(|| line.trim_end_matches('\n').to_owned()))
     }
 
-    /// Closes the input and waits for an end without another line.
+    /// Closes the input and waits for the end, without another line.
     pub(crate) async fn close(&mut self) -> Result<(), String> {
         let rest = self.rest().await?;
         if rest.is_empty() { Ok(()) } else { Err(format!("more came before the end: {rest}")) }
     }
 
-    /// All that it prints until it ends by itself, its input closed; an error if it does not end well.
+    /// Closes its input and returns everything that it prints until it ends; an error if it fails.
     pub(crate) async fn rest(&mut self) -> Result<String, String> {
         drop(self.input.take());
         let mut rest = String::new();
@@ -96,16 +96,16 @@ impl Process {
         kill_process(pid.ok_or("it has ended")?, Signal::TERM).map_err(|e| e.to_string())
     }
 
-    /// What it has logged.
+    /// Its log.
     pub(crate) fn logged(&self) -> String {
         self.log.borrow().0.clone()
     }
 
-    /// Waits until a line of its log is as `fits` wants it.
+    /// Waits until a line of its log satisfies `fits`.
     pub(crate) async fn has_logged(&self, mut fits: impl FnMut(&str) -> bool) -> bool {
         let mut log = self.log.clone();
         let seen = log.wait_for(|(text, ended)| *ended || text.lines().any(&mut fits));
-        // Whoever writes it has gone only when it has ended.
+        // The log is complete only after its writer has ended.
         within("a line of the log", async { drop(seen.await) }).await.ok();
         self.logged().lines().any(fits)
     }

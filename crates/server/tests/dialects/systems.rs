@@ -1,4 +1,4 @@
-//! The five systems, and how many rules each has.
+//! The five systems, and the number of rules of each.
 
 /// One system.
 pub(crate) struct System {
@@ -6,9 +6,9 @@ pub(crate) struct System {
     pub(crate) number: usize,
     /// The preset, which is also its name.
     pub(crate) preset: &'static str,
-    /// What it is, in a sentence.
+    /// Its description in a sentence.
     pub(crate) about: &'static str,
-    /// How many rules it has, numbered from 1.
+    /// The number of its rules, which are numbered from 1.
     pub(crate) rules: usize,
 }
 
@@ -46,5 +46,5 @@ pub(crate) const SYSTEMS: &[System] = &[
     },
 ];
 
-/// Rules that the program does not keep in full, with what is missing. A rule that it does keep must not stand here.
+/// Rules that the program does not fully satisfy, with what is missing. A rule that it satisfies must not be listed.
 pub(crate) const OPEN: &[(&str, &str)] = &[];

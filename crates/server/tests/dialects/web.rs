@@ -1,4 +1,4 @@
-//! Requests over HTTP/1.1 as a transcript says them: one connection a request.
+//! Requests over HTTP/1.1 as transcripts write them: one connection per request.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use testkit::client::{Reply, within};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-/// Sends a request: as `curl` would, unless `headers` say otherwise.
+/// Sends a request like `curl`, unless `headers` differ.
 pub(crate) async fn send(address: SocketAddr, head: &[String], body: &str) -> Result<Reply, String> {
     let (line, headers) = head.split_first().ok_or("a request without a head")?;
     let mut text = format!("{line} HTTP/1.1\r\n");
@@ -34,7 +34,7 @@ pub(crate) async fn send(address: SocketAddr, head: &[String], body: &str) -> Re
     text.push_str(body);
     let read = async {
         let mut stream = TcpStream::connect(address).await.map_err(|e| format!("no connection: {e}"))?;
-        // What is refused half-way need not be taken to its end.
+        // A server that refuses a request early need not read it to its end.
         let _ = stream.write_all(text.as_bytes()).await;
         Reply::try_read(stream).await.ok_or_else(|| "the connection ended in the head".to_owned())
     };

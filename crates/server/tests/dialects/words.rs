@@ -1,9 +1,9 @@
-//! Texts of transcripts: names in `‹…›` that stand for something, `‹1..9›` for a whole number in these bounds, and `…` for what
-//! is not determined.
+//! Texts of transcripts: names in `‹…›` are placeholders, `‹1..9›` is a whole number in this range, and `…` is an
+//! undetermined part.
 
 use std::collections::BTreeMap;
 
-/// What names in `‹…›` stand for: set by the set-up, or seen first in an answer.
+/// The values of names in `‹…›`: set by the set-up, or first seen in an answer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names(BTreeMap<String, String>);
 
@@ -12,7 +12,7 @@ impl Names {
         self.0.insert(name.to_owned(), value.into());
     }
 
-    /// The text with every name filled in.
+    /// The text with every name replaced by its value.
     pub(crate) fn fill(&self, text: &str) -> Result<String, String> {
         let mut filled = String::new();
         for piece in pieces(text) {
@@ -28,7 +28,8 @@ impl Names {
         Ok(filled)
     }
 
-    /// Whether `found` is as `expected` says. A name that stands for nothing yet stands for what was found from then on.
+    /// Returns true if `found` matches `expected`. A name without a value gets the text that was found as its
+    /// value.
     pub(crate) fn fits(&mut self, expected: &str, found: &str) -> bool {
         let mut seen = Vec::new();
         let fits = self.walk(&pieces(expected), found, &mut seen);
@@ -68,7 +69,7 @@ impl Names {
             },
             Piece::Any => None,
         };
-        // As little as fits; a name stands for something.
+        // The shortest match counts; a name must match something.
         let ends = found.char_indices().map(|(at, _)| at).chain([found.len()]);
         for end in ends.skip(usize::from(name.is_some())) {
             let before = seen.len();

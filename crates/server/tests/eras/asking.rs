@@ -1,4 +1,4 @@
-//! Questions of the upstream to the client: of the user, of the model, for roots; one, several, round after round.
+//! Questions of the upstream to the client: to the user, to the model, for roots; one, several, in several rounds.
 
 use serde_json::{Value, json};
 
@@ -89,7 +89,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
 ];
 
-/// What the test's client says to everything.
+/// The answers of the test's client to every question.
 #[expect(clippy::unnecessary_wraps, reason = "other clients answer with errors")]
 fn willing(method: &str, params: &Value) -> Answer {
     Ok(match method {
@@ -119,7 +119,7 @@ fn kinds(asked: &[(String, Value)]) -> Vec<&str> {
     asked.iter().map(|(kind, _)| kind.as_str()).collect()
 }
 
-/// A tool that cannot ask says so, and nobody is asked.
+/// A tool that cannot ask reports that, and no question is sent.
 fn is_refused(asked: &[(String, Value)], answer: &Value) {
     assert!(asked.is_empty(), "asked {asked:?}");
     assert!(failed(answer) || answer.get("error").is_some(), "{answer}");
@@ -145,7 +145,7 @@ async fn form(stage: &mut Stage) {
     assert_eq!(answer["result"]["contents"][0]["text"], "Read because: because", "{answer}");
 }
 
-/// Forms are said in the words that the client's version has.
+/// Forms are translated to the client's version.
 async fn choices(stage: &mut Stage) {
     for tool in ["test_elicitation_sep1034_defaults", "test_elicitation_sep1330_enums"] {
         let answer = |_: &str, params: &Value| {
@@ -183,7 +183,7 @@ async fn choices(stage: &mut Stage) {
     }
 }
 
-/// The user is sent to a URL, by a question or by an error that asks for it.
+/// The user is sent to a URL, by a question or by an error that requires it.
 async fn url(stage: &mut Stage) {
     let news = match stage.pair.client {
         Version::November2025 => Some(stage.client.listen(&json!({})).await),
@@ -233,7 +233,7 @@ async fn silent(stage: &mut Stage) {
     assert_eq!(said(stage, &answer), "One round later");
 }
 
-/// An error instead of an answer ends the call; the client hears of it.
+/// An error in place of an answer ends the call; the client receives it.
 async fn error(stage: &mut Stage) {
     if !stage.possible() {
         return;
@@ -283,7 +283,7 @@ async fn several(stage: &mut Stage) {
     assert_eq!(said(stage, &answer), "Ada was greeted with \"Paris\" and has 2 roots");
 }
 
-/// A refusal is passed on as what it is.
+/// A refusal is passed on as a refusal.
 async fn refusal(stage: &mut Stage) {
     for action in ["decline", "cancel"] {
         let answer = move |_: &str, _: &Value| Ok(json!({"action": action}));

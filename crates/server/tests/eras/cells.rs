@@ -1,4 +1,4 @@
-//! What cannot be had by which pair, and why. All other cells of the matrix work.
+//! Features that are impossible for a pair, and why. All other cells of the matrix work.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use Version::{First, July2026, June2025, March2025, November2024, November2025, 
 
 type Versions = RangeInclusive<Version>;
 
-/// Features that these pairs cannot have.
+/// Features that are impossible for these pairs.
 pub(crate) struct Cells {
     pub(crate) features: &'static [&'static str],
     clients: Versions,
@@ -18,10 +18,10 @@ pub(crate) struct Cells {
 
 const ANY: Versions = First..=July2026;
 
-/// What asks the user.
+/// The features that ask the user.
 const FORMS: &[&str] = &["elicitation-form", "elicitation-choices", "rounds", "several-questions", "refusal"];
 
-/// The first that fits counts.
+/// The first matching entry counts.
 pub(crate) const IMPOSSIBLE: &[Cells] = &[
     Cells {
         features: &["ping"],
@@ -139,7 +139,7 @@ pub(crate) const IMPOSSIBLE: &[Cells] = &[
     },
 ];
 
-/// Why this pair cannot have this feature; nothing if it can.
+/// The reason why this feature is impossible for this pair; `None` if it is possible.
 pub(crate) fn reason(feature: &str, pair: Pair) -> Option<&'static str> {
     let fits = |cells: &&Cells| {
         cells.features.contains(&feature)

@@ -1,4 +1,4 @@
-//! News: of lists that change, and of resources that a client follows.
+//! Changes of lists, and of resources that a client follows.
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn description(answer: &Value) -> &str {
     tool["description"].as_str().expect("text")
 }
 
-/// A client that listens hears of a list that changes, and is served the new one right after.
+/// A client that listens is notified of a changed list, and gets the new list right after.
 async fn lists(stage: &mut Stage) {
     let mut news = stage.client.listen(&json!({"toolsListChanged": true})).await;
     let before = stage.client.ask("tools/list", &json!({})).await;
@@ -50,7 +50,7 @@ async fn lists(stage: &mut Stage) {
     stage.client.unlisten(news).await;
 }
 
-/// A client hears of a resource that it follows, until it does so no more.
+/// A client is notified of a resource until it unsubscribes.
 async fn resources(stage: &mut Stage) {
     let uri = "test://watched-resource";
     let mut news = stage.client.listen(&json!({"resourceSubscriptions": [uri]})).await;

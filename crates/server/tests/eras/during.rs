@@ -1,4 +1,4 @@
-//! What happens while a request runs: progress, log messages, giving up.
+//! Events during a request: progress, log messages, cancellation.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,8 @@ fn of<'a>(said: &'a [Value], method: &str) -> Vec<&'a Value> {
     said.iter().filter(|message| message["method"] == method).collect()
 }
 
-/// Progress comes under the client's token, before the answer; without a token there is none.
+/// Progress notifications have the client's token and arrive before the answer; without a token there is
+/// none.
 async fn progress(stage: &mut Stage) {
     for token in [json!("tok\"en"), json!(7)] {
         let params = json!({"name": "up__test_tool_with_progress", "_meta": {"progressToken": token}});
@@ -50,7 +51,7 @@ async fn progress(stage: &mut Stage) {
     assert!(of(&notices, "notifications/progress").is_empty(), "{notices:?}");
 }
 
-/// Log messages come before the answer, from the level on that the client asked for.
+/// Log messages come before the answer, from the level that the client requested.
 async fn logging(stage: &mut Stage) {
     for (level, wanted) in [("debug", 3), ("error", 0)] {
         stage.client.set_level(level).await;
@@ -69,20 +70,21 @@ async fn logging(stage: &mut Stage) {
     stage.client.level = None;
 }
 
-/// A request that the client gives up is given up by the upstream, and nothing more is heard of it.
+/// A request that the client cancels is also cancelled at the upstream, and no further message about it
+/// arrives.
 async fn cancellation(stage: &mut Stage) {
     if stage.pair.client < Version::November2024 {
         return;
     }
     let told = stage.possible();
-    // A server that cannot be told goes on, and what it answers in the end is nobody's.
+    // A server without a cancellation notification continues, and its answer is dropped.
     let ms = if told { 600_000 } else { 300 };
     let params = json!({"name": "up__slow", "arguments": {"ms": ms}});
     let turn = stage.client.begin("tools/call", &params).await;
     stage.was_sent("tools/call").await;
     let rest = stage.client.cancel(turn).await;
     if !told && stage.pair.client.is_stateless() {
-        // Over some transports the gateway hangs up instead.
+        // Over some transports, the gateway closes the connection instead.
     } else if !told {
         stage.said_in_the_end("Answered after").await;
     } else if stage.pair.upstream.is_stateless() {

@@ -1,4 +1,4 @@
-//! Errors of a server's own, with codes that may mean something else as well.
+//! A server's own errors, with codes that may also have another meaning.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ async fn own_errors(stage: &mut Stage) {
         let error =
             json!({"code": code, "message": "session not found, _meta is odd", "data": {"own": [1.5]}});
         let answer = stage.call("test_own_error", &json!({"error": error})).await;
-        // Stateless clients would take these for a refusal, after which they may send the call again.
+        // Stateless clients would interpret these as a refusal, after which they may repeat the call.
         let is_reserved = stage.pair.client.is_stateless()
             && !stage.pair.upstream.is_stateless()
             && (-32022..=-32020).contains(&code);

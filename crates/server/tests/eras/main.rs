@@ -1,16 +1,16 @@
 //! Every client era against every upstream era, feature by feature, message by message.
 //!
-//! Each pair is played twice: over HTTP as each version has it, and over pipes. Both must come to the same transcript,
-//! which must be the one in `transcripts/`, and each feature's outcome is checked besides, so that no transcript can be
-//! kept that is wrong. `DRAGOMAN_BLESS=1 cargo test -p dragoman --test eras` writes the transcripts and `docs/eras.md`.
+//! Each pair is played twice: over HTTP in each version's way, and over pipes. Both must produce the same transcript,
+//! which must equal the one in `transcripts/`. Each feature's outcome is also checked, so that a wrong transcript
+//! cannot be kept. `DRAGOMAN_BLESS=1 cargo test -p dragoman --test eras` writes the transcripts and `docs/eras.md`.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `version` | the versions, and what the test has to know of them |
-//! | `cells` | what is impossible, and why |
+//! | `version` | the versions, and their properties that the test needs |
+//! | `cells` | impossible features, and why |
 //! | `stage` | one pair: client, gateway, upstream, one feature after the other |
-//! | `place`, `record` | an upstream of one version, and what it writes down |
-//! | `section`, `order`, `normal`, `transcript` | what of it is kept, and in which words |
+//! | `place`, `record` | an upstream of one version, and its record |
+//! | `section`, `order`, `normal`, `transcript` | the messages that a transcript keeps, and their form |
 //! | `page` | `docs/eras.md` |
 //! | `opening`, `tools`, `structured`, `offers`, `during`, `errors`, `changes`, `asking`, `tasks` | the features |
 
@@ -54,7 +54,7 @@ const FEATURES: &[&[Feature]] = &[
     tasks::FEATURES,
 ];
 
-/// Plays a pair in both ways and compares.
+/// Plays a pair over both transports and compares.
 async fn check(client: Version, upstream: Version) {
     let pair = Pair { client, upstream };
     let (web, pipes) =

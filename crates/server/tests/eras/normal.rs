@@ -1,5 +1,5 @@
-//! Messages as the transcripts have them: as on the wire, but what differs from run to run has a name instead, in the
-//! order of appearance within a section.
+//! Messages in the form of transcripts: as on the wire, except that values which differ between runs are replaced by
+//! names, numbered in order of appearance within a section.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::section::{Line, Side};
 
-/// Members whose values are anybody's guess, and what they are called.
+/// Members with unpredictable values, and their names.
 const NAMED: &[(&str, &str)] = &[
     ("requestState", "state"),
     ("taskId", "task"),
@@ -16,27 +16,27 @@ const NAMED: &[(&str, &str)] = &[
     ("cursor", "cursor"),
 ];
 
-/// The upstream's pages, whose ends are anybody's guess too.
+/// The upstream's pages, whose URLs also have unpredictable ends.
 const VISIT: &str = "https://fixture.example/visit/";
 
-/// Members that hold a time.
+/// Members that contain a time.
 const TIMES: &[&str] = &["createdAt", "lastUpdatedAt"];
 
-/// Members that say who somebody is.
+/// Members that identify a client or server.
 const INFO: &[&str] =
     &["serverInfo", "clientInfo", "io.modelcontextprotocol/serverInfo", "io.modelcontextprotocol/clientInfo"];
 
-/// What each stateless request says.
+/// The metadata of each stateless request.
 const ENVELOPE: &[&str] = &[
     "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientCapabilities",
     "io.modelcontextprotocol/clientInfo",
 ];
 
-/// What each stateless result says.
+/// The metadata of each stateless result.
 const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
-/// What says of which request a notice is.
+/// The metadata that names the request of a notification.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The tool whose description changes.
@@ -59,13 +59,13 @@ const SHOWN: &[&str] = &[
     "template",
 ];
 
-/// Whose ids they are: the gateway's (or, on the client's side, the client's), or the peer's.
+/// The names of IDs, by side and sender: the gateway (or, on the client's side, the client), or its peer.
 type Ids = HashMap<(Side, bool, String), String>;
 
-/// The names that were given.
+/// The assigned names.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// What is shown in full only once in a transcript, by its text.
+    /// Texts that a transcript shows in full only once.
     shown: HashMap<String, usize>,
     section: Section,
 }
@@ -81,13 +81,13 @@ struct Section {
 }
 
 impl Names {
-    /// Forgets the names of the section before; this one is of `feature`.
+    /// Forgets the names of the previous section; the new one is of `feature`.
     pub(crate) fn begin(&mut self, feature: &str) {
         let shown = if feature == "list-changed" { &[CHANGING] } else { SHOWN };
         self.section = Section { shown, ..Section::default() };
     }
 
-    /// Shows what each stateless request and result repeats only once.
+    /// Shows the metadata that each stateless request and result repeats only once.
     fn abridge(&mut self, members: &mut Map<String, Value>) {
         if ENVELOPE.iter().all(|key| members.contains_key(*key)) {
             let envelope: Map<_, _> =
@@ -105,7 +105,7 @@ impl Names {
         }
     }
 
-    /// The name of something, and whether it has not been shown yet.
+    /// The name of a value, and true if the value has not been shown yet.
     fn once(&mut self, kind: &str, value: &Value) -> (String, bool) {
         let next = self.shown.keys().filter(|known| known.starts_with(kind)).count() + 1;
         let known = self.shown.len();
@@ -113,7 +113,7 @@ impl Names {
         (format!("<{kind} {number}>"), self.shown.len() > known)
     }
 
-    /// The line as the transcript has it.
+    /// The line in the transcript's form.
     pub(crate) fn render(&mut self, line: &Line) -> String {
         let arrow = match (line.side, line.to_server) {
             (Side::Client, true) => "C>",
@@ -131,9 +131,9 @@ impl Names {
         format!("{arrow} {message}")
     }
 
-    /// The id of a request that has not been seen before.
+    /// The name for the ID of a new request.
     fn new_id(&mut self, line: &Line, id: &Value) -> Value {
-        // The client's own ids are the test's.
+        // The test chose the client's own IDs.
         if line.side == Side::Client && line.to_server {
             return id.clone();
         }
@@ -146,7 +146,7 @@ impl Names {
         json!(name)
     }
 
-    /// The name of an id that `to_server` says who sent.
+    /// The name of a known ID; `to_server` determines the sender.
     fn known(&self, side: Side, to_server: bool, id: &Value) -> Option<Value> {
         self.section.ids.get(&(side, to_server, id.to_string())).map(|name| json!(name))
     }
@@ -178,24 +178,24 @@ impl Names {
             if TIMES.contains(&key.as_str()) && value.is_string() {
                 *value = json!("<time>");
             } else if is_cacheable && key == "ttlMs" && *value != json!(0) {
-                // Milliseconds are gone by the time that a list is sent.
+                // Some milliseconds have passed by the time that a list is sent.
                 *value = json!("<left>");
             } else if INFO.contains(&key.as_str()) && value.is_object() {
                 if value["version"] == env!("CARGO_PKG_VERSION") {
                     value["version"] = json!("<version>");
                 }
             } else if key == "protocolVersion" && line.side == Side::Upstream && line.to_server {
-                // Over HTTP it is the client's own; over a pipe, which all clients share, the newest.
+                // Over HTTP it belongs to the client itself; over a pipe, which all clients share, it is the newest.
                 *value = json!("<asked>");
             } else if key == "elicitation" && *value == json!({}) && line.side == Side::Upstream {
-                // The same in the words of the newest version.
+                // The same in the form of the newest version.
                 *value = json!({"form": {}});
             } else if key == "progressToken" || key == SUBSCRIPTION {
-                // A token of the gateway's is the id of its request.
+                // A token of the gateway is the ID of its request.
                 if let Some(named) = self.known(line.side, true, value) {
                     *value = named;
                 } else if line.side == Side::Upstream && key == SUBSCRIPTION {
-                    // That request was long before.
+                    // That request belongs to an earlier section.
                     *value = self.new_id(&Line { to_server: true, ..line.clone() }, value);
                 }
             } else if key == "requestId" {
@@ -219,7 +219,7 @@ impl Names {
         }
     }
 
-    /// The gateway's own names for questions of tasks have numbers in them.
+    /// The gateway's own keys for questions of tasks contain numbers.
     fn keys(&mut self, questions: &mut Value) {
         let Some(questions) = questions.as_object_mut() else { return };
         for (key, question) in std::mem::take(questions) {
@@ -246,12 +246,12 @@ fn side_key(side: Side) -> &'static str {
     }
 }
 
-/// What the test itself made up is the same in every run.
+/// Returns true for a text of the test itself, which is the same in every run.
 fn is_ours(text: &str) -> bool {
     text.starts_with("made up")
 }
 
-/// Counts the entries of long lists that say nothing new.
+/// Counts the uninteresting entries of long lists.
 fn shorten(message: &mut Value, shown: &[&str]) {
     for list in ["tools", "prompts", "resources", "resourceTemplates"] {
         let entries = message.get_mut("result").and_then(|result| result.get_mut(list));

@@ -56,7 +56,7 @@ fn at(uri: &str) -> Value {
     json!({"uri": uri})
 }
 
-/// What is there is read; what is not is an error of the client's version.
+/// Existing resources are read; a missing one is an error of the client's version.
 async fn resources(stage: &mut Stage) {
     let client = stage.pair.client;
     let answer = stage.client.ask("resources/read", &at("test://static-text")).await;
@@ -70,7 +70,7 @@ async fn resources(stage: &mut Stage) {
     assert_eq!(answer["error"]["data"]["uri"], "test://nothing", "{answer}");
 }
 
-/// Templates are listed where the client's version looks for them, and what they stand for is read.
+/// Templates are listed where the client's version expects them, and their resources are read.
 async fn templates(stage: &mut Stage) {
     let template = "test://template/{id}/data";
     let answer = if stage.pair.client == Version::First {
@@ -122,7 +122,7 @@ async fn completion(stage: &mut Stage) {
     }
 }
 
-/// All pages of the upstream are followed; a client gets pages that are the gateway's own, if its version has any.
+/// All pages of the upstream are fetched; a client gets the gateway's own pages, if its version has pages.
 async fn pagination(stage: &mut Stage) {
     let mut found = Vec::new();
     let mut params = json!({});

@@ -1,4 +1,4 @@
-//! How a client and an upstream meet, what each of them hears of the other, and what nobody knows.
+//! The introductions of a client and an upstream to each other, and unknown methods.
 
 use serde_json::json;
 
@@ -22,7 +22,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
 ];
 
-/// Each side is introduced in its own version, and to what the other can do.
+/// Each side gets an introduction in its own version, with the capabilities of the other side.
 async fn handshake(stage: &mut Stage) {
     let client = stage.pair.client;
     let hello = stage.client.introduce().await;
@@ -37,7 +37,7 @@ async fn handshake(stage: &mut Stage) {
     }
 }
 
-/// A ping is answered at once; a version without it does not know it.
+/// A ping is answered at once; a version without ping does not know the method.
 async fn ping(stage: &mut Stage) {
     let answer = stage.client.ask("ping", &json!({})).await;
     if stage.possible() {
@@ -47,7 +47,7 @@ async fn ping(stage: &mut Stage) {
     }
 }
 
-/// What no version and no extension has is refused by name.
+/// A method that no version and no extension has is refused by name.
 async fn unknown(stage: &mut Stage) {
     for method in ["made/up", "com.example/made_up"] {
         let answer = stage.client.ask(method, &json!({})).await;

@@ -1,4 +1,4 @@
-//! What concurrency leaves open is put in an order that is the same in every run.
+//! Puts concurrent messages into an order that is the same in every run.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::section::Line;
 
-/// Requests of several connections may overlap: each is shown with its answer.
+/// Requests on several connections may overlap: each is shown with its answer.
 pub(crate) fn each_with_its_answer(lines: Vec<Line>) -> Vec<Line> {
     let mut sorted: Vec<Line> = Vec::new();
     for line in lines {
@@ -26,8 +26,8 @@ pub(crate) fn each_with_its_answer(lines: Vec<Line>) -> Vec<Line> {
     sorted
 }
 
-/// Whoever waits for a task looks as often as it likes, while the task goes on: each state is shown once, but for the
-/// one that nobody has to see.
+/// A client that waits for a task polls an arbitrary number of times while the task runs. Each state is shown once,
+/// except `working`, because a client may miss it.
 pub(crate) fn states_once(lines: Vec<Line>) -> Vec<Line> {
     let mut shown: Vec<Line> = Vec::new();
     let mut seen = HashSet::new();
@@ -47,8 +47,8 @@ pub(crate) fn states_once(lines: Vec<Line>) -> Vec<Line> {
     shown
 }
 
-/// News of what a call changed may come before or after its answer, and over each connection that the gateway has:
-/// they are shown once, after it.
+/// Notifications about the changes of a call may come before or after its answer, and over each of the gateway's
+/// connections: they are shown once, after it.
 pub(crate) fn answers_before_news(lines: Vec<Line>) -> Vec<Line> {
     let mut sorted = Vec::new();
     let mut held: Vec<Line> = Vec::new();
@@ -78,7 +78,7 @@ pub(crate) fn answers_before_news(lines: Vec<Line>) -> Vec<Line> {
     sorted
 }
 
-/// A notice without what says which request it is for.
+/// A notification without the metadata that names its request.
 fn without_marks(message: &Value) -> String {
     let mut message = message.clone();
     if let Some(params) = message["params"].as_object_mut() {
@@ -87,7 +87,7 @@ fn without_marks(message: &Value) -> String {
     message.to_string()
 }
 
-/// Questions that come at once do so in whatever order: here by their methods, each with its answer.
+/// Simultaneous questions come in any order: here they are sorted by method, each with its answer.
 pub(crate) fn questions_sorted(lines: Vec<Line>) -> Vec<Line> {
     let mut rest: Vec<Line> = Vec::new();
     let mut questions: Vec<(Line, Vec<Line>)> = Vec::new();
@@ -115,7 +115,7 @@ pub(crate) fn questions_sorted(lines: Vec<Line>) -> Vec<Line> {
     rest
 }
 
-/// Questions that come at once may need several rounds: here they are one.
+/// Simultaneous questions may need several rounds: here they form one.
 pub(crate) fn one_round(lines: Vec<Line>) -> Vec<Line> {
     let mut merged: Vec<Line> = Vec::new();
     let mut asked: Vec<(String, Value)> = Vec::new();
@@ -126,7 +126,7 @@ pub(crate) fn one_round(lines: Vec<Line>) -> Vec<Line> {
         let result = &message["result"];
         if let Some(requests) = result["inputRequests"].as_object() {
             asked.extend(requests.iter().map(|(key, request)| (key.clone(), request.clone())));
-            // The first one and its retry are kept.
+            // The first request and its retry are kept.
             if merged.len() > 1 {
                 continue;
             }
@@ -162,7 +162,7 @@ pub(crate) fn one_round(lines: Vec<Line>) -> Vec<Line> {
     merged
 }
 
-/// A request without what is different whenever it is sent again.
+/// A request without the parts that differ each time it is sent.
 pub(crate) fn without_id(message: &Value) -> String {
     let mut message = message.clone();
     if message.get("id").is_some() {

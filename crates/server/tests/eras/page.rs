@@ -11,7 +11,7 @@ use crate::version::{Pair, Version};
 /// The text before the matrix.
 const INTRODUCTION: &str = include_str!("introduction.md");
 
-/// Features that every pair has, then a table for each other one, then the reasons.
+/// The features that every pair has, then a table for each other feature, then the reasons.
 fn matrix() -> String {
     let mut reasons: Vec<&str> = Vec::new();
     let mut always = Vec::new();
@@ -80,7 +80,7 @@ fn table(feature: &Feature, reasons: &mut Vec<&'static str>) -> String {
     text
 }
 
-/// The page says what the tables say.
+/// The page matches the tables.
 #[test]
 fn the_page_shows_the_matrix() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/eras.md");
@@ -88,7 +88,7 @@ fn the_page_shows_the_matrix() {
     same(&path, &text).unwrap_or_else(|why| panic!("{why}"));
 }
 
-/// Each reason stands for a cell.
+/// Each reason applies to at least one cell.
 #[test]
 fn no_reason_is_idle() {
     for (number, cells) in cells::IMPOSSIBLE.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The upstream that speaks one version only, and the gateway's configuration that names it.
+//! The upstream that supports only one version, and its entry in the gateway's configuration.
 
 use std::process::Stdio as Pipe;
 
@@ -9,7 +9,7 @@ use crate::record::Record;
 use crate::support::{Over, quoted, soon};
 use crate::version::Version;
 
-/// It stops when dropped; over pipes the gateway starts it.
+/// An upstream, which stops when dropped; over pipes, the gateway starts it.
 pub(crate) struct Upstream {
     pub(crate) record: Record,
     config: String,
@@ -17,7 +17,7 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    /// Prepares one.
+    /// Prepares an upstream.
     pub(crate) async fn start(version: Version, way: Over) -> Self {
         let record = Record::new();
         let program = testkit::fixture::program();

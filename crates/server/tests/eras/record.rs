@@ -1,4 +1,4 @@
-//! What crosses the upstream's wire, as the upstream itself writes it down, message by message.
+//! The messages on the upstream's wire, as the upstream itself records them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::support::soon;
 /// A message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Crossed {
-    /// Whether the gateway sent it.
+    /// True if the gateway sent it.
     pub(crate) to_upstream: bool,
     pub(crate) message: Value,
 }
 
 impl Crossed {
-    /// Whether it is a request or a notification of this method that the gateway sent.
+    /// Returns true for a request or a notification with this method that the gateway sent.
     pub(crate) fn is_sent(&self, method: &str) -> bool {
         self.to_upstream && self.message["method"] == method
     }
@@ -34,7 +34,7 @@ struct Kept {
     marks: u64,
 }
 
-/// The upstream writes into a named pipe rather than a file, so that nobody has to look again and again.
+/// The upstream writes its record into a named pipe rather than a file, so that no polling is needed.
 pub(crate) struct Record {
     path: PathBuf,
     kept: Arc<watch::Sender<Kept>>,
@@ -43,19 +43,19 @@ pub(crate) struct Record {
     reader: JoinHandle<()>,
 }
 
-/// The line that says that all before it has been read.
+/// The line that marks that everything before it has been read.
 const MARK: &str = "{}";
 
 impl Record {
-    /// An empty one.
+    /// An empty record.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("record-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-        // One that a killed test of the same number left.
+        // A pipe that a killed test with the same number left behind.
         let _ = std::fs::remove_file(&path);
         mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).expect("a named pipe in the target folder");
-        // Both ends in both directions, so that the pipe never ends.
+        // This opens the pipe for reading and writing, so that it never ends.
         let input = pipe::OpenOptions::new().read_write(true).open_receiver(&path).expect("readable");
         let marker = pipe::OpenOptions::new().read_write(true).open_sender(&path).expect("writable");
         let kept = Arc::new(watch::Sender::<Kept>::default());
@@ -63,12 +63,13 @@ impl Record {
         Self { path, kept, marker, marks: 0, reader }
     }
 
-    /// Where the upstream is to write.
+    /// The path to which the upstream writes.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All that has crossed until now. What an upstream wrote before it said something that we have heard is in it.
+    /// All messages so far. They include everything that an upstream wrote before any message that we have received
+    /// from it.
     pub(crate) async fn all(&mut self) -> Vec<Crossed> {
         self.marks += 1;
         let wanted = self.marks;
@@ -79,7 +80,7 @@ impl Record {
         kept.crossed.clone()
     }
 
-    /// Waits until `wanted` has crossed, among what comes after the first `after` messages.
+    /// Waits until a message is `wanted`, among those after the first `after` messages.
     pub(crate) async fn has(&self, what: &str, after: usize, wanted: impl Fn(&Crossed) -> bool) {
         let mut seen = self.kept.subscribe();
         let wait = seen.wait_for(|kept| kept.crossed.iter().skip(after).any(&wanted));

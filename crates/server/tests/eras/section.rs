@@ -1,4 +1,5 @@
-//! One feature's part of a transcript: what the client said and heard, then what the upstream heard and said.
+//! One feature's part of a transcript: the messages between client and gateway, then those between gateway and
+//! upstream.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -9,57 +10,57 @@ use crate::normal::Names;
 use crate::order::{answers_before_news, each_with_its_answer, questions_sorted, states_once, without_id};
 use crate::record::Crossed;
 
-/// Which side of the gateway.
+/// The side of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Side {
     Client,
     Upstream,
 }
 
-/// One message, or something that happened without one.
+/// One message, or an event without a message.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) side: Side,
-    /// From client to gateway, or from gateway to upstream.
+    /// True for client to gateway, or gateway to upstream.
     pub(crate) to_server: bool,
     pub(crate) what: Result<Value, String>,
 }
 
 impl Line {
-    /// The method, of a request or a notification.
+    /// The method of a request or a notification.
     pub(crate) fn method(&self) -> Option<&str> {
         self.what.as_ref().ok().and_then(|message| message["method"].as_str())
     }
 
-    /// What happened at the upstream without a message.
+    /// An event at the upstream without a message.
     pub(crate) fn upstream_note(text: &str) -> Self {
         Self { side: Side::Upstream, to_server: true, what: Err(text.to_owned()) }
     }
 }
 
-/// Which of the upstream's messages belong to a section.
+/// A selection of the upstream's messages for a section.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Topics {
-    /// Methods: of notifications, and of requests with their responses.
+    /// Methods of notifications, and of requests with their responses.
     pub(crate) methods: &'static [&'static str],
-    /// Whether all that ever crossed counts, each message once; else what crossed during the section.
+    /// True if all messages so far count, each once; otherwise, only those of the section count.
     pub(crate) ever: bool,
-    /// Whether questions come in whatever order.
+    /// True if questions come in any order.
     pub(crate) at_once: bool,
 }
 
 impl Topics {
-    /// What crosses during the section.
+    /// The messages of the section.
     pub(crate) const fn during(methods: &'static [&'static str]) -> Self {
         Self { methods, ever: false, at_once: false }
     }
 
-    /// What ever crosses.
+    /// All messages so far.
     pub(crate) const fn ever(methods: &'static [&'static str]) -> Self {
         Self { methods, ever: true, at_once: false }
     }
 
-    /// The same with questions that come in whatever order.
+    /// The same, with questions in any order.
     pub(crate) const fn at_once(self) -> Self {
         Self { at_once: true, ..self }
     }
@@ -73,7 +74,7 @@ impl Topics {
         for (number, Crossed { to_upstream, message }) in crossed.iter().enumerate() {
             let id = message.get("id").map(Value::to_string);
             let chosen = if let Some(method) = message["method"].as_str() {
-                // Over HTTP the version without a handshake gives up without a message.
+                // Over HTTP, the version without a handshake cancels without a message.
                 let unsaid = stateless && *to_upstream && method == "notifications/cancelled";
                 let chosen = self.methods.contains(&method)
                     && !unsaid
@@ -92,7 +93,7 @@ impl Topics {
         }
         if self.ever {
             let lines = each_with_its_answer(lines);
-            // It goes over its own connection and meets the requests after it.
+            // This notification uses a separate connection and may overlap with later requests.
             let (end, mut lines): (Vec<Line>, Vec<Line>) =
                 lines.into_iter().partition(|line| line.method() == Some("notifications/initialized"));
             lines.extend(end);
@@ -108,8 +109,8 @@ impl Topics {
     }
 }
 
-/// The requests that opened connections for the gateway's own sake: probes that were refused, and all but the last one
-/// when none of them was for the client.
+/// The requests that opened connections for the gateway itself: refused probes, and all but the last one if none was
+/// for the client.
 fn upkeep_handshakes(crossed: &[Crossed]) -> HashSet<usize> {
     let mut openings = Vec::new();
     for (number, one) in crossed.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! One pair over one way: a client, a gateway, an upstream, and the features tried one after the other.
+//! One pair over one transport: a client, a gateway, an upstream, and the features, tried one after the other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -17,10 +17,10 @@ use crate::section::{Line, Side, Topics, render};
 use crate::support::{Alone, Over, Start};
 use crate::version::Pair;
 
-/// No feature takes longer on a machine that works.
+/// The deadline of a feature: on a working machine, no feature takes longer.
 const DEADLINE: Duration = Duration::from_secs(40);
 
-/// What the gateway and an upstream say to each other on their own account; no section is missing it.
+/// Messages between the gateway and an upstream for their own purposes; sections do not show them.
 const UPKEEP: &[&str] = &[
     "server/discover",
     "initialize",
@@ -38,7 +38,7 @@ const UPKEEP: &[&str] = &[
     "notifications/tasks/status",
 ];
 
-/// A feature: its scenario, and which of the upstream's messages its section shows.
+/// A feature: its scenario, and the upstream's messages that its section shows.
 pub(crate) struct Feature {
     /// Its heading in transcripts.
     pub(crate) name: &'static str,
@@ -48,7 +48,7 @@ pub(crate) struct Feature {
     pub(crate) run: for<'a> fn(&'a mut Stage) -> Running<'a>,
 }
 
-/// A scenario under way.
+/// A running scenario.
 pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// Everything that a scenario works with.
@@ -56,15 +56,15 @@ pub(crate) struct Stage {
     pub(crate) pair: Pair,
     pub(crate) client: Alone,
     upstream: Upstream,
-    /// How many messages had crossed when the present feature began.
+    /// The number of messages that had crossed when the current feature began.
     began: usize,
     notes: Vec<Line>,
     feature: &'static str,
-    /// The number of the next request of which nothing is written down.
+    /// The number of the next unrecorded request.
     quiet: u64,
 }
 
-/// A feature's lines, but for those of the upstream that are only known at the end.
+/// A feature's lines, except for those of the upstream, which are only known at the end.
 struct Played {
     feature: &'static Feature,
     client: Vec<Line>,
@@ -74,7 +74,7 @@ struct Played {
 }
 
 impl Stage {
-    /// Plays all features of a pair; the transcript, and what went wrong.
+    /// Plays all features of a pair; returns the transcript and the failures.
     pub(crate) async fn play(pair: Pair, way: Over) -> (String, Vec<String>) {
         let upstream = Upstream::start(pair.upstream, way).await;
         let config = upstream.config();
@@ -103,7 +103,7 @@ impl Stage {
 
     async fn try_one(&mut self, feature: &'static Feature, played: &mut Vec<Played>) -> Result<(), String> {
         self.feature = feature.name;
-        // Ids are counted from 1, as the feature before may have taken more or fewer rounds.
+        // IDs are counted from 1, because the previous feature may have taken more or fewer rounds.
         (self.client.topic, self.client.next) = (feature.name, 1);
         self.began = self.record().all().await.len();
         let outcome = caught((feature.run)(self)).await;
@@ -116,12 +116,12 @@ impl Stage {
         played.push(Played { feature, client, from, to, notes: std::mem::take(&mut self.notes) });
         outcome?;
         let mut leftovers = self.client.wire.leftovers();
-        // Nobody has to listen to what becomes of a task.
+        // The client need not wait for the end of a task.
         leftovers.retain(|text| !text.contains(r#""method":"notifications/tasks"#));
         if leftovers.is_empty() { Ok(()) } else { Err(format!("nobody asked for {leftovers:?}")) }
     }
 
-    /// The schema of a tool's results as the client has it listed; null if there is none.
+    /// The schema of a tool's results in the client's list; null if there is none.
     pub(crate) async fn output_schema(&mut self, tool: &str) -> Value {
         let name = format!("up__{tool}");
         let mut params = json!({});
@@ -142,23 +142,23 @@ impl Stage {
         &mut self.upstream.record
     }
 
-    /// Why this feature cannot be had by this pair.
+    /// The reason why this feature is impossible for this pair.
     pub(crate) fn reason(&self) -> Option<&'static str> {
         cells::reason(self.feature, self.pair)
     }
 
-    /// Whether this feature can be had by this pair.
+    /// Returns true if this feature is possible for this pair.
     pub(crate) fn possible(&self) -> bool {
         self.reason().is_none()
     }
 
-    /// What the upstream has been sent and has said since the feature began.
+    /// The messages to and from the upstream since the feature began.
     pub(crate) async fn crossed(&mut self) -> Vec<Crossed> {
         let began = self.began;
         self.record().all().await.split_off(began)
     }
 
-    /// Waits until the upstream has answered a request of this method since the feature began.
+    /// Waits until the upstream has answered a request with this method since the feature began.
     pub(crate) async fn was_answered(&mut self, method: &str) {
         self.was_sent(method).await;
         let crossed = self.crossed().await;
@@ -169,18 +169,18 @@ impl Stage {
         self.upstream.record.has(method, self.began, answers).await;
     }
 
-    /// Waits until the upstream has been sent this since the feature began.
+    /// Waits until the upstream has received a message with this method since the feature began.
     pub(crate) async fn was_sent(&self, method: &str) {
         self.upstream.record.has(method, self.began, |one| one.is_sent(method)).await;
     }
 
-    /// Waits until the upstream has said this in a result since the feature began.
+    /// Waits until the upstream has sent a result with this text since the feature began.
     pub(crate) async fn said_in_the_end(&self, text: &str) {
         let wanted = |one: &Crossed| !one.to_upstream && one.message.to_string().contains(text);
         self.upstream.record.has(text, self.began, wanted).await;
     }
 
-    /// Waits until the upstream says that so many calls were given up.
+    /// Waits until the upstream reports this number of cancelled calls.
     pub(crate) async fn gave_up(&mut self, count: u32) {
         let (wanted, counter) = (json!(count.to_string()), json!({"uri": "test://cancelled-count"}));
         loop {
@@ -191,7 +191,7 @@ impl Stage {
         }
     }
 
-    /// Says what happened at the upstream without a message.
+    /// Records an event at the upstream without a message.
     pub(crate) fn upstream_did(&mut self, what: &str) {
         self.notes.push(Line::upstream_note(what));
     }
@@ -201,7 +201,7 @@ impl Stage {
         self.client.call(&format!("up__{tool}"), arguments).await
     }
 
-    /// Sends a request of which nothing is written down, and waits for its answer.
+    /// Sends an unrecorded request, and waits for its answer.
     pub(crate) async fn ask_quietly(&mut self, method: &str, params: &Value) -> Value {
         let client = &mut self.client;
         let (lines, next, topic) = (client.record.len(), client.next, client.topic);
@@ -213,7 +213,7 @@ impl Stage {
         answer
     }
 
-    /// Calls a tool and answers what the upstream asks meanwhile, round after round; what was asked, and the answer.
+    /// Calls a tool and answers the upstream's questions, round after round; returns the questions and the answer.
     pub(crate) async fn converse_with(
         &mut self,
         tool: &str,
@@ -225,7 +225,7 @@ impl Stage {
     }
 }
 
-/// What crossed and is neither upkeep nor shown in any section.
+/// A message that is neither upkeep nor shown in any section.
 fn stray(crossed: &[Crossed], played: &[Played]) -> Option<String> {
     let known = |method: &str| {
         UPKEEP.contains(&method) || played.iter().any(|one| one.feature.topics.methods.contains(&method))
@@ -257,7 +257,7 @@ fn transcript(pair: Pair, played: &[Played], crossed: &[Crossed]) -> String {
     text
 }
 
-/// Runs a scenario to its end; why it failed, if it did, so that the others are tried all the same.
+/// Runs a scenario to its end; returns the reason if it failed, so that the other scenarios still run.
 async fn caught(running: Running<'_>) -> Result<(), String> {
     let mut running = pin!(running);
     let run = std::future::poll_fn(move |context| {

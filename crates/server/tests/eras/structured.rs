@@ -1,4 +1,4 @@
-//! Results that are data: with a schema, beside the text that says the same.
+//! Structured results: with a schema, in addition to a text with the same content.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,8 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
 ];
 
-/// The structure comes as its schema promises, or neither of them does; the text always says the same.
+/// The structured result matches its schema, or neither of them is present; the text always has the same
+/// content.
 async fn structured(stage: &mut Stage, tool: &str, value: Value) {
     let answer = stage.call(tool, &json!({})).await;
     let text: Value = serde_json::from_str(said(stage, &answer)).expect("its JSON");

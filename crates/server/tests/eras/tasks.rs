@@ -1,4 +1,4 @@
-//! Calls that take long and become tasks: begun, looked at, asked about, ended, given up.
+//! Long calls that become tasks: started, polled, asked, ended, cancelled.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use testkit::client::Answer;
 
 /// The extension of the version without a handshake.
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
-/// What names the task that a message belongs to.
+/// The metadata that names the task of a message.
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 
-/// How often a client looks.
+/// The polling interval of a client.
 const POLL: Duration = Duration::from_millis(50);
 
 pub(crate) const FEATURES: &[Feature] = &[Feature {
@@ -45,14 +45,14 @@ async fn tasks(stage: &mut Stage) {
     }
 }
 
-/// Without tasks on both sides a call lasts as long as its work.
+/// Without tasks on both sides, a call lasts as long as its work.
 async fn at_once(stage: &mut Stage) {
     let answer = stage.call("slow_compute", &json!({"seconds": 0.1})).await;
     assert_eq!(said(stage, &answer), "Computed for 0.1 s");
-    // A tool that is nothing but a task is waited for.
+    // The gateway waits for the end of a tool that requires a task.
     let answer = stage.call("failing_job", &json!({})).await;
     if stage.pair.upstream.is_stateless() {
-        // Only the client can let the server make it one.
+        // Only the client can allow the server to create a task.
         assert!(failed(&answer) || answer.get("error").is_some(), "{answer}");
         assert!(answer.to_string().contains("Missing required client capability"), "{answer}");
     } else {
@@ -65,7 +65,7 @@ fn agreeable(_: &str, _: &Value) -> Answer {
     Ok(json!({"action": "accept", "content": {"confirm": true}}))
 }
 
-/// The client decides, and asks for the result.
+/// The client decides, and requests the result.
 async fn experiment(stage: &mut Stage) {
     let begin = |tool: &str, arguments: Value| json!({"name": format!("up__{tool}"), "arguments": arguments, "task": {"ttl": 60_000}});
     let created = stage.client.ask("tools/call", &begin("slow_compute", json!({"seconds": 1}))).await;
@@ -78,7 +78,7 @@ async fn experiment(stage: &mut Stage) {
     let result = stage.client.ask("tasks/result", &json!({"taskId": id})).await;
     assert_eq!(said(stage, &result), "Computed for 1 s");
     assert_eq!(result["result"]["_meta"][RELATED]["taskId"], id, "{result}");
-    // One that asks does so while its result is waited for.
+    // A task that asks does so while the client waits for its result.
     let created =
         stage.client.ask("tools/call", &begin("confirm_delete", json!({"filename": "a.txt"}))).await;
     let asking = created["result"]["task"]["taskId"].as_str().expect("a task").to_owned();
@@ -86,7 +86,7 @@ async fn experiment(stage: &mut Stage) {
     assert_eq!(asked.len(), 1, "{asked:?}");
     assert_eq!(asked[0].1["_meta"][RELATED]["taskId"], asking.as_str(), "{asked:?}");
     assert_eq!(said(stage, &result), "Deleted a.txt");
-    // One that is given up, and one that nobody knows.
+    // A cancelled task, and an unknown one.
     let created = stage.client.ask("tools/call", &begin("slow_compute", json!({"seconds": 3600}))).await;
     let id = &created["result"]["task"]["taskId"];
     let cancelled = stage.client.ask("tasks/cancel", &json!({"taskId": id})).await;
@@ -95,7 +95,7 @@ async fn experiment(stage: &mut Stage) {
     assert_eq!(error_code(&unknown), -32602, "{unknown}");
 }
 
-/// The server decides, and shows all there is.
+/// The server decides, and shows everything about the task.
 async fn extension(stage: &mut Stage) {
     let created = stage.call("slow_compute", &json!({"seconds": 1})).await;
     assert_eq!(created["result"]["resultType"], "task", "{created}");
@@ -109,7 +109,7 @@ async fn extension(stage: &mut Stage) {
     assert_eq!(found["result"]["status"], "working", "{found}");
     let ended = until(stage, &id, "completed").await;
     assert_eq!(ended["result"]["result"]["content"][0]["text"], "Computed for 1 s", "{ended}");
-    // One that asks shows what, and waits.
+    // A task that asks shows its questions, and waits.
     let created = stage.call("confirm_delete", &json!({"filename": "a.txt"})).await;
     let id = created["result"]["taskId"].as_str().expect("an id").to_owned();
     let asking = until(stage, &id, "input_required").await;
@@ -122,7 +122,7 @@ async fn extension(stage: &mut Stage) {
     assert_eq!(taken["result"]["resultType"], "complete", "{taken}");
     let ended = until(stage, &id, "completed").await;
     assert_eq!(ended["result"]["result"]["content"][0]["text"], "Deleted a.txt", "{ended}");
-    // One that is given up, and one that nobody knows.
+    // A cancelled task, and an unknown one.
     let created = stage.call("slow_compute", &json!({"seconds": 3600})).await;
     let id = created["result"]["taskId"].as_str().expect("an id").to_owned();
     let taken = stage.client.ask("tasks/cancel", &json!({"taskId": id})).await;
@@ -132,7 +132,7 @@ async fn extension(stage: &mut Stage) {
     assert_eq!(error_code(&unknown), -32602, "{unknown}");
 }
 
-/// Looks at a task until it has this status; only the last look is written down.
+/// Polls a task until it has this status; only the last poll is recorded.
 async fn until(stage: &mut Stage, id: &str, status: &str) -> Value {
     let task = json!({"taskId": id});
     loop {
@@ -141,7 +141,7 @@ async fn until(stage: &mut Stage, id: &str, status: &str) -> Value {
             return stage.client.ask("tasks/get", &task).await;
         }
         assert!(found["result"]["status"].is_string(), "{found}");
-        // A task is watched by looking at it now and then.
+        // Clients follow a task by polling it.
         tokio::time::sleep(POLL).await;
     }
 }

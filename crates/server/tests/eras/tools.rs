@@ -1,4 +1,4 @@
-//! Tools: their list, what calls answer, and what is wrong with calls.
+//! Tools: their list, the results of calls, and faulty calls.
 
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
 ];
 
-/// The members of results that came with a version are there from then on, and only then.
+/// Checks that members of results which a version introduced are present from then on, and only then.
 pub(crate) fn is_of(version: Version, answer: &Value) {
     assert_eq!(answer["result"]["resultType"] == "complete", version.is_stateless(), "{answer}");
 }
@@ -65,7 +65,7 @@ async fn list(stage: &mut Stage) {
         let has = |member: &str| tool.get(member).is_some();
         assert!(!has("execution") || stage.pair.client == Version::November2025, "{tool}");
         assert!(!has("outputSchema") || stage.pair.client >= Version::June2025, "{tool}");
-        // Clients of the oldest versions may refuse what they do not know.
+        // Clients of the oldest versions may refuse unknown members.
         for later in ["title", "icons", "annotations", "_meta"] {
             assert!(!has(later) || stage.pair.client > Version::November2024, "{tool}");
         }
@@ -80,14 +80,14 @@ async fn list(stage: &mut Stage) {
     }
 }
 
-/// Arguments and text pass unchanged, whatever is between them.
+/// Arguments and text pass unchanged, whatever versions are between them.
 async fn call(stage: &mut Stage) {
     let answer = stage.call("test_simple_text", &json!({})).await;
     is_of(stage.pair.client, &answer);
     assert_eq!(said(stage, &answer), "This is a simple text response for testing.");
     let answer = stage.call("echo", &json!({"a": [1, "é", null], "b": 1.5})).await;
     assert_eq!(said(stage, &answer), r#"{"a":[1,"é",null],"b":1.5}"#);
-    // Without any arguments at all.
+    // A call without any arguments.
     let answer = stage.client.ask("tools/call", &json!({"name": "up__test_simple_text"})).await;
     assert_eq!(said(stage, &answer), "This is a simple text response for testing.");
     if stage.pair.upstream < Version::November2024 {
@@ -95,7 +95,7 @@ async fn call(stage: &mut Stage) {
     }
 }
 
-/// Results that have no form are passed on as they are, or as text.
+/// Free-form results are passed on unchanged, or as text.
 async fn bare(stage: &mut Stage) {
     let value = json!({"sum": 3, "parts": [1, 2]});
     for (tool, value) in [("test_bare_text_result", json!("A bare text")), ("test_bare_value_result", value)]
@@ -110,7 +110,7 @@ async fn bare(stage: &mut Stage) {
     }
 }
 
-/// The content blocks of a result. Clients of the oldest versions look for `toolResult`, of whatever form.
+/// The content blocks of a result. Clients of the oldest versions expect `toolResult`, in any form.
 pub(crate) fn blocks<'a>(stage: &Stage, answer: &'a Value) -> &'a [Value] {
     let result = &answer["result"];
     let old = stage.pair.client < Version::November2024;
@@ -124,12 +124,12 @@ pub(crate) fn said<'a>(stage: &Stage, answer: &'a Value) -> &'a str {
     blocks(stage, answer)[0]["text"].as_str().unwrap_or_else(|| panic!("no text in {answer}"))
 }
 
-/// Whether a call's result says that the tool failed.
+/// Returns true if a call's result reports a failure of the tool.
 pub(crate) fn failed(answer: &Value) -> bool {
     answer["result"]["isError"] == true || answer["result"]["toolResult"]["isError"] == true
 }
 
-/// Content that the client's version does not have comes as the nearest that it has.
+/// Content that the client's version does not support is converted to the nearest supported type.
 async fn content(stage: &mut Stage) {
     let older = stage.pair.older();
     let answer = stage.call("test_image_content", &json!({})).await;
@@ -167,7 +167,7 @@ async fn content(stage: &mut Stage) {
     }
 }
 
-/// The upstream is not troubled; the client is told in its version's way.
+/// The upstream gets no request; the client gets the error of its version.
 async fn invalid(stage: &mut Stage) {
     let answer = stage.call("slow", &json!({"ms": "soon"})).await;
     let told = if stage.pair.client < Version::November2025 {
@@ -182,14 +182,14 @@ async fn invalid(stage: &mut Stage) {
     assert!(!crossed.iter().any(|one| one.is_sent("tools/call")), "the upstream was called: {crossed:?}");
 }
 
-/// A failure is a result that says so, in every version.
+/// A failing tool returns a result that reports the failure, in every version.
 async fn error(stage: &mut Stage) {
     let answer = stage.call("test_error_handling", &json!({})).await;
     assert!(failed(&answer), "{answer}");
     assert!(answer.to_string().contains("intentionally returns an error"), "{answer}");
 }
 
-/// A tool that nobody has is an error of the client's.
+/// Calling an unknown tool is the client's error.
 async fn unknown(stage: &mut Stage) {
     let answer = stage.call("no_such_tool", &json!({})).await;
     assert_eq!(error_code(&answer), -32602, "{answer}");

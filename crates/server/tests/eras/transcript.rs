@@ -1,14 +1,14 @@
-//! The transcripts in the repository: compared, written when asked to, and none too many.
+//! The transcripts in the repository: they are compared, written on request, and must all be needed.
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::version::Pair;
 
-/// How a person writes them anew.
+/// The command that writes them again.
 const BLESS: &str = "DRAGOMAN_BLESS=1 cargo test -p dragoman --test eras";
 
-/// Whether what is found is to be written down as what is right.
+/// Returns true if the actual results are to be written as the expected ones.
 pub(crate) fn blessing() -> bool {
     std::env::var_os("DRAGOMAN_BLESS").is_some()
 }
@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/eras/transcripts")
 }
 
-/// Compares what both ways came to with each other and with the transcript of the pair.
+/// Compares the results of both transports with each other and with the transcript of the pair.
 pub(crate) fn check(pair: Pair, web: &str, pipes: &str) -> Result<(), String> {
     if web != pipes {
         return Err(format!("{pair}: - over HTTP, + over pipes\n{}", difference(web, pipes)));
@@ -88,11 +88,11 @@ fn sections(text: &str) -> Vec<(&str, Vec<&str>)> {
     found
 }
 
-/// Each pair has a transcript with each feature, and there is no other.
+/// Each pair has a transcript with each feature, and there are no others.
 #[test]
 fn each_cell_has_a_transcript() {
     if blessing() {
-        // The others are just being written.
+        // Other tests are just writing the other transcripts.
         return;
     }
     let mut files: Vec<String> = fs::read_dir(folder())

@@ -1,4 +1,4 @@
-//! The protocol versions of the matrix, told apart by what this test has to know of them.
+//! The protocol versions of the matrix, and their properties that this test needs.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(crate) enum Version {
 }
 
 impl Version {
-    /// All of them, oldest first.
+    /// All versions, oldest first.
     pub(crate) const ALL: [Self; 7] = [
         Self::First,
         Self::October2024,
@@ -41,22 +41,22 @@ impl Version {
         }
     }
 
-    /// How messages name it.
+    /// Its identifier in messages.
     pub(crate) fn on_the_wire(self) -> Value {
         if self == Self::First { json!(1) } else { json!(self.as_str()) }
     }
 
-    /// Whether there is no handshake.
+    /// Returns true if there is no handshake.
     pub(crate) fn is_stateless(self) -> bool {
         self == Self::July2026
     }
 
-    /// Whether its HTTP is an event stream and an endpoint to post to.
+    /// Returns true if it uses HTTP+SSE, an event stream and an endpoint for messages.
     pub(crate) fn has_two_endpoints(self) -> bool {
         self <= Self::November2024
     }
 
-    /// What a client of it declares that can do everything.
+    /// The capabilities of a client of this version that supports everything.
     pub(crate) fn capabilities(self) -> Value {
         match self {
             Self::First => json!({"sampling": {}}),
@@ -81,7 +81,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// Who meets whom.
+/// A client's version and an upstream's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) client: Version,
@@ -95,7 +95,7 @@ impl Pair {
         Version::ALL.into_iter().flat_map(of)
     }
 
-    /// The older of both.
+    /// The older of the two.
     pub(crate) fn older(self) -> Version {
         self.client.min(self.upstream)
     }

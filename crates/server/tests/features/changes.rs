@@ -1,11 +1,11 @@
-//! Changes: of lists, and of resources that a client follows.
+//! Changes of lists, and of resources that a client follows.
 
 use serde_json::{Value, json};
 
 use crate::place::{Place, everything};
 use crate::support::text;
 
-/// The description of the entry that changes, in the list that is served now.
+/// The description of the changing entry in the current list.
 fn description(answer: &Value, list: &str, name: &str) -> String {
     let entries = answer["result"][list].as_array().unwrap_or_else(|| panic!("no {list} in {answer}"));
     let entry = entries.iter().find(|entry| entry["name"] == name || entry["uri"] == name);
@@ -30,7 +30,7 @@ const LISTS: [(&str, &str, &str, &str, &str); 3] = [
     ),
 ];
 
-/// A client that listens hears of each list that changes, and is served the new list right after.
+/// A client that listens is notified of each changed list, and gets the new list right after.
 pub(crate) async fn lists(place: Place) {
     for capabilities in [json!({}), everything()] {
         let mut up = place.client(&capabilities).await;
@@ -40,7 +40,7 @@ pub(crate) async fn lists(place: Place) {
         for (trigger, list, method, entry, _) in LISTS {
             let before = up.client.ask(method, &json!({})).await;
             let turn = up.client.begin("tools/call", &json!({"name": trigger})).await;
-            // Over a pipe answer and news come in whatever order.
+            // Over a pipe, the answer and the notification come in any order.
             let (mut said, answer) = up.client.finish(turn).await;
             assert_eq!(text(&answer), "Revision 1");
             let told = match said.pop() {
@@ -55,7 +55,7 @@ pub(crate) async fn lists(place: Place) {
     }
 }
 
-/// A stateless client hears only of what it asked for.
+/// A stateless client is only notified of the changes that it asked for.
 pub(crate) async fn filtered(place: Place) {
     let mut up = place.client(&json!({})).await;
     let mut news = up.client.listen(&json!({"promptsListChanged": true})).await;
@@ -64,7 +64,7 @@ pub(crate) async fn filtered(place: Place) {
         let turn = up.client.begin("tools/call", &json!({"name": trigger})).await;
         said.extend(up.client.finish(turn).await.0);
     }
-    // The tools changed before the prompts did, so that would have come first.
+    // The tools changed before the prompts, so their notification would have come first.
     let told = match said.first() {
         Some(told) => told.clone(),
         None => up.client.news(&mut news).await,
@@ -73,7 +73,7 @@ pub(crate) async fn filtered(place: Place) {
     assert!(said.len() <= 1, "{said:?}");
 }
 
-/// A client hears of a resource that it follows, until it does so no more.
+/// A client is notified of a resource until it unsubscribes.
 pub(crate) async fn resources(place: Place) {
     for capabilities in [json!({}), everything()] {
         let mut up = place.client(&capabilities).await;
@@ -98,7 +98,7 @@ pub(crate) async fn resources(place: Place) {
         }
         let answer = up.client.ask("resources/unsubscribe", &json!({"uri": uri})).await;
         assert_eq!(answer["result"], json!({}), "{answer}");
-        // What comes next is of the list, not of the resource.
+        // The next notification is about the list, not about the resource.
         up.client.call("up__test_touch_watched", &json!({})).await;
         let turn = up.client.begin("tools/call", &json!({"name": "up__test_trigger_tool_change"})).await;
         let (mut said, _) = up.client.finish(turn).await;

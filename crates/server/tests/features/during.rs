@@ -1,4 +1,4 @@
-//! What happens while a request runs: progress, log messages, cancellation, questions.
+//! Events during a request: progress, log messages, cancellation, questions.
 
 use serde_json::{Value, json};
 use testkit::client::Peer;
@@ -10,7 +10,8 @@ fn of<'a>(said: &'a [Value], method: &str) -> Vec<&'a Value> {
     said.iter().filter(|message| message["method"] == method).collect()
 }
 
-/// Progress comes under the client's token, in order, before the answer; without a token there is none.
+/// Progress notifications have the client's token and arrive in order, before the answer; without a token
+/// there is none.
 pub(crate) async fn progress(place: Place) {
     for capabilities in [json!({}), everything()] {
         let mut up = place.client(&capabilities).await;
@@ -30,7 +31,7 @@ pub(crate) async fn progress(place: Place) {
     }
 }
 
-/// Log messages come on the stream of the request that caused them, from the level on that the client asked for.
+/// Log messages come on the stream of the request that caused them, from the level that the client requested.
 pub(crate) async fn logging(place: Place) {
     for capabilities in [json!({}), everything()] {
         let mut up = place.client(&capabilities).await;
@@ -56,7 +57,8 @@ pub(crate) async fn wrong_level(place: Place) {
     assert_eq!(error_code(&answer), -32602, "{answer}");
 }
 
-/// A request that the client gives up is given up by the upstream, and nothing more is said of it.
+/// A request that the client cancels is also cancelled at the upstream, and no further message about it
+/// arrives.
 pub(crate) async fn cancellation(place: Place) {
     let mut up = place.client(&everything()).await;
     let count = "test://cancelled-count";
@@ -90,27 +92,27 @@ fn answers(method: &str, params: &Value) -> Value {
     }
 }
 
-/// Sends a request that is answered with questions; their methods, and the answer in the end.
+/// Sends a request that leads to questions; returns their methods, and the final answer.
 async fn conversed(client: &mut Peer, method: &str, params: &Value) -> (Vec<String>, Value) {
     let (asked, answer) = client.converse(method, params, |kind, params| Ok(answers(kind, params))).await;
     (asked.into_iter().map(|(method, _)| method).collect(), answer)
 }
 
-/// Calls a tool that asks; what it asked and what it answered.
+/// Calls a tool that asks; returns its questions and its answer.
 async fn asked(client: &mut Peer, tool: &str, arguments: Value) -> (Vec<String>, String) {
     let params = json!({"name": tool, "arguments": arguments});
     let (asked, answer) = conversed(client, "tools/call", &params).await;
     (asked, text(&answer).to_owned())
 }
 
-/// Sampling, elicitation and roots: each question reaches the client, each answer the upstream.
+/// Sampling, elicitation and roots: each question reaches the client, and each answer reaches the upstream.
 pub(crate) async fn questions(place: Place) {
     let mut up = place.client(&everything()).await;
     let (elicit, sample, roots) = ("elicitation/create", "sampling/createMessage", "roots/list");
     let client = &mut up.client;
     let (kinds, said) = asked(client, "up__test_sampling", json!({"prompt": "?"})).await;
     assert_eq!((&*kinds, &*said), (&[sample.to_owned()][..], "LLM response: Paris"));
-    // Elicitation came with 2025-06-18.
+    // Elicitation was introduced with 2025-06-18.
     if place.version >= "2025-06-18" {
         let (kinds, said) = asked(client, "up__test_elicitation", json!({"message": "?"})).await;
         assert!(kinds == [elicit] && said.contains("action=accept") && said.contains("a@b.c"), "{said}");
@@ -131,7 +133,7 @@ pub(crate) async fn questions(place: Place) {
     assert_eq!((&*kinds, &*said), (&[roots.to_owned()][..], "Client roots: file:///a, file:///b"));
 }
 
-/// A client's refusal is passed on as what it is.
+/// A client's refusal is passed on as a refusal.
 pub(crate) async fn declined(place: Place) {
     let mut up = place.client(&everything()).await;
     for action in ["decline", "cancel"] {
@@ -142,7 +144,7 @@ pub(crate) async fn declined(place: Place) {
     }
 }
 
-/// A client that cannot be asked is not asked.
+/// A client that does not support questions gets none.
 pub(crate) async fn not_asked(place: Place) {
     let mut up = place.client(&json!({})).await;
     let answer = up.client.call("up__test_sampling", &json!({"prompt": "?"})).await;

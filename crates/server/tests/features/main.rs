@@ -32,7 +32,7 @@ macro_rules! tests {
         }
     };
     (@test $group:ident, $text:literal, $test:ident) => {
-        /// First the client's transport, then the upstream's.
+        /// The client's transport comes first, then the upstream's.
         mod $test {
             use super::*;
 

@@ -1,4 +1,4 @@
-//! What a server offers: tools, resources, prompts, completion, and their lists.
+//! The offers of a server: tools, resources, prompts, completion, and their lists.
 
 use serde_json::{Value, json};
 
@@ -10,13 +10,13 @@ fn names(answer: &Value, list: &str, key: &str) -> Vec<String> {
     entries.iter().map(|entry| entry[key].as_str().expect("a string").to_owned()).collect()
 }
 
-/// What stateless results have besides.
+/// Checks the additional members of stateless results.
 fn is_typed(place: Place, answer: &Value) -> bool {
     let typed = answer["result"]["resultType"] == "complete";
     typed == place.is_stateless()
 }
 
-/// Content of every type comes as it is, and a tool that fails says so in its result.
+/// Content of every type arrives unchanged, and a failing tool reports the failure in its result.
 pub(crate) async fn tools(place: Place) {
     let mut up = place.client(&everything()).await;
     let listed = up.client.ask("tools/list", &json!({})).await;
@@ -41,16 +41,16 @@ pub(crate) async fn tools(place: Place) {
     assert_eq!(answer["result"]["isError"], true, "{answer}");
     let answer = up.client.call("up__no_such_tool", &json!({})).await;
     assert_eq!(error_code(&answer), -32602, "{answer}");
-    // Without any arguments at all.
+    // A call without any arguments.
     let answer = up.client.ask("tools/call", &json!({"name": "up__test_simple_text"})).await;
     assert_eq!(text(&answer), "This is a simple text response for testing.");
 }
 
-/// Arguments that do not fit are refused as the version has it, before the server is troubled.
+/// Invalid arguments are refused in the version's way, and the server gets no request.
 pub(crate) async fn arguments(place: Place) {
     let mut up = place.client(&json!({})).await;
     let answer = up.client.call("up__slow", &json!({"ms": "soon"})).await;
-    // From 2025-11-25 on a model is told in the result; before it was an error.
+    // From 2025-11-25 on, the result reports the fault to the model; earlier versions return an error.
     if place.version < "2025-11-25" {
         assert_eq!(error_code(&answer), -32602, "{answer}");
         assert!(error_message(&answer).contains("ms"), "{answer}");
@@ -67,7 +67,7 @@ pub(crate) async fn arguments(place: Place) {
     assert_eq!(serde_json::from_str::<Value>(text(&answer)).expect("JSON"), fits);
 }
 
-/// Resources are listed and read; a template's too; what is not there is an error of the version's code.
+/// Resources are listed and read, also by a template; a missing resource is an error with the version's code.
 pub(crate) async fn resources(place: Place) {
     let mut up = place.client(&everything()).await;
     let listed = up.client.ask("resources/list", &json!({})).await;
@@ -117,7 +117,7 @@ pub(crate) async fn prompts(place: Place) {
     }
 }
 
-/// All pages of an upstream's lists are followed; a cursor that is not the gateway's is refused.
+/// All pages of an upstream's lists are fetched; a cursor that the gateway did not issue is refused.
 pub(crate) async fn pages(place: Place) {
     let fixture = place.fixture_with(true).await;
     let config = format!("mcpServers:\n  up: {}\n", fixture.config());
@@ -149,7 +149,7 @@ pub(crate) async fn pages(place: Place) {
     assert_eq!(answer["result"]["contents"][0]["text"], "Number 119", "{answer}");
 }
 
-/// What nobody offers is an unknown method, whatever it is called.
+/// A method that nobody offers is unknown, whatever its name.
 pub(crate) async fn unknown(place: Place) {
     let mut up = place.client(&json!({})).await;
     for method in ["made/up", "tools", "notifications/made_up", "sampling/createMessage"] {

@@ -1,4 +1,4 @@
-//! Where a test runs: a version, the client's transport and the upstream's; and the upstreams.
+//! The place of a test: a version, the client's transport and the upstream's; and the upstreams.
 
 use std::net::Ipv4Addr;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Alone, MODERN, Over, Start};
 
-/// Where a test runs.
+/// The place of a test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) version: &'static str,
@@ -22,12 +22,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Whether there is no handshake.
+    /// Returns true if there is no handshake.
     pub(crate) fn is_stateless(self) -> bool {
         self.version == MODERN
     }
 
-    /// The fixture, which speaks this version's era only.
+    /// The fixture, which supports only this version's era.
     pub(crate) async fn fixture(self) -> Fixture {
         self.fixture_with(false).await
     }
@@ -38,7 +38,7 @@ impl Place {
         Fixture::start(self.upstream, Options { eras, many, ..Options::default() }).await
     }
 
-    /// A client of one fixture that is called `up`.
+    /// A client of one fixture named `up`.
     pub(crate) async fn client(self, capabilities: &Value) -> Behind {
         let fixture = self.fixture().await;
         let config = format!("mcpServers:\n  up: {}\n", fixture.config());
@@ -66,7 +66,7 @@ pub(crate) struct Behind {
     _fixture: Fixture,
 }
 
-/// What a client declares that can be asked everything.
+/// The capabilities of a client that supports every question.
 pub(crate) fn everything() -> Value {
     json!({"sampling": {}, "elicitation": {}, "roots": {"listChanged": true}})
 }
@@ -79,8 +79,8 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Starts one. Over stdio each child of the gateway is a shell that carries lines between its pipes and this
-    /// process, and each has a fixture of its own here.
+    /// Starts a fixture. Over stdio, each child of the gateway is a shell that passes lines between its pipes
+    /// and this process, and each child has a separate fixture here.
     pub(crate) async fn start(over: Over, options: Options) -> Self {
         if over == Over::Http {
             let (_, running) =
@@ -94,7 +94,7 @@ impl Fixture {
             let mut open = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let (input, output) = stream.into_split();
-                // A child that is stopped ends its connection somehow.
+                // A stopped child ends its connection in one way or another.
                 let options = options.clone();
                 open.spawn(async move { drop(serve_lines(BufReader::new(input), output, options).await) });
             }

@@ -1,4 +1,4 @@
-//! Results that ask for input, and the states that go through the client; clients with the same ids.
+//! Results that ask for input, and the states that pass through the client; clients with the same IDs.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn accept() -> Value {
     json!({"confirm": {"action": "accept", "content": {"ok": true}}})
 }
 
-/// A state is good for the very request that it was given for, and for nothing else.
+/// A state is valid only for the request for which it was issued.
 pub(crate) async fn states(place: Place) {
     let mut up = place.client(&everything()).await;
     let client = &mut up.client;
@@ -47,7 +47,7 @@ pub(crate) async fn states(place: Place) {
     assert!(text(&answer).starts_with("state-ok"), "{answer}");
 }
 
-/// A state of another gateway, or of this one before it was started again, is refused.
+/// A state of another gateway, or of this one before a restart, is refused.
 pub(crate) async fn foreign_state(place: Place) {
     let mut one = place.client(&everything()).await;
     let mut two = place.client(&everything()).await;
@@ -60,7 +60,7 @@ pub(crate) async fn foreign_state(place: Place) {
     assert!(text(&one.client.ask("tools/call", &params).await).starts_with("state-ok"));
 }
 
-/// Requests under one id at the same time, of clients that know nothing of each other, get each their own answer.
+/// Simultaneous requests with the same ID, from independent clients, each get their own answer.
 pub(crate) async fn same_ids(place: Place) {
     assert_eq!(place.client, Over::Http);
     let mut up = place.client(&json!({})).await;
@@ -72,7 +72,8 @@ pub(crate) async fn same_ids(place: Place) {
             turns.push(up.client.begin_as(&id, "tools/call", &params).await);
         }
     } else {
-        // In one session an id must not be used twice at a time; one of the two is told so, and the other goes on.
+        // In one session, an ID must not be used twice at a time; one of the two requests is refused, and the
+        // other continues.
         let params = json!({"name": "up__slow", "arguments": {"ms": 3000}});
         let first = up.client.begin_as(&id, "tools/call", &params).await;
         let second = up.client.begin_as(&id, "tools/call", &params).await;

@@ -1,4 +1,4 @@
-//! Several servers behind one endpoint: names, rules, and whose a request is.
+//! Several servers behind one endpoint: names, rules, and routing.
 
 use serde_json::{Value, json};
 use testkit::fixture::{Eras, Options};
@@ -6,7 +6,7 @@ use testkit::fixture::{Eras, Options};
 use crate::place::{Fixture, Place};
 use crate::support::{Alone, Over, error_code, text, tool_names};
 
-/// Two servers, `a` over HTTP and `b` over a pipe and with much more, under a profile of these rules.
+/// Two servers, `a` over HTTP and `b` over a pipe with many more entries, under a profile with these rules.
 struct Two {
     client: Alone,
     _servers: [Fixture; 2],
@@ -27,7 +27,7 @@ async fn listed(client: &mut Alone, method: &str, list: &str, key: &str) -> Vec<
     entries.iter().map(|entry| entry[key].as_str().expect("text").to_owned()).collect()
 }
 
-/// The revision that a server's changing tool shows.
+/// The revision in the description of a server's changing tool.
 async fn revision(client: &mut Alone, name: &str) -> String {
     let answer = client.ask("tools/list", &json!({})).await;
     let tools = answer["result"]["tools"].as_array().expect("tools");
@@ -35,7 +35,7 @@ async fn revision(client: &mut Alone, name: &str) -> String {
     tool["description"].as_str().expect("text").rsplit(' ').next().expect("a word").to_owned()
 }
 
-/// With prefixes each server's tools are there under its own name, and calls go where the name says.
+/// With prefixes, each server's tools have its name as a prefix, and calls go to the server of the prefix.
 pub(crate) async fn prefixed(place: Place) {
     let mut two = two(place, "{ names: prefix }").await;
     let names = tool_names(&two.client.ask("tools/list", &json!({})).await);
@@ -58,7 +58,7 @@ pub(crate) async fn prefixed(place: Place) {
     }
 }
 
-/// With plain names only what clashes is prefixed.
+/// With plain names, only clashing names get a prefix.
 pub(crate) async fn plain(place: Place) {
     let mut two = two(place, "{ names: plain }").await;
     let names = tool_names(&two.client.ask("tools/list", &json!({})).await);
@@ -70,7 +70,7 @@ pub(crate) async fn plain(place: Place) {
     assert_eq!(error_code(&two.client.call("echo", &json!({})).await), -32602);
 }
 
-/// What is renamed goes by its new name only; what is not allowed, or denied, is not there.
+/// A renamed tool has only its new name; a tool that is not allowed, or is denied, does not exist.
 pub(crate) async fn ruled(place: Place) {
     let tools = r#"{ allow: ["a__*", b__many_00?], deny: ["*slow"], rename: { a__echo: parrot } }"#;
     let prompts = "{ rename: { a__test_prompt_with_arguments: greet } }";
@@ -101,7 +101,8 @@ pub(crate) async fn ruled(place: Place) {
     assert!(uris.iter().all(|uri| !uri.contains("static")), "{uris:?}");
 }
 
-/// What rules exclude is as unknown as what nobody has, listed or not; what they admit works, listed or not.
+/// An entry that rules exclude is as unknown as one that nobody has, listed or not; an entry that they admit
+/// works, listed or not.
 pub(crate) async fn excluded(place: Place) {
     let rules = r#"{ allow: ["test://static*", "test://template/1/*"], deny: ["*binary"] }"#;
     let mut two = two(place, &format!("{{ resources: {rules} }}")).await;
@@ -134,14 +135,14 @@ pub(crate) async fn excluded(place: Place) {
     }
 }
 
-/// A resource is read at the server that lists it; of two that do, at the first.
+/// A resource is read at the server that lists it; if two do, at the first.
 pub(crate) async fn resources(place: Place) {
     let mut two = two(place, "{ servers: [a, b] }").await;
     let client = &mut two.client;
     let uris = listed(client, "resources/list", "resources", "uri").await;
     assert_eq!(uris.iter().filter(|uri| *uri == "test://watched-resource").count(), 1, "{uris:?}");
     let read = |uri: &str| json!({"uri": uri});
-    // Only b has it.
+    // Only `b` has it.
     let answer = client.ask("resources/read", &read("test://many/003")).await;
     assert_eq!(answer["result"]["contents"][0]["text"], "Number 3", "{answer}");
     client.call("b__test_touch_watched", &json!({})).await;
@@ -150,12 +151,12 @@ pub(crate) async fn resources(place: Place) {
     client.call("a__test_touch_watched", &json!({})).await;
     let answer = client.ask("resources/read", &read("test://watched-resource")).await;
     assert_eq!(answer["result"]["contents"][0]["text"], "Revision 1", "{answer}");
-    // By the template that it fits.
+    // By the template that it matches.
     let answer = client.ask("resources/read", &read("test://template/x%20y/data")).await;
     assert!(answer["result"]["contents"][0]["text"].as_str().expect("text").contains("x%20y"), "{answer}");
 }
 
-/// One stream brings the news of several servers, each once.
+/// One stream carries the notifications of several servers, each once.
 pub(crate) async fn news(place: Place) {
     let mut two = two(place, "{ servers: [b, a] }").await;
     let filter = json!({"toolsListChanged": true, "resourceSubscriptions": ["test://watched-resource"]});
@@ -164,7 +165,7 @@ pub(crate) async fn news(place: Place) {
         ("a__test_trigger_tool_change", "notifications/tools/list_changed"),
         ("b__test_trigger_tool_change", "notifications/tools/list_changed"),
         ("b__test_touch_watched", "notifications/resources/updated"),
-        // The watched resource is b's, so of a's nothing is told.
+        // The watched resource belongs to `b`, so there is no notification about that of `a`.
         ("a__test_touch_watched", ""),
         ("a__test_trigger_tool_change", "notifications/tools/list_changed"),
     ] {

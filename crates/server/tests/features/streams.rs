@@ -1,4 +1,4 @@
-//! Streams that break and go on, and batches.
+//! Streams that break and resume, and batches.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use testkit::client::{Peer, Turn};
 use crate::place::{Place, everything};
 use crate::support::{Reply, error_message, text};
 
-/// Begins a call that asks; the stream, the id of its last event, and the question.
+/// Starts a call that asks; returns the stream, the ID of its last event, and the question.
 async fn asked(client: &mut Peer) -> (Turn, String, Value) {
     let params = json!({"name": "up__test_sampling", "arguments": {"prompt": "?"}});
     let mut turn = client.begin("tools/call", &params).await;
@@ -22,7 +22,7 @@ async fn asked(client: &mut Peer) -> (Turn, String, Value) {
     (turn, id, question)
 }
 
-/// The id and the data of an event.
+/// The ID and the data of an event.
 fn parts(event: &str) -> (String, String) {
     let field = |name: &str| {
         let line = event.lines().find_map(|line| line.strip_prefix(name));
@@ -42,7 +42,7 @@ fn sampled() -> Value {
     json!({"role": "assistant", "content": {"type": "text", "text": "late"}, "model": "m"})
 }
 
-/// A client that loses its connection in the middle of a call gets the rest by the id of the last event that it saw.
+/// A client that loses its connection during a call gets the rest by the ID of the last event that it saw.
 pub(crate) async fn resumption(place: Place) {
     let mut up = place.client(&everything()).await;
     let (turn, last, question) = asked(&mut up.client).await;
@@ -52,13 +52,13 @@ pub(crate) async fn resumption(place: Place) {
     let answer = rest.message().await.expect("the answer");
     assert_eq!(text(&answer), "LLM response: late");
     assert_eq!(rest.message().await, None, "the stream ends with the answer");
-    // It can be asked for again, and nothing of another stream comes with it.
+    // The rest can be requested again, and contains nothing of another stream.
     let mut again = resume(&up.client, &last).await;
     assert_eq!(again.message().await, Some(answer));
     assert_eq!(again.message().await, None);
 }
 
-/// Where streams begin with an event to resume from, everything comes again behind that one.
+/// A stream that begins with an event to resume from sends everything after that event again.
 pub(crate) async fn from_the_start(place: Place) {
     let mut up = place.client(&everything()).await;
     let params = json!({"name": "up__test_sampling", "arguments": {"prompt": "?"}});
@@ -74,7 +74,8 @@ pub(crate) async fn from_the_start(place: Place) {
     assert_eq!(text(&rest.message().await.expect("the answer")), "LLM response: late");
 }
 
-/// A client that comes back to a call misses notices at most, never the answer; what never was is refused in words.
+/// A client that reconnects to a call may miss notifications, but never the answer; an unknown event ID is refused
+/// with a message.
 pub(crate) async fn gaps(place: Place) {
     let fixture = place.fixture().await;
     let config = format!("limits: {{ replayEvents: 1 }}\nmcpServers:\n  up: {}\n", fixture.config());
@@ -99,12 +100,12 @@ pub(crate) async fn gaps(place: Place) {
     for unknown in ["made up", "-1", ""] {
         assert_eq!(resume(&client, unknown).await.status, 400, "{unknown}");
     }
-    // The end is still there: the last event is kept, and nothing comes behind it.
+    // The end is still available: the last event is kept, and nothing comes after it.
     let mut rest = resume(&client, ids.last().expect("some")).await;
     assert_eq!((rest.status, rest.message().await), (200, None));
 }
 
-/// An upstream that closes its stream in the middle of a call is asked again; the client may have to do the same.
+/// The gateway reconnects if an upstream closes its stream during a call; the client may have to do the same.
 pub(crate) async fn reconnection(place: Place) {
     let mut up = place.client(&json!({})).await;
     let mut turn = up.client.begin("tools/call", &json!({"name": "up__test_reconnection"})).await;
@@ -125,7 +126,7 @@ pub(crate) async fn reconnection(place: Place) {
     assert_eq!(text(&answer), "Reconnection test completed successfully");
 }
 
-/// An array of messages is taken apart: each request is answered, notifications are not.
+/// An array of messages is split: each request is answered, notifications are not.
 pub(crate) async fn batches(place: Place) {
     let up = place.client(&json!({})).await;
     let (http, session) = up.client.wire.web();

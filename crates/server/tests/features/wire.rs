@@ -1,4 +1,4 @@
-//! What carries the messages: HTTP/2 from a client, TLS to an upstream.
+//! The transport of messages: HTTP/2 from a client, TLS to an upstream.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::support::{Gateway, Legacy, MODERN, Modern, Start, error_message, fixture, meta, request, text};
 
-/// Many requests at once on one connection, of either era, streams included.
+/// Many simultaneous requests on one connection, of either era, including streams.
 #[tokio::test]
 async fn http2_from_a_client() {
     let upstream = fixture(Eras::Both).await;
@@ -58,7 +58,7 @@ async fn http2_from_a_client() {
     }
 }
 
-/// A door with TLS before a server without, and the authority that vouches for it.
+/// A TLS proxy in front of a server without TLS, and the authority that signed its certificate.
 struct Door {
     url: String,
     authority: String,
@@ -100,7 +100,7 @@ impl Door {
             while let Ok((stream, _)) = listener.accept().await {
                 let (acceptor, address) = (acceptor.clone(), address.clone());
                 open.spawn(async move {
-                    // Who does not trust the certificate goes again.
+                    // A client that does not trust the certificate disconnects.
                     let Ok(mut secured) = acceptor.accept(stream).await else { return };
                     let mut plain = TcpStream::connect(address).await.expect("the server listens");
                     let _ = tokio::io::copy_bidirectional(&mut secured, &mut plain).await;
@@ -111,7 +111,7 @@ impl Door {
     }
 }
 
-/// TLS to an upstream whose authority the system trusts, with either version of HTTP behind it.
+/// TLS to an upstream whose authority the system trusts, with either version of HTTP.
 #[tokio::test]
 async fn tls_to_an_upstream() {
     let upstream = fixture(Eras::Both).await;
@@ -134,7 +134,7 @@ async fn tls_to_an_upstream() {
     }
 }
 
-/// A certificate that nobody vouches for is refused, and the client is told why the server is missing.
+/// A certificate of an unknown authority is refused, and the client is told why the server is missing.
 #[tokio::test]
 async fn tls_that_is_not_trusted() {
     let upstream = fixture(Eras::Both).await;

@@ -1,4 +1,5 @@
-//! To whom may not use it nothing of a server is there, and no resource of which others like it may be read.
+//! For a caller that may not use a server, nothing of the server exists; nor does a resource that the caller
+//! may not read.
 
 use serde_json::{Value, json};
 
@@ -40,7 +41,7 @@ async fn server(name: &'static str) -> Puppet {
     .await
 }
 
-/// A gateway before these servers, with the boss and the guest.
+/// A gateway in front of these servers, with the boss and the guest.
 async fn gateway(servers: &[(&str, &Puppet)], rules: &str) -> (Gateway, State, [Http; 2]) {
     let state = State::new();
     let lines: Vec<String> =
@@ -55,7 +56,7 @@ async fn gateway(servers: &[(&str, &Puppet)], rules: &str) -> (Gateway, State, [
     (gateway, state, callers)
 }
 
-/// The status and the answer to a request about a resource, with its URI left out.
+/// The status and the answer to a request about a resource, with its URI removed.
 async fn without_uri(way: &Way, method: &str, params: &Value, uri: &str) -> (u16, String) {
     let mut reply = way.begin(method, params).await;
     let mut answer = reply.response().await;
@@ -80,7 +81,7 @@ async fn an_unknown_resource_is_answered_like_a_denied_one() {
         assert!(told.contains("open has none"), "{}: {told}", way.name());
         assert!(is_fine(&way.ask("resources/read", &json!({"uri": "open://there"})).await), "{}", way.name());
     }
-    // The first one is denied; the second one fits a template, the others fit nothing.
+    // The first one is denied; the second one matches a template, the others match nothing.
     let uris = ["open://secret", "open://nothing", "else://nothing", "else://secret"];
     for way in ways(guest).await {
         assert!(is_fine(&way.ask("resources/read", &json!({"uri": "open://there"})).await), "{}", way.name());
@@ -138,7 +139,7 @@ async fn a_denied_server_neither_shows_nor_hears_anything() {
         let told = speak(boss, "shut__ok").await;
         assert!(told.contains("This is shut.") && told.contains("\"shut\":{}"), "{told}");
         shut.was_sent("notifications/roots/list_changed", 1).await;
-        // All that it was sent by a client was the boss's.
+        // All client requests that the server received were the boss's.
         for (method, times) in
             [("notifications/roots/list_changed", 1), ("logging/setLevel", 1), ("tools/call", 1)]
         {

@@ -1,4 +1,4 @@
-//! Nobody comes in without a credential of their own; and who is refused is told so in the endpoint's words.
+//! Nobody gets access without a valid credential, and a refusal has the endpoint's own form.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn echo() -> Value {
     json!({"name": "good__echo", "arguments": {"a": 1}})
 }
 
-/// What each way in answers to a request with these headers: path and reply.
+/// The answer of each endpoint to a request with these headers: path and reply.
 async fn everywhere(http: Http) -> Vec<(&'static str, Reply)> {
     let hello =
         json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
@@ -29,7 +29,7 @@ async fn everywhere(http: Http) -> Vec<(&'static str, Reply)> {
     replies
 }
 
-/// Checks that the refusal of an endpoint is in its words.
+/// Checks that the refusal of an endpoint has its own form.
 fn is_told(path: &str, body: &Value) {
     let error = |code: i64, message: &str| json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
     match path {
@@ -61,7 +61,7 @@ async fn each_credential_is_asked_for_at_each_way_in() {
             assert!(reply.status == 200 && is_fine(&answer), "{path}: {answer}");
         }
     }
-    // It is refused once its time is over; until then it may have been let in.
+    // It is refused after it has expired; until then, it may have been accepted.
     soon("the end of a key", async {
         while Modern::new(place.by(&brief)).begin(CALL, &echo()).await.status != 401 {}
     })
@@ -121,12 +121,12 @@ async fn a_key_for_some_profiles_opens_no_others() {
         }
         assert!(!body.to_string().contains("good__"), "{body}");
     }
-    // Older clients come to the default profile by a path of their own.
+    // Older clients reach the default profile by a separate path.
     assert_eq!(mine.get("/sse", &[("Accept", "text/event-stream")]).await.status, 403);
     assert_eq!(mine.get("/mcp", &[("Accept", "text/event-stream")]).await.status, 403);
     assert_eq!(mine.get("/events", &[("Accept", "text/event-stream")]).await.status, 403);
     assert_eq!(mine.get("/mcp/other", &[("Accept", "text/event-stream")]).await.status, 200);
-    // A session of one profile is none of another, whoever it is.
+    // A session of one profile is unknown to another, even for the same caller.
     let session = Legacy::open_at(mine, "/mcp/other", LEGACY, &json!({})).await;
     assert!(is_fine(&session.call("good__echo", &json!({})).await));
     let all = place.by(TOKEN);

@@ -1,4 +1,4 @@
-//! How many calls may be in flight at once: of a caller without a session, and in a dialect's session.
+//! Limits of simultaneous calls: for a caller without a session, and in a dialect's session.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::place::*;
 use crate::record::recorded;
 use crate::support::*;
 
-/// A call that takes longer than any test, or no time.
+/// A call that takes this number of milliseconds.
 fn slow(ms: u64) -> Value {
     json!({"name": "good__slow", "arguments": {"ms": ms}})
 }
@@ -21,7 +21,7 @@ async fn called(way: &Way, call: &Value) -> (u16, Value) {
     told(way.begin("tools/call", call).await).await
 }
 
-/// The status and the answer; who is refused is told when it may help to come again.
+/// The status and the answer; a refusal tells the caller when to try again.
 async fn told(mut reply: Reply) -> (u16, Value) {
     if reply.status == 429 {
         assert_eq!(reply.header("retry-after"), "1", "{:?}", reply.headers);
@@ -36,7 +36,7 @@ async fn calls_of_a_caller_without_a_session_are_capped() {
     let [ann, bob] = [place.state.new_key(&["ann"]).await, place.state.new_key(&["bob"]).await];
     let http = place.by(&ann);
     let mut open = JoinSet::new();
-    // Of one caller both count, whichever way they came.
+    // Both calls of one caller count, over any transport.
     open.spawn(async move { called(&Way::Stateless(Modern::new(http)), &slow(LONG)).await });
     open.spawn(async move { called(&Way::Dialect(http, "/gateway"), &slow(LONG)).await });
     until("two calls", || place.sent("tools/call").len() == 2).await;
@@ -62,7 +62,7 @@ async fn calls_of_a_caller_without_a_session_are_capped() {
             way.name()
         );
     }
-    // Who hangs up makes room.
+    // Disconnecting frees capacity.
     open.shutdown().await;
     let way = Way::Stateless(Modern::new(http));
     soon("room", async { while called(&way, &slow(0)).await.0 != 200 {} }).await;
@@ -71,7 +71,7 @@ async fn calls_of_a_caller_without_a_session_are_capped() {
     assert!(denied >= 3, "{entries:#?}");
 }
 
-/// A client of the dialect that opens sessions: its id.
+/// A client of the dialect that opens sessions; returns its session ID.
 async fn introduced(http: Http) -> String {
     let hello = json!({"protocolVersion": "1.0", "clientInfo": {"name": "t"}});
     let mut reply = said_at(http, "/bb", "initialize", &hello).await;
@@ -90,7 +90,7 @@ async fn calls_of_a_dialects_session_are_capped() {
     };
     let mut open = JoinSet::new();
     for _ in 0..2 {
-        // An id that is in use counts, too.
+        // A call with an ID that is in use also counts.
         let body = request(7, "tools/call", &slow(LONG)).to_string();
         let session = one.clone();
         open.spawn(

@@ -1,4 +1,5 @@
-//! Listening beyond this machine without `--insecure`: allowed where everybody is asked, and nowhere else.
+//! Listening beyond this machine without `--insecure`: allowed if every endpoint authenticates, and refused
+//! otherwise.
 
 use crate::place::*;
 use crate::support::*;

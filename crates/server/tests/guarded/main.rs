@@ -1,22 +1,22 @@
-//! Whoever calls, by whichever way, at whichever endpoint: who may come in, what they may use, how often, and what is
-//! written down of it. Through the whole binary, over real sockets.
+//! Access control for every caller, every way to call, and every endpoint: authentication, permissions, rates,
+//! and the record. These tests use the whole binary, over real sockets.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `place` | the gateway, its keys and its record; callers in sessions, without them, and in dialects |
-//! | `entrance` | nobody comes in without a credential of their own |
-//! | `owners` | what belongs to one caller is of no use to another |
+//! | `place` | the gateway, its keys and its record; callers in sessions, without sessions, and in dialects |
+//! | `entrance` | nobody gets access without a valid credential |
+//! | `owners` | one caller cannot use what belongs to another |
 //! | `rules` | lists and calls under the same rules |
-//! | `resources` | the same for what is read and listened to |
-//! | `quotas` | what one address may hold of what all share, and which address that is |
-//! | `rates` | how often |
-//! | `denied` | servers and resources that one caller may not use: to that one they are not there |
-//! | `in_flight` | how many calls at once |
-//! | `record` | what is written down, and what is not |
-//! | `withdrawn` | what ends with the key that opened it |
-//! | `tokens` | how long streams last that signed tokens have opened |
-//! | `upstreams` | where credentials go: nowhere, unless the configuration says so |
-//! | `listening` | beyond this machine only where everybody is asked |
+//! | `resources` | the same for reading and subscribing |
+//! | `quotas` | the share of common capacity for one address, and the address behind proxies |
+//! | `rates` | rate limits |
+//! | `denied` | servers and resources that one caller may not use do not exist for that caller |
+//! | `in_flight` | the number of simultaneous calls |
+//! | `record` | the content of the record, and what it must not contain |
+//! | `withdrawn` | what ends together with the key that opened it |
+//! | `tokens` | the lifetime of streams that signed tokens opened |
+//! | `upstreams` | the recipients of credentials: none, unless the configuration maps them |
+//! | `listening` | listening beyond this machine only if every endpoint authenticates |
 
 #[path = "../support/mod.rs"]
 mod support;

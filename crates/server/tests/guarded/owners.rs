@@ -1,4 +1,4 @@
-//! What belongs to one caller is of no use to another: sessions, streams, calls that wait for answers, tasks.
+//! One caller cannot use what belongs to another: sessions, streams, calls that wait for answers, tasks.
 
 use std::net::Ipv4Addr;
 
@@ -40,7 +40,7 @@ async fn a_session() {
     assert_eq!(session.listen().await.status, 200);
 }
 
-/// The id and the data of an event.
+/// The ID and the data of an event.
 fn parts(event: &str) -> (String, String) {
     let field = |name: &str| {
         let line = event.lines().find_map(|line| line.strip_prefix(name));
@@ -131,7 +131,7 @@ async fn a_call_that_waits_for_an_answer() {
     }
 }
 
-/// Asks about a task, with the header that repeats its id.
+/// Polls a task, with the header that mirrors its ID.
 async fn about(client: &Modern, method: &str, id: &str) -> Value {
     let params = json!({"taskId": id, "inputResponses": {}, "_meta": meta(&client.capabilities)});
     let headers: Headers<'_> = &[("MCP-Protocol-Version", MODERN), ("Mcp-Method", method), ("Mcp-Name", id)];
@@ -154,7 +154,7 @@ async fn a_task() {
     }
     assert_eq!(["tasks/get", "tasks/update", "tasks/cancel"].map(upstream), before);
     assert_eq!(about(&mine, "tasks/get", id).await["result"]["status"], "working");
-    // In sessions, too.
+    // The same applies in sessions.
     let able = json!({"tasks": {"list": {}, "cancel": {}}});
     let session = Legacy::open_at(one, "/mcp", LEGACY, &able).await;
     let other = Legacy::open_at(two, "/mcp", LEGACY, &able).await;
@@ -174,7 +174,7 @@ async fn a_task() {
 
 #[tokio::test]
 async fn a_session_does_not_outlive_the_rights_that_it_was_begun_with() {
-    // One caller, from two addresses of which only one may use more.
+    // One caller, from two addresses, only one of which may use more.
     let rules = "access: [{ allow: '*', who: { ip: 127.0.0.1 } }, { allow: good__echo }]\n";
     let place = Place::start(rules).await;
     let session = Legacy::open(place.by(TOKEN)).await;
@@ -196,7 +196,8 @@ async fn a_session_does_not_outlive_the_rights_that_it_was_begun_with() {
     assert_eq!(from([127, 0, 0, 1], bytes.clone()).await.status, 200);
     assert_eq!(from([127, 0, 0, 2], bytes.clone()).await.status, 404);
     assert_eq!(from([127, 0, 0, 1], bytes).await.status, 200, "where it was begun it goes on");
-    // Nor does an event stream, on which answers would come that were never meant for there.
+    // An event stream cannot be used either, because answers would arrive there that were meant for another
+    // caller.
     let mut stream = place.by(TOKEN).get("/sse", &[EVENTS]).await;
     let messages = stream.data().await.expect("where messages go");
     let ping = request("ping", "ping", &json!({})).to_string();

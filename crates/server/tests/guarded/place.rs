@@ -18,7 +18,7 @@ pub(crate) const HASH: &str =
 /// The one token of `auth.bearer`.
 pub(crate) const TOKEN: &str = "to-ken-1111-2222";
 
-/// Where messages go to the endpoints that have a dialect; each is named after it.
+/// The message endpoints of the dialects; each is named after its dialect.
 pub(crate) const DIALECTS: [&str; 3] = ["/kulturarv", "/buddyboss", "/gateway"];
 
 /// The value of `Authorization` for a token.
@@ -31,7 +31,7 @@ pub(crate) fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))
 }
 
-/// A gateway that asks everybody, in front of the server `good`.
+/// A gateway that authenticates all callers, in front of the server `good`.
 pub(crate) struct Place {
     pub(crate) gateway: Gateway,
     pub(crate) state: State,
@@ -45,17 +45,17 @@ impl Place {
         Self::start_in(State::new(), rest).await
     }
 
-    /// The same with keys that were made before.
+    /// The same with existing keys.
     pub(crate) async fn start_in(state: State, rest: &str) -> Self {
         Self::start_beside(state, "", rest).await
     }
 
-    /// The same where the default profile is this one.
+    /// The same with this default profile.
     pub(crate) async fn start_with_profile(profile: &str) -> Self {
         Self::start_as(State::new(), ("", ""), &format!("default: {profile}")).await
     }
 
-    /// The same with other servers beside `good`, a line each.
+    /// The same with other servers in addition to `good`, one per line.
     pub(crate) async fn start_beside(state: State, others: &str, rest: &str) -> Self {
         Self::start_as(state, (others, rest), "default: {}").await
     }
@@ -74,12 +74,12 @@ impl Place {
         Self { gateway: Gateway::start_with(&start).await, state, record, _good: good }
     }
 
-    /// Somebody who shows a key.
+    /// A caller with a key.
     pub(crate) fn by(&self, key: &str) -> Http {
         self.gateway.http().showing(&bearer(key))
     }
 
-    /// What the server behind it was sent, of this method.
+    /// The messages with this method that the server behind it received.
     pub(crate) fn sent(&self, method: &str) -> Vec<Value> {
         let lines = self.record.lines();
         let all = lines.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -87,13 +87,14 @@ impl Place {
         all.filter(is_it).map(|line| line["message"].clone()).collect()
     }
 
-    /// All that crossed the wire to the server behind it.
+    /// Everything that crossed the wire to the server behind it.
     pub(crate) fn wire(&self) -> String {
         self.record.lines().join("\n")
     }
 }
 
-/// The configuration of a gateway with this server, all ways to come in, and an endpoint for each dialect.
+/// The configuration of a gateway with this server, all authentication methods, and an endpoint for each
+/// dialect.
 pub(crate) fn config(server: &str, state: &State, rest: &str) -> String {
     format!(
         "mcpServers:\n  {server}\nprofiles: {{ default: {{}}, other: {{}} }}\nendpoints:\n\
@@ -106,7 +107,7 @@ pub(crate) fn config(server: &str, state: &State, rest: &str) -> String {
     )
 }
 
-/// A folder of keys and records, gone with it.
+/// A folder of keys and records, removed when dropped.
 pub(crate) struct State(PathBuf);
 
 impl State {
@@ -122,7 +123,7 @@ impl State {
         &self.0
     }
 
-    /// Runs `dragoman ARGS` on this folder; what it prints.
+    /// Runs `dragoman ARGS` on this folder; returns its output.
     pub(crate) async fn run(&self, args: &[&str]) -> String {
         #[expect(clippy::disallowed_methods, reason = "the process under test has no supervisor above it")]
         let mut process = Command::new(env!("CARGO_BIN_EXE_dragoman"));
@@ -132,7 +133,7 @@ impl State {
         String::from_utf8(ended.stdout).expect("UTF-8")
     }
 
-    /// Makes a key: `dragoman key new ARGS`.
+    /// Creates a key with `dragoman key new ARGS`.
     pub(crate) async fn new_key(&self, args: &[&str]) -> String {
         let out = self.run(&[&["key", "new"], args].concat()).await;
         let key = out.split_whitespace().find(|word| word.starts_with("dgm_"));
@@ -194,12 +195,12 @@ impl Way {
     }
 }
 
-/// A request at an endpoint, with nothing but itself.
+/// Sends a single request to an endpoint.
 pub(crate) async fn said_at(http: Http, path: &str, method: &str, params: &Value) -> Reply {
     http.post(path, &[], &request(7, method, params).to_string()).await
 }
 
-/// Whether an answer is a result, and not one that tells of a failure.
+/// Returns true if an answer is a result that reports no failure.
 pub(crate) fn is_fine(answer: &Value) -> bool {
     answer.get("result").is_some_and(|result| result["isError"] != true)
 }

@@ -1,4 +1,4 @@
-//! What one client address may hold of what all share, and which address that is behind proxies.
+//! The share of common capacity that one client address may use, and the choice of this address behind proxies.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::support::*;
 
 const DEMO: &str = "mcpServers: { demo: { native: demo } }\n";
 
-/// Clients who are asked nothing, behind one proxy on this machine, with room for eight of everything.
+/// A gateway without authentication, behind one proxy on this machine, with a capacity of eight for everything.
 async fn open_to_all() -> Gateway {
     let rest = "trustForwardedFor: true\nlimits: { sessions: 8, listenStreams: 8 }\n\
          dialects: { gated: { base: gateway, initializeGate: session, sessions: issued } }\n\
@@ -22,7 +22,7 @@ fn hello(version: &str) -> String {
     request(1, "initialize", &params).to_string()
 }
 
-/// Begins something that stays open, from an address.
+/// Starts something that stays open, from an address.
 async fn begin(http: Http, what: &str, from: &str) -> Reply {
     let mut headers = vec![("X-Forwarded-For", from)];
     match what {
@@ -40,12 +40,12 @@ async fn begin(http: Http, what: &str, from: &str) -> Reply {
     }
 }
 
-/// The status where there is no room: a dialect that reports errors in bodies does so here, too.
+/// The status if the capacity is exhausted: a dialect that reports errors in bodies also does so here.
 fn full(what: &str) -> u16 {
     if what == "dialect session" { 200 } else { 503 }
 }
 
-/// Returns true where the dialect has one message for all that goes wrong inside.
+/// Returns true if the dialect has one message for all internal errors.
 fn is_in_words_of_its_row(what: &str) -> bool {
     what == "dialect stream"
 }
@@ -61,7 +61,7 @@ async fn one_address_takes_no_more_than_its_share_of_anything() {
             assert_eq!(reply.status, 200, "{what}");
             open.push(reply);
         }
-        // What the client itself writes in front makes it no other address.
+        // Addresses that the client itself prepends do not change its address.
         for from in ["203.0.113.1", "198.51.100.7, 203.0.113.1", "203.0.113.1:4711"] {
             let mut refused = begin(http, what, from).await;
             assert_eq!(
@@ -148,7 +148,7 @@ async fn rules_by_address_see_the_client_behind_the_trusted_proxies() {
     }
 }
 
-/// Asks with a name and a password from an address; the status, and how long it took.
+/// Authenticates with a name and a password from an address; returns the status, and the time that it took.
 async fn shows(http: Http, name: &str, password: &str, from: &str) -> (u16, std::time::Duration) {
     let value = basic(name, password);
     let list = request(1, "tools/list", &json!({})).to_string();
@@ -158,7 +158,8 @@ async fn shows(http: Http, name: &str, password: &str, from: &str) -> (u16, std:
     (reply.status, begun.elapsed())
 }
 
-/// The password `battery staple`, hashed as slowly as people's are (Node's `crypto.argon2Sync`: 19 MiB, 2 rounds).
+/// A gateway with the password `battery staple`, hashed as slowly as those of real users (Node's
+/// `crypto.argon2Sync`: 19 MiB, 2 rounds).
 async fn guarded_by_passwords(failures: &str) -> Gateway {
     let config = format!(
         "{DEMO}endpoints: [ {{ path: /kulturarv, dialect: kulturarv }} ]\ntrustForwardedFor: true\n\
@@ -167,7 +168,7 @@ async fn guarded_by_passwords(failures: &str) -> Gateway {
     Gateway::start(&config).await
 }
 
-/// A hash of nothing that anybody knows, which takes as long to check as those of real users.
+/// A hash of an unknown password, which takes as long to check as those of real users.
 const SLOW: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$gbf/SFxMMbGdacBN7IhMnP5qQZ1Lml+OVTsOtCvCWWc";
 
@@ -182,7 +183,7 @@ async fn guessers_at_one_address_keep_nobody_out_at_another() {
                 shows(http, "ann", &format!("guess {number}"), "6.6.6.6, 203.0.113.1").await.0
             });
         }
-        // So that they are there first.
+        // This makes sure that they arrive first.
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
         let (status, took) = shows(http, "ann", "battery staple", "203.0.113.2").await;
         assert_eq!(status, 200, "{failures}");
@@ -204,7 +205,7 @@ async fn wrong_passwords_are_limited_by_address_and_those_that_were_right_still_
     }
     assert_eq!(shows(http, "ann", "battery staple", "203.0.113.1").await.0, 200, "it was right before");
     assert_eq!(shows(http, "nobody", "four", "203.0.113.2").await.0, 401, "another address");
-    // Else the answers would tell which of many guesses at her password is right.
+    // Otherwise, the answers would reveal which of many guesses at her password is correct.
     for guess in ["five", "six", "seven"] {
         assert_eq!(shows(http, "ann", guess, "203.0.113.1").await.0, 429);
     }

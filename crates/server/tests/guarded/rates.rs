@@ -1,4 +1,4 @@
-//! How often requests may come: exactly as often as the limits say, whichever way they come.
+//! Rate limits: exactly as many requests as the limits allow, in sessions, without sessions and in dialects.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ async fn many_at_once_never_get_more_than_the_burst_through() {
                 way => said_at(http, DIALECTS[way - 2], "tools/call", &call).await,
             };
             let answer = reply.response().await;
-            // Two of the dialects say how much is left only when nothing is.
+            // Two of the dialects report the remaining number only when it is zero.
             if reply.status == 429 || at / 2 % 5 < 3 {
                 assert_eq!(number(&reply, "x-ratelimit-limit"), BURST as u64);
                 assert!(number(&reply, "x-ratelimit-reset") > 0);
@@ -238,7 +238,7 @@ async fn guesses_are_limited_by_address() {
             }
         }
     }
-    // Of who is let in, only the requests count.
+    // For authenticated callers, only the requests count.
     let place = Place::start("rateLimits: [{ rate: 3/1h, per: ip, methods: all }]\n").await;
     let mut all = Vec::new();
     for _ in 0..4 {
@@ -260,7 +260,7 @@ async fn who_guesses_locks_out_no_key_that_was_seen_at_the_same_address() {
     assert_eq!(status("four").await, 429);
     assert_eq!(status(TOKEN).await, 429, "somebody chose it, so it may be a guess");
     assert_eq!(status(&bob).await, 429, "nobody knows yet whether it is a guess");
-    // It has a count of its own, as ever.
+    // It still has a separate count.
     assert_eq!([status(&ann).await, status(&ann).await, status(&ann).await], [200, 200, 429]);
 }
 
@@ -300,7 +300,7 @@ async fn who_comes_too_soon_is_in_the_log_but_not_once_for_each_request() {
             way.call("good__echo", &json!({})).await;
         }
     }
-    // At the door: by address, before anybody looks at the credential.
+    // This limit applies before authentication: by address, before any credential is checked.
     for _ in 0..10 {
         place.by("dgm_none").post("/mcp", &[], "{}").await.bytes().await;
     }

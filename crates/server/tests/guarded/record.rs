@@ -1,4 +1,4 @@
-//! What is written down: each call once, with who and what and how; and no secret anywhere.
+//! The record: each call once, with its caller, its target and its outcome; and no secret anywhere.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::place::*;
 use crate::rules::RULES;
 use crate::support::*;
 
-/// Stops the gateway and reads its record, the oldest first; with what it logged and printed.
+/// Stops the gateway and reads its record, oldest first; also returns its log and output.
 pub(crate) async fn recorded(place: Place) -> (State, Vec<Value>, String) {
     let Place { gateway, state, .. } = place;
     let ended = gateway.stop().await;
@@ -53,7 +53,7 @@ async fn each_call_is_one_entry() {
         assert!(entry["durationUs"].is_u64() && entry.get("arguments").is_none_or(Value::is_null), "{entry}");
         match *outcome {
             "ok" => assert!(entry["code"].is_null() && entry["responseBytes"].as_u64() > Some(20), "{entry}"),
-            // Some dialects say failures by a result.
+            // Some dialects report failures in a result.
             "denied" | "unknown" if !way.starts_with('/') => {
                 assert_eq!(entry["code"], -32602, "{way}: {entry}");
             }
@@ -125,7 +125,7 @@ async fn what_is_denied_in_a_dialect_is_recorded_as_elsewhere() {
     assert!(entries.iter().all(|one| (one["outcome"] == "ok") == one["code"].is_null()), "{entries:#?}");
 }
 
-/// A server with tools that fail in ways of their own: it dies, or answers with an error.
+/// A server with tools that fail differently: one dies, and one answers with an error.
 async fn failing() -> Puppet {
     Puppet::start(|_, request| match (request.method(), request.body["params"]["name"].as_str()) {
         ("tools/list", _) => {
@@ -184,7 +184,7 @@ async fn what_a_dialect_refuses_for_coming_too_soon_is_recorded_under_its_code()
     assert_eq!(entries[1]["code"], code);
 }
 
-/// The files of a folder and of those in it.
+/// The files of a folder and its subfolders.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {

@@ -1,4 +1,4 @@
-//! What is read and listened to is under the same rules as what is listed.
+//! Reading and subscribing follow the same rules as lists.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ async fn a_dialects_client_hears_of_what_it_listens_to() {
     assert_eq!(refused["error"]["code"], -32001, "{refused}");
     let touch = json!({"name": "good__test_touch_watched", "arguments": {}});
     send(boss, my_messages.clone(), 2, "tools/call", touch.clone()).await;
-    // The answer and the notice come in either order.
+    // The answer and the notification come in any order.
     let (one, two) = (mine.message().await.expect("one"), mine.message().await.expect("two"));
     let notice = if one.get("method").is_some() { one } else { two };
     let wanted = json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": watched});
@@ -163,7 +163,7 @@ async fn denied_resources_are_not_listened_to() {
     let told = |method: &str| -> Vec<String> { place.sent(method).iter().map(Value::to_string).collect() };
     let before = [told("resources/subscribe"), told("subscriptions/listen")].concat().join("\n");
     assert!(!before.contains(DENIED[1]), "{before}");
-    // Who may, hears of it; and what is heard then reaches nobody else.
+    // A permitted caller is notified; its notifications reach nobody else.
     let mut standing = mine.listen().await;
     assert!(is_fine(&mine.ask("resources/subscribe", &watched).await));
     assert!(is_fine(&mine.call("good__test_touch_watched", &json!({})).await));

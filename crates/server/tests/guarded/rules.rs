@@ -1,4 +1,4 @@
-//! Lists and calls under the same rules, in sessions, without them, and in dialects.
+//! Lists and calls follow the same rules, in sessions, without sessions, and in dialects.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ access:
   - { deny: good__echo, when: { arguments: { path: ['/etc/*', '*..*'] } }, who: { key: guest } }
 ";
 
-/// What the guest is shown.
+/// The tools that the guest may see.
 const SHOWN: [&str; 3] = ["good__echo", "good__test_described_tool", "good__test_error_handling"];
 
-/// The place with one who may use all, and one who may not.
+/// The place with one caller that may use everything, and one that may not.
 pub(crate) async fn unlike() -> (Place, Http, Http) {
     let place = Place::start(RULES).await;
     let (boss, guest) = (place.state.new_key(&["boss"]).await, place.state.new_key(&["guest"]).await);
@@ -52,7 +52,7 @@ async fn two_callers_see_and_use_their_own() {
     }
 }
 
-/// The status and the answer to a call, with its tool's name left out.
+/// The status and the answer to a call, with its tool's name removed.
 async fn without_name(way: &Way, tool: &str, arguments: &Value) -> (u16, String) {
     let mut reply = way.begin("tools/call", &json!({"name": tool, "arguments": arguments})).await;
     let mut answer = reply.response().await;
@@ -71,7 +71,7 @@ async fn what_is_denied_looks_unknown() {
             let denied = without_name(&way, tool, &json!({})).await;
             assert_eq!(denied, unknown, "{}: {tool}", way.name());
         }
-        // This one is listed: what may not be there is this call of it.
+        // This tool is listed, but this particular call of it is denied.
         for arguments in [json!({"path": "/etc/passwd"}), json!({"path": ["/tmp/x", "a/../b"]})] {
             let (_, denied) = without_name(&way, "good__echo", &arguments).await;
             assert!(denied.contains("cannot be called with these arguments"), "{}: {denied}", way.name());

@@ -1,5 +1,5 @@
-//! Signed tokens whose time runs out while streams are open that they have opened: each lasts as long as the longest token
-//! that was shown for it.
+//! Signed tokens that expire while the streams that they opened are open: each stream lasts as long as the longest token
+//! that was presented for it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,10 +13,10 @@ use crate::support::*;
 
 const EVENTS: (&str, &str) = ("Accept", "text/event-stream");
 
-/// How long a short token is good for: time enough to open everything with it.
+/// The lifetime of a short token: enough time to open everything with it.
 const SHORT: u64 = 6;
 
-/// A gateway that believes one issuer, in front of the server `good`.
+/// A gateway that trusts one issuer, in front of the server `good`.
 struct Trusting {
     gateway: Gateway,
     pair: Ed25519KeyPair,
@@ -40,7 +40,7 @@ impl Trusting {
         Self { gateway: Gateway::start(&config).await, pair, issuer, _keys: keys, _good: good }
     }
 
-    /// Somebody who shows a token of this subject that is good for so many seconds from now on.
+    /// A caller with a token of this subject, valid for this number of seconds from now on.
     fn by(&self, subject: &str, seconds: u64) -> Http {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970").as_secs();
         let header = json!({"alg": "EdDSA", "kid": "ed", "typ": "JWT"}).to_string();
@@ -56,7 +56,7 @@ fn encoded(bytes: impl AsRef<[u8]>) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Opens an event stream; where its messages go.
+/// Opens an event stream; returns the path for its messages.
 async fn opened(http: Http, path: &str) -> (Reply, String) {
     let mut stream = http.get(path, &[EVENTS]).await;
     assert!(stream.is_stream(), "{path}: {}", stream.status);
@@ -88,7 +88,7 @@ async fn a_token_whose_time_is_over_keeps_nothing_open() {
         assert_eq!(short.post(messages, &[], &ping("late")).await.status, 401, "{messages}");
     }
     assert_eq!(session.listen().await.status, 401);
-    // What the streams stood for is gone for a fresh token of the same subject, too.
+    // After the streams have ended, even a fresh token of the same subject cannot use their sessions.
     let fresh = place.by("ann", 300);
     assert_eq!(fresh.post(&to_events, &[], &ping("late")).await.status, 404);
     assert_eq!(fresh.get("/mcp", &session.headers()).await.status, 404);
@@ -108,7 +108,7 @@ async fn a_stream_lasts_as_long_as_the_longest_token_shown_for_it() {
     }
     let list = request(1, "tools/list", &json!({})).to_string();
     assert_eq!(long.post("/mcp", &session.headers(), &list).await.status, 200);
-    // A token of somebody else's renews nothing.
+    // A token of another subject renews nothing.
     let (left, messages) = opened(short, "/sse").await;
     assert_eq!(place.by("bob", 300).post(&messages, &[], &ping("theirs")).await.status, 404);
     ended(left).await;

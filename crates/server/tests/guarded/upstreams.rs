@@ -1,4 +1,4 @@
-//! Where a caller's credentials go: to no server, unless the configuration maps them to the site behind it.
+//! The recipients of a caller's credentials: no server, unless the configuration maps them to the site behind it.
 
 use std::net::Ipv4Addr;
 
@@ -55,7 +55,8 @@ async fn site() -> Site {
     serve((Ipv4Addr::LOCALHOST, 0).into(), Options::default()).await.expect("a site")
 }
 
-/// Calls a tool of the site as somebody with a name and a password there; the answer, and what the site was asked since.
+/// Calls a tool of the site with a name and a password there; returns the answer, and the requests that the site
+/// received.
 async fn asked(
     site: &Site,
     settings: &str,
@@ -77,7 +78,7 @@ async fn asked(
     (answer, site.received().split_off(before))
 }
 
-/// What the site was asked for a call.
+/// The requests to the site for a call.
 async fn called(
     site: &Site,
     settings: &str,
@@ -88,7 +89,7 @@ async fn called(
     asked(site, settings, value, more, params).await.1
 }
 
-/// What the site was shown in a call.
+/// The credentials that the site received in a call.
 async fn shown(site: &Site, settings: &str, value: &str, more: Headers<'_>) -> Vec<String> {
     let call = json!({"name": "blog__wp_get_posts", "arguments": {"per_page": 1}});
     let received = called(site, settings, value, more, &call).await;
@@ -109,7 +110,7 @@ async fn a_site_gets_what_the_configuration_maps() {
         ("X-WordPress-Password", admin.password),
     ];
     let all = |values: &[String], wanted: &str| values.iter().all(|value| decoded(value) == decoded(wanted));
-    // Without a word of it the site sees the configured account, whatever the caller shows.
+    // Without a mapping, the site sees the configured account, whatever credentials the caller sends.
     for value in [&*mine, &bearer(TOKEN)] {
         let seen = shown(&site, &own, value, &carried).await;
         assert!(all(&seen, &editor.basic()), "{seen:?}");
@@ -124,7 +125,7 @@ async fn a_site_gets_what_the_configuration_maps() {
     assert!(all(&seen, &editor.basic()), "its headers, not the caller's own account: {seen:?}");
 }
 
-/// Whoever shows an account of its own, in a way that nobody can read, is not made the operator.
+/// A caller that sends unreadable credentials is not treated as the operator.
 #[tokio::test]
 async fn an_account_that_cannot_be_read_is_not_another_one() {
     let site = site().await;
@@ -140,7 +141,7 @@ async fn an_account_that_cannot_be_read_is_not_another_one() {
     let gateway = Gateway::start_with(&Start { config: &config, ..Start::default() }).await;
     let call = json!({"name": "blog__wp_get_posts", "arguments": {"per_page": 1}});
     let call = request(1, "tools/call", &call).to_string();
-    // No base64, no colon, Latin-1.
+    // Not base64, no colon, Latin-1.
     for odd in ["Basic ???", "Basic YW5u", "Basic YW5uOukg"] {
         let answer = gateway.http().showing(odd).post("/gateway", &[], &call).await.text().await;
         assert!(answer.contains("no WordPress credentials: the header Authorization"), "{odd}: {answer}");
@@ -148,7 +149,7 @@ async fn an_account_that_cannot_be_read_is_not_another_one() {
     assert!(site.received().is_empty(), "{:?}", site.received());
 }
 
-/// A picture of the site's own.
+/// A picture of the site itself.
 const PICTURE: &str = "/wp-content/uploads/picture.gif";
 
 #[tokio::test]
@@ -208,7 +209,7 @@ async fn an_image_is_put_on_its_host_with_a_key_of_its_own() {
     }
 }
 
-/// An account as it is written with or without the spaces in its password.
+/// A decoded account, with or without the spaces in its password.
 fn decoded(value: &str) -> String {
     use base64::Engine as _;
     let encoded = value.strip_prefix("Basic ").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Keys that are revoked, or whose time is over: what they have opened ends soon, and nothing else does.
+//! Keys that are revoked or have expired: what they opened ends soon, and nothing else does.
 
 use serde_json::json;
 
@@ -38,7 +38,7 @@ impl Held {
         }
     }
 
-    /// Whether anything is still let through.
+    /// Checks that nothing is accepted any more.
     async fn is_refused(&self) {
         assert_eq!(self.session.begin("tools/list", &json!({})).await.status, 401);
         assert_eq!(self.session.listen().await.status, 401);
@@ -55,11 +55,11 @@ async fn a_revoked_key_keeps_nothing_open() {
     let mut of_kept = Held::open(place.by(&kept)).await;
     place.state.run(&["key", "revoke", "lost"]).await;
     of_lost.ended().await;
-    // What the key was good for a moment ago is forgotten with that.
+    // Access that the key had a moment ago ends with it.
     of_lost.is_refused().await;
     let in_lost_session = of_kept.session.http.get("/mcp", &of_lost.session.headers()).await;
     assert_eq!(in_lost_session.status, 404, "its session is gone");
-    // The other one's are all there.
+    // Everything of the other key still works.
     assert!(is_fine(&of_kept.session.call("good__echo", &json!({})).await));
     let (_, stream) = &mut of_kept.streams[0];
     let watched = json!({"uri": "test://watched-resource"});

@@ -34,7 +34,7 @@ fn log(home: &Home) -> Log {
     Log::open(&home.state().join("audit.db")).expect("a sound file")
 }
 
-/// A home with a few calls on record.
+/// A home with a few recorded calls.
 fn recorded() -> Home {
     let home = Home::new();
     let denied = AuditEntry {
@@ -79,7 +79,8 @@ async fn calls_are_shown_the_newest_first() {
     let run = home.run(&["audit"]).await.good();
     assert_eq!(run.err, "");
     assert_eq!(run.out.lines().count(), 4);
-    // Into a pipe goes what is there; only a terminal has to be protected, and columns hold no line breaks.
+    // A pipe gets the text unchanged; only a terminal has to be protected, and columns contain no line
+    // breaks.
     assert!(!run.out.contains('\u{1b}'), "{run:?}");
     golden("audit.txt", &run.out);
 }
@@ -182,7 +183,7 @@ impl Follower {
         line["id"].as_i64().expect("a number")
     }
 
-    /// Ends it as Ctrl-C does.
+    /// Ends it like Ctrl-C.
     async fn interrupt(mut self) -> Option<i32> {
         let pid = Pid::from_raw(self.child.id().expect("it runs").cast_signed()).expect("no zero");
         kill_process(pid, Signal::INT).expect("it runs");

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::run::{Home, golden, mode};
 
-/// The keys that a run printed: use, state and number.
+/// The keys in the output of a run: use, state and number.
 fn keys(report: &Value) -> Vec<(String, String, String)> {
     let text = |key: &Value, name: &str| key[name].as_str().expect("text").to_owned();
     let all = report["keys"].as_array().expect("a list");
@@ -25,7 +25,7 @@ async fn keys_are_rotated_and_shown_without_their_secrets() {
     assert!(none.out.is_empty() && none.err.contains("no key ring yet"), "{none:?}");
     assert_eq!(home.run(&["keyring", "list", "--json"]).await.good().out, "{\"keys\":[]}\n");
     let first = keys(&home.run(&["keyring", "rotate", "--json"]).await.good().json());
-    // Both were made at the same time, so the older one seals until the newer one is known everywhere.
+    // Both were created at the same time, so the older key seals until every process knows the newer one.
     let states: Vec<(&str, &str)> = first.iter().map(|(role, state, _)| (&**role, &**state)).collect();
     assert_eq!(states, [("states", "waits"), ("names", "seals"), ("states", "seals")]);
     assert_eq!(mode(&home.state().join("keyring")), 0o600);

@@ -6,12 +6,12 @@ use store::keys::{KeyState, KeyText, Keys};
 
 use super::run::{Home, Run, ended, golden, holds, mode};
 
-/// The key that a run printed.
+/// The key in the output of a run.
 fn key(run: &Run) -> KeyText {
     KeyText::parse(&run.out).unwrap_or_else(|e| panic!("{e}: {run:?}"))
 }
 
-/// The keys as they are listed for scripts.
+/// The keys in the list for scripts.
 async fn listed(home: &Home) -> Vec<Value> {
     let report = home.run(&["key", "list", "--json"]).await.good().json();
     report["keys"].as_array().expect("a list").clone()
@@ -91,7 +91,7 @@ async fn a_file_that_extends_a_preset_is_read_as_it_is_served() {
     assert!(run.out.contains("more.yaml with the preset wordpress is valid"), "{}", run.out);
     let run = home.run(&["check", "--preset", "bb"]).await.good();
     assert!(run.out.contains("The preset bb is valid") && run.out.contains("127.0.0.1:3000"), "{}", run.out);
-    home.run(&["check", "more.yaml"]).await.refused(2, &["nothing says how to reach this server"]);
+    home.run(&["check", "more.yaml"]).await.refused(2, &["it is not configured how to reach this server"]);
 }
 
 #[tokio::test]
@@ -135,7 +135,7 @@ async fn keys_are_revoked_by_name_by_beginning_and_by_text() {
     assert!(again.out.contains("was revoked"), "{again:?}");
     let states: HashSet<String> = listed(&home).await.iter().map(|key| key["state"].to_string()).collect();
     assert_eq!(states, HashSet::from(["\"revoked\"".to_owned()]));
-    // The name is free again, and means the new key.
+    // The name is free again, and now belongs to the new key.
     home.run(&["key", "new", "one"]).await.good();
     let report = home.run(&["key", "revoke", "one", "--json"]).await.good().json();
     assert_ne!(report["prefix"], texts[0].prefix());
@@ -196,7 +196,7 @@ async fn the_folder_is_where_one_says() {
     command.env("XDG_DATA_HOME", home.0.join("xdg"));
     ended(command).await.good();
     assert!(is_kept(&home.0.join("xdg/dragoman")));
-    // What is not absolute does not count, says the specification of these variables.
+    // The specification of these variables says that a relative path is ignored.
     let mut command = home.command(&["key", "new", "a"]);
     command.env("XDG_DATA_HOME", "xdg");
     ended(command).await.good();

@@ -1,4 +1,5 @@
-//! API keys and the record of calls on the command line: what is made, shown, kept and refused, by processes of their own.
+//! API keys and the record of calls on the command line: creating, listing, keeping and refusing them, by separate
+//! processes.
 
 mod audit;
 mod keyring;

@@ -10,10 +10,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::process::Command;
 
-/// No step takes longer on a machine that works, however busy it is.
+/// The deadline of a step: on a working machine, no step takes longer, however busy the machine is.
 pub(crate) const DEADLINE: Duration = Duration::from_mins(2);
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -22,18 +22,18 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// What it printed, as JSON.
+    /// Its output as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
-    /// The same run, which must have gone well.
+    /// The same run, which must have succeeded.
     pub(crate) fn good(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:?}");
         self
     }
 
-    /// The same run, which must have ended with this exit code and have said that on stderr, and nothing on stdout.
+    /// The same run, which must have ended with this exit code, with these texts on stderr and nothing on stdout.
     pub(crate) fn refused(self, code: i32, said: &[&str]) -> Self {
         assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
         assert!(said.iter().all(|part| self.err.contains(part)), "{said:?} in {self:?}");
@@ -41,7 +41,7 @@ impl Run {
     }
 }
 
-/// A user's home folder, of one test's own; gone with it.
+/// A user's home folder for one test, removed when dropped.
 pub(crate) struct Home(pub(crate) PathBuf);
 
 impl Home {
@@ -61,12 +61,12 @@ impl Home {
         self
     }
 
-    /// Where state is kept unless somebody says otherwise.
+    /// The default state folder.
     pub(crate) fn state(&self) -> PathBuf {
         self.0.join(".local/share/dragoman")
     }
 
-    /// The program in this folder with nothing else of this environment.
+    /// The program in this folder, without the rest of this environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         #[expect(clippy::disallowed_methods, reason = "the program under test, which nobody supervises")]
         let mut command = Command::new(env!("CARGO_BIN_EXE_dragoman"));
@@ -94,12 +94,12 @@ pub(crate) async fn ended(mut command: Command) -> Run {
     Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// The rights on a file or folder.
+/// The permissions of a file or folder.
 pub(crate) fn mode(path: &Path) -> u32 {
     fs::metadata(path).expect("it is there").permissions().mode() & 0o777
 }
 
-/// Whether a text stands in any file of a folder or of those in it.
+/// Returns true if a text appears in any file of a folder or its subfolders.
 pub(crate) fn holds(folder: &Path, text: &str) -> bool {
     fs::read_dir(folder).expect("a folder").any(|entry| {
         let path = entry.expect("it can be listed").path();
@@ -110,7 +110,7 @@ pub(crate) fn holds(folder: &Path, text: &str) -> bool {
     })
 }
 
-/// Compares with a file beside the tests; with `DRAGOMAN_UPDATE_GOLDEN` set, writes it instead.
+/// Compares with a file next to the tests; with `DRAGOMAN_UPDATE_GOLDEN` set, writes it instead.
 pub(crate) fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys_and_audit/golden").join(name);
     if std::env::var_os("DRAGOMAN_UPDATE_GOLDEN").is_some() {

@@ -1,4 +1,4 @@
-//! Files that are no good, and what is said of them.
+//! Faulty files, and the messages about them.
 
 use std::fs;
 

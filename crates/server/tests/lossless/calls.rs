@@ -5,7 +5,7 @@ use crate::corpus::{Section, Template, members};
 use crate::rig::{Place, Rig};
 use crate::support::Over;
 
-/// Every request reaches the upstream as it was sent, and its answer comes back under the id as it was written.
+/// Every request reaches the upstream unchanged, and its answer has the ID in its original spelling.
 pub(crate) async fn requests(place: Place) {
     let mut rig = Rig::start(place).await;
     for section in rig.corpus("requests", "requests") {
@@ -19,7 +19,7 @@ pub(crate) async fn requests(place: Place) {
     }
 }
 
-/// The headers that repeat a message say what the message says at the upstream, not what it said at the client.
+/// The headers that mirror a message match the upstream's message, not the client's.
 pub(crate) async fn mirrored_headers(place: Place) {
     let mut rig = Rig::start(place).await;
     for section in rig.corpus("requests", "requests") {
@@ -36,7 +36,7 @@ pub(crate) async fn mirrored_headers(place: Place) {
             assert_eq!(header("mcp-name"), name, "{}", section.title);
         } else {
             assert_eq!(header("mcp-method"), None, "{}", section.title);
-            // The header came with 2025-06-18.
+            // The header was introduced with 2025-06-18.
             let version = Some(place.version).filter(|version| *version > "2025-03-26");
             assert_eq!(header("mcp-protocol-version"), version, "{}", section.title);
         }
@@ -46,8 +46,7 @@ pub(crate) async fn mirrored_headers(place: Place) {
     }
 }
 
-/// Every answer, result or error, comes back as it was written but for its id and the upstream's state, whether it comes
-/// as JSON or on a stream.
+/// Every answer, result or error, arrives unchanged except for its ID and the upstream's state, as JSON or on a stream.
 pub(crate) async fn answers(place: Place) {
     let mut rig = Rig::start(place).await;
     let sections = [rig.corpus("server-results", "answers"), rig.corpus("server-errors", "")].concat();
@@ -76,7 +75,7 @@ pub(crate) async fn answers(place: Place) {
     }
 }
 
-/// An answer of a megabyte comes as it is, wherever in it the id stands.
+/// An answer of a megabyte arrives unchanged, wherever its ID is.
 pub(crate) async fn long_answers(place: Place) {
     let mut rig = Rig::start(place).await;
     let text = "é\\u0000\\ud83d\\ude00 ".repeat(50_000);
@@ -97,7 +96,7 @@ pub(crate) async fn long_answers(place: Place) {
     }
 }
 
-/// A request of the method that a section answers.
+/// A request with the method that a section answers.
 fn question(section: &Section) -> Section {
     let params = match section.note.as_str() {
         "tools/call" | "prompts/get" => r#""name":«name»"#,
@@ -114,12 +113,12 @@ fn question(section: &Section) -> Section {
     Section { title: section.title.clone(), note: section.note.clone(), text }
 }
 
-/// What the gateway answers itself carries the id as it was written, however odd the rest of the request is.
+/// Answers of the gateway itself have the ID in its original spelling, however odd the rest of the request is.
 pub(crate) async fn answered_here(place: Place) {
     let mut rig = Rig::start(place).await;
     for section in rig.corpus("answered-here", "") {
         if section.note == "initialize" {
-            // There is one in each session, and this session has had it.
+            // Each session has one `initialize`, and this session has already had it.
             continue;
         }
         let id = rig.next_id();
@@ -144,8 +143,8 @@ pub(crate) async fn answered_here(place: Place) {
     }
 }
 
-/// The upstream is shown the client's own introduction, and the client the upstream's capabilities. A child is asked for the
-/// newest version with a handshake, whichever the client speaks, and told of forms in that version's words.
+/// The upstream gets the client's own introduction, and the client gets the upstream's capabilities. A child is asked for
+/// the newest version with a handshake, whatever the client's version is, and forms are declared in that version's format.
 pub(crate) async fn introductions(place: Place) {
     let rig = Rig::start(place).await;
     let mut params = crate::rig::hello_params(place.version, &rig.capabilities);

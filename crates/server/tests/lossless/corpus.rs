@@ -1,8 +1,8 @@
-//! The corpus: messages as files, and the marked spans in them that differ on the two sides of the gateway.
+//! The corpus: messages in files, with marked spans that differ between the two sides of the gateway.
 //!
-//! A file holds messages under lines `== title | note`; its first lines, which begin with `#`, say what it is. A span is
-//! marked as `«id»`, `«name»`, `«token»` (progress), `«state»`, `«request»` (the id that a notification names) or `«uri»`.
-//! `«retry»` is the place of a member `requestState`, and `«envelope»` that of what a stateless request says of itself.
+//! A file contains messages under lines `== title | note`; its first lines, which begin with `#`, describe it. A span is
+//! marked as `«id»`, `«name»`, `«token»` (progress), `«state»`, `«request»` (the ID in a notification) or `«uri»`.
+//! `«retry»` marks the position of a member `requestState`, and `«envelope»` that of a stateless request's metadata.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 #[derive(Clone)]
 pub(crate) struct Section {
     pub(crate) title: String,
-    /// The method that it has, or answers.
+    /// The method of the message, or the one that it answers.
     pub(crate) note: String,
     pub(crate) text: String,
 }
@@ -38,7 +38,7 @@ pub(crate) fn sections(folder: &str, file: &str) -> Vec<Section> {
 /// A message with its spans.
 pub(crate) struct Template {
     title: String,
-    /// What stands around the spans: one more than there are spans.
+    /// The texts around the spans: one more than there are spans.
     around: Vec<String>,
     spans: Vec<String>,
 }
@@ -62,7 +62,7 @@ impl Template {
         Self { title: title.to_owned(), around, spans }
     }
 
-    /// The same as it arrives over a pipe, where a line break inside a message is a space.
+    /// The same message over a pipe, where a line break inside a message becomes a space.
     pub(crate) fn on_one_line(mut self, pipe: bool) -> Self {
         if pipe {
             self.around.iter_mut().for_each(|text| *text = text.replace('\n', " "));
@@ -81,7 +81,7 @@ impl Template {
         out
     }
 
-    /// Checks that `text` is this message byte for byte, but for the spans; what stands in those.
+    /// Checks that `text` equals this message byte for byte, except for the spans; returns their texts.
     pub(crate) fn read(&self, text: &str) -> Spans {
         let mut at = self.expect(text, 0, &self.around[0]);
         let mut found = Vec::new();
@@ -127,14 +127,14 @@ fn scalar(text: &str) -> usize {
     bytes.len()
 }
 
-/// What stood in a message's spans.
+/// The texts of a message's spans.
 pub(crate) struct Spans {
     title: String,
     found: Vec<(String, String)>,
 }
 
 impl Spans {
-    /// The text of a span, as it was written.
+    /// The text of a span, in its original spelling.
     pub(crate) fn get(&self, span: &str) -> &str {
         let found = self.found.iter().find(|(name, _)| name == span);
         &found.unwrap_or_else(|| panic!("{}: no «{span}»", self.title)).1
@@ -146,14 +146,14 @@ impl Spans {
     }
 }
 
-/// The members of a JSON object, as they are written. Of doubles the last counts.
+/// The members of a JSON object, in their original spelling. Of several members with the same name, the last one counts.
 pub(crate) fn members(text: &str) -> std::collections::HashMap<String, String> {
     let members: std::collections::HashMap<String, &serde_json::value::RawValue> =
         serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));
     members.into_iter().map(|(key, value)| (key, value.get().to_owned())).collect()
 }
 
-/// A member of a message's result, as written.
+/// A member of a message's result, in its original spelling.
 pub(crate) fn result_member(answer: &str, name: &str) -> String {
     let result = members(answer).remove("result").unwrap_or_else(|| panic!("no result: {answer}"));
     members(&result).remove(name).unwrap_or_else(|| panic!("no {name}: {answer}"))

@@ -1,11 +1,11 @@
-//! What upstreams list.
+//! The lists of upstreams.
 
 use crate::corpus::result_member;
 use crate::corpus::{Section, Template, sections};
 use crate::rig::{Place, Rig, offer_marks};
 
-/// Every entry of every list comes as the upstream wrote it, but for its public name, and for the characters that no list may hold:
-/// of those the corpus has one.
+/// Every entry of every list arrives as the upstream wrote it, except for its public name, and for the characters that no list
+/// may contain; the corpus has one of those.
 pub(crate) async fn entries(place: Place) {
     let mut rig = Rig::start(place).await;
     let offers = sections(place.version, "offers");
@@ -24,7 +24,7 @@ pub(crate) async fn entries(place: Place) {
         let entries: Vec<String> = elements(&result_member(&answer, list));
         let own: Vec<(usize, &Section)> =
             offers.iter().enumerate().filter(|(_, section)| section.note == list).collect();
-        // Before the corpus' own there may be what its calls need.
+        // Entries that the corpus' calls need may precede its own entries.
         assert!(entries.len() >= own.len(), "{list}: {entries:?}");
         for ((number, section), entry) in own.iter().zip(&entries[entries.len() - own.len()..]) {
             let screened = Section { text: section.text.replace("\\u0000", ""), ..(*section).clone() };
@@ -42,7 +42,7 @@ fn check(template: &Template, number: usize, entry: &str) {
     assert!(public.is_none_or(|public| public == format!("up__{name}")), "{entry}");
 }
 
-/// The elements of a JSON array, as they are written.
+/// The elements of a JSON array, in their original spelling.
 fn elements(text: &str) -> Vec<String> {
     let elements: Vec<&serde_json::value::RawValue> =
         serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"));

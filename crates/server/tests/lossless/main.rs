@@ -1,9 +1,10 @@
-//! Nothing gets lost: messages go from a client through the gateway to an upstream and back, and every byte outside of
-//! the few spans that must differ (ids, public names, progress tokens, states) is the same on both sides.
+//! Losslessness: messages pass from a client through the gateway to an upstream and back, and every byte outside of
+//! the few spans that must differ (IDs, public names, progress tokens, states) is the same on both sides.
 //!
-//! The messages are in `corpus/`: for every version each request, notification, result, error and list entry, once with
-//! every optional member and once strangely spelled, with unknown members at every level; and `corpus/odd`, what is odd
-//! but lawful in all versions. Each version is tried over both transports on either side.
+//! The messages are in `corpus/`. For every version, it contains each request, notification, result, error and list
+//! entry, once with every optional member and once in unusual spelling, with unknown members at every level;
+//! `corpus/odd` contains unusual but valid messages of all versions. Each version is tested over both transports on
+//! either side.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -31,7 +32,7 @@ macro_rules! tests {
         }
     };
     (@pair $pair:ident, $text:literal, $client:ident, $upstream:ident: $($name:ident = $test:path),*) => {
-        /// First the client's transport, then the upstream's.
+        /// The client's transport comes first, then the upstream's.
         mod $pair {
             use super::*;
 
@@ -81,7 +82,7 @@ tests!(v2026_07_28, "2026-07-28":
     notices_during_a_call = notices::during_a_call,
 );
 
-/// Over HTTP a stateless request is cancelled by closing its stream, so there is no notification to carry.
+/// Over HTTP, closing the stream cancels a stateless request, so there is no notification to pass on.
 mod stateless_cancellation {
     use super::*;
 

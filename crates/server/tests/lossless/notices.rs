@@ -6,23 +6,24 @@ use crate::support::Over;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":«id»,"method":"tools/call","params":{"name":«name»,"_meta":{«envelope»«level»"progressToken":«token»}}}"#;
 
-/// A call that what is tested happens in. Without a session it has to ask for log messages itself.
+/// The call during which the tested messages are sent. Without a session, it has to request log messages itself.
 pub(crate) fn call(rig: &Rig) -> Section {
     let level = if rig.is_stateless() { r#""io.modelcontextprotocol/logLevel":"debug","# } else { "" };
     Section { title: "a call".into(), note: "tools/call".into(), text: CALL.replace("«level»", level) }
 }
 
-/// Notifications that the gateway acts on rather than passing them: it fetches the list, and then tells of it itself.
+/// Returns true for notifications that the gateway acts on instead of passing them on: it fetches the list, and then
+/// sends a notification itself.
 fn is_acted_on(section: &Section) -> bool {
     section.note.ends_with("/list_changed") || section.note.ends_with("/acknowledged")
 }
 
-/// What an upstream says during a call comes on that call's stream, before its answer, under the client's own token.
+/// An upstream's messages during a call arrive on that call's stream, before its answer, with the client's own token.
 pub(crate) async fn during_a_call(place: Place) {
     let mut rig = Rig::start(place).await;
     subscribe(&mut rig).await;
     for section in rig.corpus("server-notifications", "notifications") {
-        // A pipe does not say what a message is about, and these are about no call.
+        // A pipe does not assign messages to calls, and these belong to no call.
         let elsewhere = place.upstream == Over::Stdio || rig.is_stateless();
         let of_no_call = is_acted_on(&section) || section.note == "notifications/resources/updated";
         if section.note == "notifications/cancelled" || (elsewhere && of_no_call) {
@@ -30,7 +31,7 @@ pub(crate) async fn during_a_call(place: Place) {
         }
         let mut asked = rig.ask(&call(&rig)).await;
         asked.heard.say(&Template::new(&section).fill(&[("token", &asked.key)])).await;
-        // The answer follows at once: it must not overtake.
+        // The answer follows at once: it must not overtake the notification.
         let (id, token, mut turn) = (asked.id, asked.token, asked.turn);
         asked.heard.answer(&answer(&asked.key)).await;
         let came = rig.client.next(&mut turn).await;
@@ -44,7 +45,7 @@ pub(crate) fn answer(id: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","content":[]}}}}"#)
 }
 
-/// Asks to hear of the corpus' resource, in versions that have that in sessions.
+/// Subscribes to the corpus' resource, in versions with subscriptions in sessions.
 async fn subscribe(rig: &mut Rig) {
     if rig.is_stateless() {
         return;
@@ -58,7 +59,7 @@ async fn subscribe(rig: &mut Rig) {
     rig.client.next(&mut turn).await;
 }
 
-/// What an upstream says without being asked comes on the standing stream.
+/// An upstream's unsolicited messages arrive on the standing stream.
 pub(crate) async fn unasked(place: Place) {
     let mut rig = Rig::start(place).await;
     rig.client.listen().await;
@@ -74,12 +75,12 @@ pub(crate) async fn unasked(place: Place) {
     }
 }
 
-/// What a client says without being asked reaches the upstream that serves it alone.
+/// A client's unsolicited messages reach only the upstream that serves it.
 pub(crate) async fn of_the_client(place: Place) {
     let mut rig = Rig::start(place).await;
     for section in rig.corpus("client-notifications", "notifications") {
         let of_a_request = ["notifications/cancelled", "notifications/progress"].contains(&&*section.note);
-        // The test's own words in odd notifications are a server's; a client has no log.
+        // The texts of odd notifications are meant for servers; a client has no log.
         if of_a_request || section.note == "notifications/message" {
             continue;
         }
@@ -89,12 +90,12 @@ pub(crate) async fn of_the_client(place: Place) {
     }
 }
 
-/// A stateless client that closes its request's stream has cancelled it, and the upstream hears so: by a notification
-/// over a pipe, over HTTP by its own stream's end.
+/// A stateless client cancels a request by closing its stream. The upstream is informed by a notification over a
+/// pipe, and by the end of its own stream over HTTP.
 pub(crate) async fn cancelled_by_closing(place: Place) {
     let mut rig = Rig::start(place).await;
     let mut asked = rig.ask(&call(&rig)).await;
-    // On a stream, as the answer is not there yet.
+    // The response is a stream, because the answer is not ready yet.
     let log = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":0}}"#;
     asked.heard.say(log).await;
     assert_eq!(rig.client.next(&mut asked.turn).await, log);
@@ -102,7 +103,7 @@ pub(crate) async fn cancelled_by_closing(place: Place) {
     cancelled(&mut rig, asked.heard, &asked.key).await;
 }
 
-/// A client over a pipe says that it cancels, and an upstream over HTTP hears so by its stream's end.
+/// A client over a pipe sends a cancellation, and an upstream over HTTP is informed by the end of its stream.
 pub(crate) async fn cancelled_in_words(place: Place) {
     let mut rig = Rig::start(place).await;
     let asked = rig.ask(&call(&rig)).await;
@@ -120,7 +121,7 @@ async fn cancelled(rig: &mut Rig, heard: crate::upstream::Heard, key: &str) {
     assert_eq!(Template::of("words", words).read(&notice.text).get("request"), key);
 }
 
-/// A client's cancellation reaches the upstream under the id that the upstream knows.
+/// A client's cancellation reaches the upstream with the ID that the upstream knows.
 pub(crate) async fn cancelled_by_the_client(place: Place) {
     let mut rig = Rig::start(place).await;
     for section in rig.corpus("client-notifications", "") {

@@ -4,16 +4,16 @@ use crate::corpus::{Section, Template};
 use crate::notices::{answer, call};
 use crate::rig::{Place, Rig};
 
-/// A question that the client has been put.
+/// A question that the client has received.
 struct Put {
-    /// The id and the token as the upstream wrote them.
+    /// The ID and the token, in the upstream's spelling.
     id: String,
     token: String,
-    /// The id as the client got it.
+    /// The ID that the client received.
     key: String,
 }
 
-/// Checks what the client got of a question.
+/// Checks the question that the client received.
 fn read(rig: &mut Rig, section: &Section, ids: (String, String), came: &str) -> Put {
     let spans = rig.carried(section).read(came);
     let key = spans.get("id").to_owned();
@@ -23,7 +23,7 @@ fn read(rig: &mut Rig, section: &Section, ids: (String, String), came: &str) -> 
     Put { id, token, key }
 }
 
-/// The question of a section with an id and a token of its own.
+/// The question of a section with a new ID and token.
 fn fill(rig: &mut Rig, section: &Section) -> (String, (String, String)) {
     let id = rig.next_id();
     let token = format!(r#""tok\u0065n of {}""#, id.trim_matches('"'));
@@ -31,7 +31,7 @@ fn fill(rig: &mut Rig, section: &Section) -> (String, (String, String)) {
     (text, (id, token))
 }
 
-/// The client answers with a section; the upstream gets it under its own id.
+/// Sends a section as the client's answer; the upstream receives it with the upstream's ID.
 async fn give(rig: &mut Rig, section: &Section, put: &Put) {
     rig.client.tell(&Template::new(section).fill(&[("id", &put.key)])).await;
     let heard = rig.upstream.heard().await;
@@ -39,7 +39,7 @@ async fn give(rig: &mut Rig, section: &Section, put: &Put) {
     assert_eq!(spans.get("id"), put.id, "{}", section.title);
 }
 
-/// All questions with all answers, as many of either as there are.
+/// All questions with all answers, paired until both lists are used up.
 fn pairs(rig: &Rig) -> Vec<(Section, Section)> {
     let questions = rig.corpus("questions", "questions");
     let answers = rig.corpus("client-results", "client-answers");
@@ -48,7 +48,7 @@ fn pairs(rig: &Rig) -> Vec<(Section, Section)> {
     (0..count).map(pair).collect()
 }
 
-/// Questions during a call come on the call's stream.
+/// Questions during a call arrive on the call's stream.
 pub(crate) async fn during_a_call(place: Place) {
     let mut rig = Rig::start(place).await;
     for (question, reply) in pairs(&rig) {
@@ -64,7 +64,7 @@ pub(crate) async fn during_a_call(place: Place) {
     }
 }
 
-/// Questions outside of any call come on the standing stream.
+/// Questions outside of any call arrive on the standing stream.
 pub(crate) async fn unasked(place: Place) {
     let mut rig = Rig::start(place).await;
     rig.client.listen().await;
@@ -78,7 +78,7 @@ pub(crate) async fn unasked(place: Place) {
     }
 }
 
-/// A client's progress on a question reaches the upstream under the upstream's token.
+/// A client's progress on a question reaches the upstream with the upstream's token.
 pub(crate) async fn progress(place: Place) {
     let mut rig = Rig::start(place).await;
     let question = rig.corpus("questions", "").remove(0);
@@ -103,7 +103,7 @@ pub(crate) async fn progress(place: Place) {
     assert_eq!(rig.client.next(&mut turn).await, answer(&asked.id));
 }
 
-/// A question that the upstream takes back is taken back under the id that the client knows.
+/// The cancellation of a question reaches the client with the ID that the client knows.
 pub(crate) async fn withdrawn(place: Place) {
     let mut rig = Rig::start(place).await;
     let question = rig.corpus("questions", "").remove(0);

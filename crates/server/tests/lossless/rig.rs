@@ -1,4 +1,4 @@
-//! One client, one gateway, one upstream of one version, over the transports that are asked for.
+//! One client, one gateway, one upstream of one version, over the requested transports.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::corpus::{Section, Spans, Template, result_member, sections};
 use crate::support::{Over, Start, Started, connect};
 use crate::upstream::{Heard, Script, Upstream};
 
-/// Where a test runs.
+/// The place of a test.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) version: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct Place {
     pub(crate) upstream: Over,
 }
 
-/// All that a test needs.
+/// Everything that a test needs.
 pub(crate) struct Rig {
     pub(crate) place: Place,
     pub(crate) client: Wire,
@@ -34,21 +34,21 @@ pub(crate) struct Rig {
 /// The version without a handshake.
 const STATELESS: &str = "2026-07-28";
 
-/// A tool and a prompt of this name are what the corpus calls.
+/// The name of the tool and the prompt that the corpus calls.
 const NAME: &str = "call";
 
 /// The URI of the corpus' resource.
 pub(crate) const URI: &str = "corpus://things/1";
 
-/// A request that the upstream has been sent.
+/// A request that the upstream has received.
 pub(crate) struct Asked {
     pub(crate) turn: Stream,
     pub(crate) heard: Heard,
-    /// The client's id, as written.
+    /// The client's ID, in its original spelling.
     pub(crate) id: String,
-    /// The client's progress token, as written.
+    /// The client's progress token, in its original spelling.
     pub(crate) token: String,
-    /// The id that the upstream got, which is also the token that it got.
+    /// The ID that the upstream received, which is also its token.
     pub(crate) key: String,
 }
 
@@ -79,25 +79,25 @@ impl Rig {
         Self { place, client, _gateway: gateway, upstream, hello, capabilities, count: 0 }
     }
 
-    /// Whether there is no handshake.
+    /// Returns true if there is no handshake.
     pub(crate) fn is_stateless(&self) -> bool {
         self.place.version == STATELESS
     }
 
-    /// The corpus of this version under this name, and the odd one, if there is one.
+    /// The corpus of this version with this name, and the odd one, if there is one.
     pub(crate) fn corpus(&self, own: &str, odd: &str) -> Vec<Section> {
         let own = if own.is_empty() { Vec::new() } else { sections(self.place.version, own) };
         let odd = if odd.is_empty() { Vec::new() } else { sections("odd", odd) };
         own.into_iter().chain(odd).collect()
     }
 
-    /// A message as it comes out at the other side.
+    /// A message as it arrives at the other side.
     pub(crate) fn carried(&self, section: &Section) -> Template {
         let pipe = self.client.is_pipe() || self.place.upstream == Over::Stdio;
         Template::new(section).on_one_line(pipe)
     }
 
-    /// An id that was not used before, in one of the spellings that are allowed.
+    /// An unused ID, in one of the allowed spellings.
     pub(crate) fn next_id(&mut self) -> String {
         self.count += 1;
         let n = self.count;
@@ -111,7 +111,7 @@ impl Rig {
         }
     }
 
-    /// What stands for `«envelope»` in this version.
+    /// The text for `«envelope»` in this version.
     pub(crate) fn envelope(&self) -> String {
         if !self.is_stateless() {
             return String::new();
@@ -121,7 +121,7 @@ impl Rig {
         format!(r#""{prefix}clientCapabilities":{capabilities},"{prefix}protocolVersion":"{version}","#)
     }
 
-    /// Sends the request of a section and checks what the upstream gets.
+    /// Sends the request of a section and checks the message that the upstream receives.
     pub(crate) async fn ask(&mut self, section: &Section) -> Asked {
         let text = section.text.replace("«envelope»", &self.envelope());
         if text.contains("«retry»") {
@@ -167,7 +167,7 @@ impl Rig {
     }
 }
 
-/// Sends `initialize` with these params and then says that it is done; the answer.
+/// Sends `initialize` with these params, and then `notifications/initialized`; returns the answer.
 async fn introduce(client: &mut Wire, params: &str) -> String {
     let text = format!(r#"{{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{params}}}"#);
     let mut turn = client.request(&text, "initialize", None).await;
@@ -176,7 +176,7 @@ async fn introduce(client: &mut Wire, params: &str) -> String {
     answer
 }
 
-/// Checks what the upstream has in the places of the spans.
+/// Checks the texts in the upstream's spans.
 fn check_spans(title: &str, spans: &Spans, key: &str) {
     assert!(key.parse::<u64>().is_ok(), "{title}: the gateway's own id is {key}");
     assert!(spans.find("token").is_none_or(|token| token == key), "{title}: token");
@@ -185,7 +185,7 @@ fn check_spans(title: &str, spans: &Spans, key: &str) {
     assert!(spans.find("state").is_none_or(|state| state == r#""st\u0061te""#), "{title}: state");
 }
 
-/// Params of `initialize` with all that the version has.
+/// Params of `initialize` with everything that the version has.
 pub(crate) fn hello_params(version: &str, capabilities: &str) -> String {
     let sections = sections(version, "answered-here");
     let hello = sections.iter().find(|section| section.note == "initialize").expect("one");
@@ -196,7 +196,7 @@ pub(crate) fn hello_params(version: &str, capabilities: &str) -> String {
     params.replacen(&own, capabilities, 1)
 }
 
-/// What the upstream lists: what the corpus calls, and the corpus' own entries.
+/// The upstream's lists: the entries that the corpus calls, and the corpus' own entries.
 fn lists(place: Place) -> HashMap<&'static str, Vec<String>> {
     let mut lists = HashMap::from([
         ("tools", vec![format!(r#"{{"name":"{NAME}","inputSchema":{{"type":"object"}}}}"#)]),

@@ -1,7 +1,7 @@
-//! An upstream whose every byte the test decides, over HTTP or as a child process.
+//! An upstream for which the test decides every byte, over HTTP or as a child process.
 //!
-//! It introduces itself and lists what it was given; all else that it is sent goes to the test, which answers. The child
-//! process is a shell that carries lines between its pipes and this process.
+//! It introduces itself and returns the given lists; all other messages go to the test, which answers. The child process
+//! is a shell that passes lines between its pipes and this process.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -15,7 +15,7 @@ use tokio::sync::{Mutex, mpsc, watch};
 use crate::corpus::members;
 use crate::support::{Over, soon};
 
-/// What the upstream says of itself.
+/// The upstream's introduction and lists.
 pub(crate) struct Script {
     pub(crate) version: &'static str,
     pub(crate) stateless: bool,
@@ -25,9 +25,9 @@ pub(crate) struct Script {
     pub(crate) lists: HashMap<&'static str, Vec<String>>,
 }
 
-/// A message that the upstream was sent.
+/// A message that the upstream received.
 pub(crate) struct Heard {
-    /// Exactly what came.
+    /// The exact text.
     pub(crate) text: String,
     /// The request's HTTP headers, by lower-case name.
     pub(crate) headers: HashMap<String, String>,
@@ -36,12 +36,12 @@ pub(crate) struct Heard {
 
 #[derive(Clone)]
 enum Out {
-    /// The connection waits for what is to be written.
+    /// The open connection, which waits for data.
     Post(mpsc::Sender<Piece>),
     Lines(Lines),
 }
 
-/// What is written on a connection.
+/// Data to write on a connection.
 enum Piece {
     /// One more event of a stream.
     Event(String),
@@ -61,18 +61,18 @@ impl Out {
 }
 
 impl Heard {
-    /// Says something before the answer.
+    /// Sends a message before the answer.
     pub(crate) async fn say(&mut self, text: &str) {
         self.out.say(text).await;
     }
 
-    /// Waits until whoever sent it has closed the connection.
+    /// Waits until the sender has closed the connection.
     pub(crate) async fn closed(self) {
         let Out::Post(out) = self.out else { panic!("a pipe stays open") };
         soon("the end of the connection", out.closed()).await;
     }
 
-    /// Answers.
+    /// Sends the answer.
     pub(crate) async fn answer(self, text: &str) {
         match self.out {
             Out::Post(out) => out.send(Piece::Last(text.into())).await.expect("the connection is open"),
@@ -99,11 +99,11 @@ pub(crate) struct Upstream {
 struct Shared {
     script: Script,
     heard: mpsc::Sender<Heard>,
-    /// How the client is reached that the test speaks for; other links are the gateway's own.
+    /// The connection to the test's client; other links belong to the gateway itself.
     client: watch::Sender<Option<Out>>,
     /// Its session, over HTTP.
     session: watch::Sender<String>,
-    /// The `initialize` requests and `server/discover` requests that came.
+    /// The `initialize` and `server/discover` requests so far.
     hellos: watch::Sender<Vec<String>>,
 }
 
@@ -127,7 +127,7 @@ impl Upstream {
                 stream.set_nodelay(true).expect("a connection takes options");
                 let shared = own.clone();
                 open.spawn(async move {
-                    // A connection that ends is the gateway's business.
+                    // A connection that ends is the gateway's concern.
                     let _ = match over {
                         Over::Http => shared.http(stream).await,
                         Over::Stdio => shared.stdio(stream).await,
@@ -150,12 +150,12 @@ impl Upstream {
         }
     }
 
-    /// The next message that is not the gateway's own.
+    /// The next message that does not belong to the gateway itself.
     pub(crate) async fn heard(&mut self) -> Heard {
         soon("a message for the upstream", self.heard.recv()).await.expect("it listens")
     }
 
-    /// Says something that belongs to no request.
+    /// Sends a message that belongs to no request.
     pub(crate) async fn say(&self, text: &str) {
         let mut client = self.shared.client.subscribe();
         let wait = soon("a client's link", client.wait_for(Option::is_some)).await;
@@ -163,7 +163,7 @@ impl Upstream {
         out.say(text).await;
     }
 
-    /// The requests that opened a link, once there are so many.
+    /// The requests that opened links, once there are this many.
     pub(crate) async fn hellos(&self, count: usize) -> Vec<String> {
         let mut hellos = self.shared.hellos.subscribe();
         soon("introductions", hellos.wait_for(|all| all.len() >= count)).await.expect("it lives").clone()
@@ -177,7 +177,7 @@ impl Drop for Upstream {
 }
 
 impl Shared {
-    /// The answer to what the gateway says for itself; `None` for what the test has to answer.
+    /// The answer to the gateway's own messages; `None` for those that the test has to answer.
     fn own_answer(&self, method: &str, id: &str, text: &str) -> Option<String> {
         let Script { version, capabilities, stateless, .. } = &self.script;
         let info = r#"{"name":"corpus","version":"1"}"#;
@@ -249,7 +249,7 @@ impl Shared {
                 "GET" => {
                     let (sender, mut pieces) = mpsc::channel(64);
                     let session = headers.get("mcp-session-id").cloned().unwrap_or_default();
-                    // The sender of a stream that nobody speaks on has to live on as well.
+                    // The sender of a silent stream must also stay alive.
                     let _kept = sender.clone();
                     if *self.session.borrow() == session {
                         self.client.send_replace(Some(Out::Post(sender)));
@@ -301,14 +301,14 @@ fn acknowledged(id: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"_meta":{meta},"notifications":{{}}}}}}"#)
 }
 
-/// A message's method, and its id as written; empty where there is none.
+/// A message's method, and its ID in original spelling; empty if it has none.
 fn method_and_id(text: &str) -> (String, String) {
     let mut members = members(text);
     let method = members.get("method").map(|raw| serde_json::from_str(raw).expect("a string"));
     (method.unwrap_or_default(), members.remove("id").unwrap_or_default())
 }
 
-/// Whether it opens a link for a client, which can do something, rather than for the gateway itself.
+/// Returns true if it opens a link for a client, which has capabilities, rather than for the gateway itself.
 fn is_of_a_client(method: &str, text: &str) -> bool {
     method == "initialize" && !text.contains(r#""capabilities":{}"#)
 }
@@ -345,7 +345,7 @@ async fn write_json(stream: &mut BufReader<TcpStream>, text: &str, session: &str
     stream.write_all(format!("{head}Content-Length: {length}\r\n\r\n{text}").as_bytes()).await
 }
 
-/// Writes what the test says: a lone answer as JSON, anything else as an event stream.
+/// Writes the test's data: a single answer as JSON, anything else as an event stream.
 async fn write_pieces(
     stream: &mut BufReader<TcpStream>,
     pieces: &mut mpsc::Receiver<Piece>,
@@ -357,7 +357,7 @@ async fn write_pieces(
         stream.write_all(HEAD.as_bytes()).await?;
     }
     loop {
-        // Nothing is sent while an answer is awaited, so what can be read is the connection's end.
+        // Nothing is sent while an answer is pending, so a successful read means the connection's end.
         let piece = tokio::select! {
             piece = pieces.recv() => piece,
             _ = stream.fill_buf() => None,

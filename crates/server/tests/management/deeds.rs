@@ -1,4 +1,4 @@
-//! Who has changed what is written down, and who was not let.
+//! The record of changes: the managers, and the refused callers.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -21,7 +21,7 @@ fn showing(place: &Place, user: &str) -> Http {
     place.gateway.http().showing(&format!("Basic {pair}"))
 }
 
-/// What `dragoman audit` says, a JSON object a call, the oldest first.
+/// The output of `dragoman audit`, one JSON object per call, oldest first.
 async fn audit(place: &Place) -> Vec<Value> {
     #[expect(clippy::disallowed_methods, reason = "the process under test has no supervisor above it")]
     let mut process = Command::new(env!("CARGO_BIN_EXE_dragoman"));
@@ -32,7 +32,7 @@ async fn audit(place: &Place) -> Vec<Value> {
     text.lines().rev().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// What ann did and bob was refused, in its order.
+/// Checks ann's actions and bob's refusals, in this order.
 fn check(told: &[Value], off: &str) {
     let told: Vec<Value> = told
         .iter()

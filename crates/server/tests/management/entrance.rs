@@ -1,4 +1,4 @@
-//! Who may manage, and how often.
+//! Access to management, and its rate limits.
 
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ async fn pages_of_others_manage_nothing() {
             assert_eq!(reply.status, 200, "{near:?}");
             assert_eq!(reply.json().await["servers"].as_array().map(Vec::len), Some(1), "nothing was added");
         }
-        // What is not managing is for them as it was.
+        // Everything except management is unchanged for them.
         let other = http.send("OPTIONS", "/mcp", &[("Origin", "http://localhost:5173")], b"").await;
         assert_eq!(other.status, 204);
     }

@@ -1,4 +1,4 @@
-//! The state of servers through their ups and downs: in the status, in the log, at `/ready`.
+//! The states of servers over time: in the status, in the log, at `/ready`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,7 +13,7 @@ const WELL: u8 = 0;
 const GONE: u8 = 1;
 const SHUT: u8 = 2;
 
-/// A server that is well, gone, or asks for a credential, as the returned number says.
+/// A server that is healthy, unreachable, or requires a credential, depending on the returned number.
 async fn fickle(mood: u8) -> (Puppet, Arc<AtomicU8>) {
     let mood = Arc::new(AtomicU8::new(mood));
     let own = mood.clone();
@@ -121,7 +121,7 @@ async fn lists_are_stale_from_an_announcement_until_they_are_fetched() {
     assert_eq!(lists(&place.get("/api/mcp-servers/far/status").await), ["stale", "change announced"]);
 }
 
-/// A child that says its last words, with a secret in them, once the first command has ended.
+/// A child that prints a last message with a secret in it, after the first command has ended.
 fn mortal(first: &str) -> Value {
     let script = format!("{first}; printf 'out of ' >&2; printenv CHEESE >&2; exit 3");
     json!({
@@ -220,7 +220,8 @@ async fn a_server_without_a_process_gets_the_place_of_an_idle_dedicated_one() {
     place.shows("/mcp", "two__late", true).await;
     let status = place.get("/api/mcp-servers/one/status").await;
     assert_eq!(status["connections"], json!({"shared": 1, "dedicated": 0, "waiting": 0}), "{status}");
-    // A second process of the one never takes the first of the other: the call is refused, and may come again.
+    // A second process of `one` never takes the slot of the first process of `two`: the call is refused, and
+    // may be repeated.
     let answer = session.ask("tools/call", &call).await;
     assert!(
         answer["error"]["message"].as_str().is_some_and(|text| text.contains("child processes are running")),
@@ -248,7 +249,7 @@ async fn it_is_ready_when_each_server_was_tried_unless_it_is_optional() {
     }
     let any = Gateway::start(&format!("{}ready: any\n", servers(false))).await;
     any.ready().await;
-    // However long it stays silent.
+    // This holds however long it is silent.
     gateway.ready().await;
 }
 
@@ -290,7 +291,7 @@ async fn a_server_that_fails_in_a_row_gets_no_requests_before_it_has_answered_th
     let (call, log) = (|| session.ask("tools/call", &params), place.gateway.log());
     assert!(call().await["result"].is_object());
 
-    // Only the tool fails: the server answers the gateway, and goes on.
+    // Only the tool fails: the server answers the gateway, and continues.
     sick.store(SHUT, Ordering::SeqCst);
     for _ in 0..5 {
         assert!(call().await["error"].is_object());
@@ -344,7 +345,7 @@ async fn a_slow_tool_is_no_sick_server_and_a_silent_server_is() {
     puppet.was_sent("ping", 1).await;
     assert_eq!(ready(&gateway).await.0, 200, "{}", gateway.log().text());
     mood.store(GONE, Ordering::SeqCst);
-    // A good answer counts for a second.
+    // A successful answer is valid for a second.
     while !gateway.log().text().contains("unreachable after") {
         assert!(session.ask("tools/call", &params).await["error"].is_object());
     }

@@ -1,4 +1,4 @@
-//! What a restart and a change of the file leave.
+//! State that survives a restart, and a change of the file.
 
 use std::os::unix::fs::PermissionsExt as _;
 

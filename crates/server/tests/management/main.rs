@@ -1,15 +1,16 @@
-//! Servers and profiles that are changed over HTTP while the gateway serves: through the whole binary, over real sockets.
+//! Servers and profiles that are changed over HTTP while the gateway serves. These tests use the whole binary, over real
+//! sockets.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `place` | the gateway with its own folder of state, and who asks |
-//! | `servers` | adding, changing, removing servers; secrets; how they do |
+//! | `place` | the gateway with a state folder, and its callers |
+//! | `servers` | adding, changing, removing servers; secrets; their states |
 //! | `health` | the state of servers: in the status, in the log, at `/ready` |
-//! | `profiles` | profiles, their servers, these servers' tools |
-//! | `refusals` | what is refused, each by its name |
-//! | `entrance` | who may manage, and how often |
-//! | `deeds` | what is written down of it |
-//! | `kept` | what a restart and a change of the file leave of it |
+//! | `profiles` | profiles, their servers, and the tools of these servers |
+//! | `refusals` | refused requests, each with its error name |
+//! | `entrance` | access to management, and its rate limits |
+//! | `deeds` | the record of changes |
+//! | `kept` | what survives a restart, and a change of the file |
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,4 +1,4 @@
-//! A gateway that is managed, with a folder of state that outlives it.
+//! A managed gateway, with a state folder that outlives it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,7 +8,7 @@ use testkit::fixture::{Eras, Running};
 
 use crate::support::*;
 
-/// A folder of kept state, gone with the test.
+/// A state folder, removed when the test ends.
 pub(crate) struct State(PathBuf);
 
 impl State {
@@ -54,19 +54,19 @@ impl Answer {
 }
 
 impl Place {
-    /// A gateway that may be managed by everybody on this machine.
+    /// A gateway that everybody on this machine may manage.
     pub(crate) async fn new() -> Self {
         Self::with("management: { rate: 10000/1m }\n").await
     }
 
-    /// The same with this rest of the configuration.
+    /// The same with this text as the rest of the configuration.
     pub(crate) async fn with(rest: &str) -> Self {
         let (good, state) = (fixture(Eras::Both).await, State::new());
         let gateway = start(&config(&good, &state, rest)).await;
         Self { gateway, good, state }
     }
 
-    /// Ends it and starts it again with the same state.
+    /// Stops it and starts it again with the same state.
     pub(crate) async fn again(self, rest: &str) -> Self {
         let Self { gateway, good, state } = self;
         assert_eq!(gateway.stop().await.code, Some(0));
@@ -89,7 +89,7 @@ impl Place {
         answer.body
     }
 
-    /// Asks for a change that has to be made.
+    /// Requests a change, which must succeed.
     pub(crate) async fn make(&self, method: &str, path: &str, body: &Value) -> Value {
         let answer = self.ask(method, path, body).await;
         assert!((200..300).contains(&answer.status), "{method} {path}: {} {}", answer.status, answer.body);
@@ -106,11 +106,11 @@ impl Place {
     pub(crate) async fn tools(&self, path: &str) -> Vec<String> {
         let client = Modern { path: path.to_owned(), ..Modern::new(self.gateway.http()) };
         let answer = client.ask("tools/list", &json!({})).await;
-        // Where nobody offers tools there is no such list.
+        // If no server offers tools, there is no such list.
         if answer["error"].is_object() { Vec::new() } else { tool_names(&answer) }
     }
 
-    /// Asks until a profile shows a tool, or does not any more: what is new is fetched first.
+    /// Asks until a profile shows a tool, or no longer shows it: new lists are fetched first.
     pub(crate) async fn shows(&self, path: &str, tool: &str, wanted: bool) {
         let look = async {
             while self.tools(path).await.iter().any(|name| name == tool) != wanted {
@@ -130,7 +130,7 @@ fn config(good: &Running, state: &State, rest: &str) -> String {
     Scene::config(good, &[], &format!("stateFolder: {folder}\n{rest}"))
 }
 
-/// Asks with a body, unless it is null.
+/// Sends a request with a body, unless the body is null.
 pub(crate) async fn ask(http: Http, method: &str, path: &str, body: &Value) -> Answer {
     let text = if body.is_null() { String::new() } else { body.to_string() };
     let mut reply = http.send(method, path, &[], text.as_bytes()).await;

@@ -1,4 +1,4 @@
-//! What is refused, each by its name.
+//! Refused requests, each with its error name.
 
 use serde_json::{Value, json};
 

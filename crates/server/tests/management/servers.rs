@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::place::Place;
 use crate::support::*;
 
-/// Asks until a session's list has a tool: clients of each era have theirs.
+/// Asks until a session's list has a tool: clients of each era have separate lists.
 async fn sees(session: &Legacy, tool: &str) {
     let look = async {
         while !tool_names(&session.ask("tools/list", &json!({})).await).iter().any(|name| name == tool) {
@@ -37,7 +37,7 @@ async fn a_server_is_added_used_changed_and_removed() {
     assert_eq!(made["type"], "external");
     assert_eq!(made["config"]["env"], json!({"SECRET": "***"}));
     assert_eq!(made["source"], "api");
-    // Nobody chose the default profile's servers, so it has this one, too; also in sessions that are open.
+    // The default profile has no explicit list of servers, so it also gets this one, even in open sessions.
     place.shows("/mcp", "my-odd-server__ok", true).await;
     sees(&session, "my-odd-server__ok").await;
     let said = session.call("my-odd-server__ok", &json!({"text": "x"})).await;
@@ -48,7 +48,7 @@ async fn a_server_is_added_used_changed_and_removed() {
     assert_eq!((&status["status"], &status["error"]), (&json!("connected"), &json!(null)));
     let tools = place.get("/api/mcp-servers/my-odd-server/tools").await;
     assert!(tools["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| tool["name"] == "ok")));
-    // What changes nothing about the server itself changes nothing about its child.
+    // A change that does not affect the server itself does not affect its child.
     place.make("PUT", "/api/mcp-servers/my-odd-server", &json!({"description": "still odd"})).await;
     assert_eq!(text(&session.call("my-odd-server__ok", &json!({"text": "y"})).await), "y");
     assert_eq!(self::children(&place), children);
@@ -84,7 +84,7 @@ async fn remote_servers_get_their_headers_and_keys_and_never_tell_them() {
     let key = json!({"key": "the-api-key", "headerName": "X-Api-Key", "prefix": ""});
     place.make("POST", "/api/mcp-servers/far/api-key", &key).await;
     place.make("POST", "/api/mcp-servers/far/api-key", &json!({"key": "bearer-key"})).await;
-    // What is shown can be sent back: what is hidden in it stays as it was.
+    // A shown entry can be sent back: its masked values stay as they were.
     let shown = place.get("/api/mcp-servers/far").await;
     let mut config = shown["config"].clone();
     config["headers"].as_object_mut().expect("headers").remove("x-other");
@@ -137,7 +137,7 @@ async fn states_are_told_one_by_one_and_together() {
         .collect();
     assert_eq!(states, ["connected", "auth_required", "error"]);
     assert!(all["statuses"][2]["error"].is_string());
-    // A name or a comma may be written as any other sign in a URL.
+    // A name or a comma may be percent-encoded in a URL.
     let same = place.get("/api/mcp-servers/batch-status?x=1&%69ds=pl%61in%2Cshut,nowhere").await;
     let words = |all: &serde_json::Value, at: usize| {
         [&all["statuses"][at]["id"], &all["statuses"][at]["state"]].map(Clone::clone)

@@ -1,4 +1,4 @@
-//! Calls at the same time that must not hear of each other.
+//! Simultaneous calls that must not affect each other.
 
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -9,7 +9,7 @@ use crate::{accepted, askable, asked, call, gateway, retry};
 
 const GREETING: &str = "up__test_input_required_result_elicitation";
 
-/// How many calls wait for their clients at the same time.
+/// The number of calls that wait for their clients at the same time.
 const WAITING: usize = 40;
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Whoever goes away meanwhile.
+//! Clients and servers that disconnect meanwhile.
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::support::{
 };
 use crate::{accepted, askable, asked, call, form, gateway, retry};
 
-/// The fixture as a child process that speaks in sessions only.
+/// The fixture as a child process that supports only sessions.
 pub(crate) fn child() -> String {
     let program = testkit::fixture::program();
     let program = quoted(program.to_str().expect("a path in UTF-8"));
@@ -27,7 +27,7 @@ async fn a_server_that_ends_its_stream_meanwhile_is_an_error_at_once() {
         line
     });
     line.close();
-    // It may still work on it, and ask: nobody else gets that session.
+    // The server may still work on the call and ask questions, so no other client gets that session.
     actor.was_sent("DELETE", 1).await;
     let answer = client.ask("tools/call", &retry(&params, &first, &accepted("Ada"))).await;
     assert_eq!(error_code(&answer), -32603);

@@ -1,5 +1,6 @@
-//! Questions that servers have during a call, between clients that are asked by results and servers that ask by requests,
-//! and the other way round; and resources that both listen to. Through the whole binary, with whatever can go wrong.
+//! Questions of servers during a call, between clients that get questions as results and servers that send them as
+//! requests, and vice versa; and resources that both follow. These tests use the whole binary, and cover everything that
+//! can go wrong.
 //!
 //! | file | is for |
 //! |---|---|
@@ -9,9 +10,9 @@
 //! | `apart` | the same: calls that must not hear of each other |
 //! | `at_once` | calls that run at a server at once, and those that wait for their turn |
 //! | `rounds` | clients with a handshake, stateless servers |
-//! | `topics` | resources that are listened to |
-//! | `shared` | the same, and log levels: what clients have in common |
-//! | `subscriptions` | the same: whose they are, and which are confirmed |
+//! | `topics` | resources that clients follow |
+//! | `shared` | the same, and log levels: the state that clients share |
+//! | `subscriptions` | the same: the owners of subscriptions, and their confirmation |
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -34,7 +35,7 @@ async fn gateway(server: &str, rest: &str) -> Gateway {
     Gateway::start(&format!("mcpServers:\n  up: {server}\n{rest}")).await
 }
 
-/// A stateless client that can be asked everything.
+/// A stateless client that supports every question.
 fn askable(gateway: &Gateway) -> Modern {
     let capabilities = json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}});
     Modern { capabilities, ..Modern::new(gateway.http()) }
@@ -51,12 +52,12 @@ fn form() -> Value {
     json!({"message": "Who?", "requestedSchema": schema})
 }
 
-/// What a user who agrees says.
+/// The answer of a user who agrees.
 fn accepted(name: &str) -> Value {
     json!({"action": "accept", "content": {"name": name}})
 }
 
-/// The state and the keys of what an answer asks for, in the order of the questions.
+/// The state and the keys of the questions in an answer, in the order of the questions.
 fn asked(answer: &Value) -> (String, Vec<String>) {
     let result = &answer["result"];
     assert_eq!(result["resultType"], "input_required", "{answer}");
@@ -65,7 +66,7 @@ fn asked(answer: &Value) -> (String, Vec<String>) {
     (state, requests.keys().cloned().collect())
 }
 
-/// The params of a call once more, with the same answer to every question.
+/// The params of a repeated call, with the same answer to every question.
 fn retry(params: &Value, asked_for: &Value, answer: &Value) -> Value {
     let (state, keys) = asked(asked_for);
     let responses: serde_json::Map<String, Value> =

@@ -1,4 +1,4 @@
-//! Clients with a handshake, stateless servers: results that ask become questions.
+//! Clients with a handshake, stateless servers: results with questions become requests.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::{
 };
 use crate::{accepted, call, form, gateway};
 
-/// What a server answers that asks for these.
+/// A server's result with these questions.
 fn asking(requests: &Value, state: &str) -> Value {
     json!({"resultType": "input_required", "inputRequests": requests, "requestState": state})
 }
@@ -25,14 +25,14 @@ async fn askable(gateway: &crate::support::Gateway) -> Legacy {
     Legacy::open_at(gateway.http(), "/mcp", LEGACY, &capabilities).await
 }
 
-/// The next question on a stream: its id and its method.
+/// The next question on a stream: its ID and its method.
 async fn question(reply: &mut Reply) -> (u64, String) {
     let message = reply.message().await.expect("a question");
     let id = message["id"].as_u64().unwrap_or_else(|| panic!("no question: {message}"));
     (id, message["method"].as_str().expect("a method").to_owned())
 }
 
-/// How far the next message of a stream says that its call is.
+/// The progress in the next message of a stream.
 async fn progress(reply: &mut Reply) -> Value {
     let message = reply.message().await.expect("a notice");
     assert_eq!(message["method"], "notifications/progress", "{message}");
@@ -69,7 +69,7 @@ async fn progress_rises_through_all_rounds() {
     assert_eq!(text(&reply.response().await), "done");
 }
 
-/// The question that a stream takes back.
+/// The question that a stream cancels.
 async fn taken_back(standing: &mut Reply) -> u64 {
     let message = standing.message().await.expect("a notice");
     assert_eq!(message["method"], "notifications/cancelled", "{message}");
@@ -84,7 +84,7 @@ async fn answer(client: &Legacy, id: u64, outcome: &Value) {
     assert_eq!(client.post(&[], &message.to_string()).await.status, 202);
 }
 
-/// A call that is asked this: the client's stream and the server's first line.
+/// A call that leads to these questions: the client's stream and the server's first line.
 async fn asked(client: &Legacy, actor: &Actor, requests: &Value) -> (Reply, Line) {
     let params = call("up__ok", &json!({"n": 1}));
     tokio::join!(client.begin("tools/call", &params), async {
@@ -108,7 +108,7 @@ async fn questions_go_out_together_and_their_answers_come_in_one_try() {
     for _ in 0..3 {
         open.push(question(&mut reply).await);
     }
-    // In another order than they came.
+    // In a different order than they arrived.
     for (id, method) in open.iter().rev() {
         assert_eq!(actor.count("tools/call"), 1, "all are answered before it is tried again");
         answer(&client, *id, &json!({"result": results[method]})).await;

@@ -1,4 +1,5 @@
-//! What clients have in common at a server: nobody waits there for what only others want, or hears it.
+//! State that clients share at a server: no client waits for something that only other clients want, and no
+//! client receives it.
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -48,7 +49,7 @@ async fn a_call_does_not_wait_until_its_link_knows_what_others_listen_to() {
                 "serverInfo": {"name": "puppet", "version": "1"},
             }),
             "resources/list" => json!({"resources": [{"uri": URI, "name": "a"}]}),
-            // The listener's own, and the one on the link of a call.
+            // The listener's own link, and the link of a call.
             "resources/subscribe" if number == 0 => json!({}),
             "resources/subscribe" => return Said::Hold(Vec::new()),
             _ => return Said::Proper,
@@ -56,7 +57,7 @@ async fn a_call_does_not_wait_until_its_link_knows_what_others_listen_to() {
         Said::Result(result, String::new())
     })
     .await;
-    // Whoever waited for it would wait for longer than the test has time.
+    // A client that waited for it would wait for longer than the test may take.
     let gateway = gateway(&puppet.config(), "limits: { connectTimeout: 2m }\n").await;
     let params = json!({"notifications": {"resourceSubscriptions": [URI]}});
     let mut listening = Modern::new(gateway.http()).begin("subscriptions/listen", &params).await;
@@ -75,7 +76,7 @@ async fn what_follows_on_a_stream_does_not_wait_for_lists_that_changed() {
                 "serverInfo": {"name": "puppet", "version": "1"},
             }),
             "GET" => return Said::Stream(said.clone()),
-            // What is asked for after the first list never comes.
+            // Lists after the first one are never answered.
             "tools/list" if number >= 1 => return Said::Hold(Vec::new()),
             _ => return Said::Proper,
         };
@@ -92,6 +93,6 @@ async fn what_follows_on_a_stream_does_not_wait_for_lists_that_changed() {
     say.send_modify(|(all, _)| all.extend_from_slice(text.as_bytes()));
     let message = standing.message().await.expect("a notice");
     assert_eq!(message["params"]["level"], "error", "{message}");
-    // The lists are asked for all the same.
+    // The lists are fetched nevertheless.
     puppet.was_sent("tools/list", 2).await;
 }

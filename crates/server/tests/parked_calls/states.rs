@@ -1,11 +1,11 @@
-//! States that are wrong, late, or come twice.
+//! States that are wrong, late, or used twice.
 
 use serde_json::{Value, json};
 
 use crate::support::{Actor, Line, Modern, Speaks, error_code, error_message, text};
 use crate::{accepted, askable, asked, call, form, gateway, retry};
 
-/// A call that is asked something: what its client was answered, and the server's end.
+/// A call that leads to a question: the client's answer, and the server's end of the call.
 async fn asking(client: &Modern, actor: &Actor, params: &Value) -> (Value, Line) {
     tokio::join!(client.ask("tools/call", params), async {
         let line = actor.next("tools/call").await;
@@ -54,7 +54,7 @@ async fn a_state_is_good_for_its_own_request_alone() {
         refused(&client.ask("tools/call", &wrong).await, words);
     }
     assert_eq!((actor.count("tools/call"), actor.count("POST")), (1, 0), "none of it reached the server");
-    // Spelled in another way it is the same request.
+    // With another spelling, it is the same request.
     let respelled = with("arguments", json!({"o": {"b": 2, "a": 1}, "n": 1}));
     let (second, ()) = tokio::join!(client.ask("tools/call", &respelled), async {
         assert_eq!(actor.response("q1").await["result"], accepted("Ada"));

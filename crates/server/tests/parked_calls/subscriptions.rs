@@ -1,4 +1,4 @@
-//! Subscriptions: each client's own, and confirmed only where the server honours them.
+//! Subscriptions: each client has its own, which are confirmed only if the server honours them.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn updated(uri: &str) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}})
 }
 
-/// What a stateless client that wants to hear of the resource is told that it will hear of.
+/// The confirmation that a stateless client gets for its subscription to the resource.
 async fn honoured(gateway: &Gateway) -> Value {
     let params = json!({"notifications": {"resourceSubscriptions": [URI]}});
     let mut reply = Modern::new(gateway.http()).begin("subscriptions/listen", &params).await;
@@ -30,10 +30,10 @@ async fn nobody_ends_a_subscription_of_another_session() {
     let (one, other) = (Legacy::open(gateway.http()).await, Legacy::open(gateway.http()).await);
     let uri = json!({"uri": URI});
     assert_eq!(one.ask("resources/subscribe", &uri).await["result"], json!({}));
-    // It has never listened, nor called anything.
+    // The client has never followed anything, nor made a call.
     assert_eq!(other.ask("resources/unsubscribe", &uri).await["result"], json!({}));
     assert_eq!(actor.count("resources/unsubscribe"), 0);
-    // Nor does it when it did listen.
+    // An unsubscription after its own subscription is not passed on either.
     assert_eq!(other.ask("resources/subscribe", &uri).await["result"], json!({}));
     assert_eq!(other.ask("resources/unsubscribe", &uri).await["result"], json!({}));
     assert_eq!(actor.count("resources/unsubscribe"), 0);
@@ -48,7 +48,7 @@ async fn a_change_of_a_part_is_told_to_a_session_that_listens_to_the_whole() {
     let client = Legacy::open(gateway.http()).await;
     let mut stream = client.listen().await;
     assert_eq!(client.ask("resources/subscribe", &json!({"uri": URI})).await["result"], json!({}));
-    // Clients with sessions and those without share one.
+    // Clients with sessions and clients without sessions share a subscription.
     let standing = actor.next("GET").await;
     standing.say(&updated("memo:///ab"));
     standing.say(&updated("memo:///a/part"));
@@ -56,7 +56,7 @@ async fn a_change_of_a_part_is_told_to_a_session_that_listens_to_the_whole() {
     assert_eq!(message["params"]["uri"], "memo:///a/part", "{message}");
 }
 
-/// What a stateless server says that has one resource, and these capabilities.
+/// The answers of a stateless server with one resource and these capabilities.
 fn stateless(received: &Received, resources: &Value) -> Said {
     let mut result = match received.method() {
         "server/discover" => {
@@ -113,7 +113,7 @@ async fn what_a_stateless_server_does_not_acknowledge_is_not_confirmed() {
     };
     let (told, line) = tokio::join!(honoured(&gateway), nothing);
     assert_eq!(told, json!({}));
-    // Nobody wants anything there any more.
+    // No client needs anything there any more.
     line.gone().await;
 }
 
@@ -134,7 +134,7 @@ async fn what_a_server_with_sessions_refuses_is_not_confirmed() {
     let gateway = gateway(&puppet.config(), "").await;
     assert_eq!(honoured(&gateway).await, json!({}));
     assert_eq!(puppet.count("resources/subscribe"), 1);
-    // It is asked again for who comes later.
+    // It is asked again for a later client.
     assert_eq!(honoured(&gateway).await, json!({}));
     assert_eq!(puppet.count("resources/subscribe"), 2);
 }

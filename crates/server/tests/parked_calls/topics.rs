@@ -1,4 +1,4 @@
-//! Resources that are listened to: once at the server, whoever wants to hear of them.
+//! Resources that clients follow: one subscription at the server, however many clients follow them.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::support::{Actor, Gateway, LEGACY, Legacy, Modern, Reply, Speaks};
 
 const URI: &str = "memo:///a";
 
-/// A stateless client's stream of notices about a resource, acknowledged.
+/// A stateless client's acknowledged stream of notifications about a resource.
 async fn listening(gateway: &Gateway, uri: &str) -> Reply {
     let params = json!({"notifications": {"resourceSubscriptions": [uri]}});
     let mut reply = Modern::new(gateway.http()).begin("subscriptions/listen", &params).await;
@@ -21,7 +21,7 @@ fn updated(uri: &str) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}})
 }
 
-/// The resource that the next notice of a stream is about.
+/// The resource in the next notification of a stream.
 async fn heard(reply: &mut Reply) -> String {
     let message = reply.message().await.expect("a notice");
     assert_eq!(message["method"], "notifications/resources/updated", "{message}");
@@ -71,7 +71,7 @@ async fn a_session_that_was_lost_is_one_notice_for_each_resource_after_it_listen
     actor.was_sent("resources/subscribe", 1).await;
     actor.forget_sessions();
     standing.close();
-    // The gap is told when the server listens again, so that nothing falls between.
+    // The possible gap is reported after the new stream is open, so that no change is lost in between.
     assert_eq!((heard(&mut one).await, heard(&mut two).await), (URI.to_owned(), URI.to_owned()));
     assert_eq!(actor.count("resources/subscribe"), 2);
     let standing = actor.next("GET").await;
@@ -122,7 +122,8 @@ async fn sessions_share_one_stream_of_a_stateless_server() {
     for stream in &mut streams {
         assert_eq!(heard(stream).await, URI);
     }
-    // A server that ends its stream is asked for another, and what may have been missed is told.
+    // If a server ends its stream, the gateway requests a new one, and clients are notified of possible
+    // changes.
     second.close();
     let third = acknowledging(&actor, &both).await;
     assert_eq!(heard(&mut streams[1]).await, URI);
@@ -135,13 +136,13 @@ async fn sessions_share_one_stream_of_a_stateless_server() {
     assert_eq!(clients[0].ask("resources/unsubscribe", &params).await["result"], json!({}));
     notice(&fourth);
     assert_eq!(heard(&mut streams[1]).await, URI);
-    // The last one leaves with its session.
+    // The last subscription ends with its session.
     assert!(matches!(clients[1].delete().await.status, 200 | 204));
     fourth.gone().await;
     assert_eq!(actor.count("subscriptions/listen"), 4);
 }
 
-/// The next stream of notices that a stateless server is asked for, which it acknowledges.
+/// The next stream of notifications that the gateway requests from a stateless server, which acknowledges it.
 async fn acknowledging(actor: &Actor, uris: &[&str]) -> crate::support::Line {
     let line = actor.next("subscriptions/listen").await;
     let wanted = &line.received.body["params"]["notifications"];
@@ -161,7 +162,7 @@ async fn a_server_that_never_acknowledges_keeps_nobody_waiting() {
     let client = Legacy::open(gateway.http()).await;
     let answer = client.ask("resources/subscribe", &json!({"uri": URI})).await;
     assert_eq!(answer["result"], json!({}), "{answer}");
-    // Its stream is closed, and another is asked for.
+    // Its stream is closed, and another one is requested.
     let first = actor.next("subscriptions/listen").await;
     first.gone().await;
     acknowledging(&actor, &[URI]).await;

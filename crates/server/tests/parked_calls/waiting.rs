@@ -1,4 +1,4 @@
-//! Calls that wait for stateless clients which their server has asked something.
+//! Calls that wait for stateless clients to answer a question of their server.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ async fn a_ping_is_answered_whether_the_client_is_there_or_not() {
         line.answer_text("done");
     });
     assert_eq!(text(&second), "done");
-    // The same between two of one era.
+    // The same between a client and a server of one era.
     let (client, nothing) = (Legacy::open(gateway.http()).await, json!({}));
     let (answer, ()) = tokio::join!(client.call("up__ok", &nothing), async {
         let line = actor.next("tools/call").await;
@@ -134,7 +134,7 @@ async fn what_the_server_says_meanwhile_is_told_by_the_next_try() {
     line.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}));
     line.ask(4, "made/up", &json!({}));
     line.progress(3);
-    // The refusal of what nobody can be asked shows that the rest was heard.
+    // The refusal of an unsupported question shows that the rest was received.
     assert_eq!(actor.response(4).await["error"]["code"], -32601);
     let mut again = retry(&params, asked_for, &accepted("Ada"));
     again["_meta"] = json!({"progressToken": "second"});

@@ -1,8 +1,9 @@
-//! A gateway that is stopped or killed and started again with the same state folder: what its clients carry is still good.
+//! A gateway that is stopped or killed and started again with the same state folder: the states of its clients are still
+//! valid.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `sessions` | sessions with an id |
+//! | `sessions` | sessions with an ID |
 //! | `states` | states and tasks of stateless clients; keys that are rotated while in use |
 
 #[path = "../support/mod.rs"]
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 
 use support::{Start, run_to_end};
 
-/// A folder of kept state, gone with the test.
+/// A state folder, removed when the test ends.
 struct StateFolder(PathBuf);
 
 impl StateFolder {
@@ -26,7 +27,7 @@ impl StateFolder {
         Self(path)
     }
 
-    /// A configuration with the server `up` and more.
+    /// A configuration with the server `up`, and more text.
     fn config(&self, server: &str, rest: &str) -> String {
         format!("stateFolder: '{}'\nmcpServers:\n  up: {server}\n{rest}", self.0.display())
     }

@@ -1,4 +1,4 @@
-//! Sessions that go on after a restart, under their old ids.
+//! Sessions that continue after a restart, with their old IDs.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::support::{
     Actor, Gateway, Legacy, Reply, Speaks, Start, request, run_to_end, soon, text, tool_names,
 };
 
-/// The versions whose sessions have ids.
+/// The versions whose sessions have IDs.
 const VERSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 
 const URI: &str = "memo:///a";
@@ -23,7 +23,8 @@ async fn call(client: &Legacy, actor: &Actor) {
     assert_eq!(text(&tokio::join!(client.call("up__ok", &arguments), answering).0), "done");
 }
 
-/// Waits until a kept session is as `is_so` wants it: its log level, its subscriptions, and whether it has ended.
+/// Waits until a stored session satisfies `is_so`, which gets its log level, its subscriptions, and true if it
+/// has ended.
 async fn kept(folder: &StateFolder, is_so: impl Fn(&str, &str, bool) -> bool) {
     let look = || {
         let file = rusqlite::Connection::open(folder.0.join("sessions.db")).ok()?;
@@ -40,14 +41,14 @@ async fn kept(folder: &StateFolder, is_so: impl Fn(&str, &str, bool) -> bool) {
     };
     soon("a session in the file", async {
         while !look().is_some_and(|(level, uris, ended)| is_so(&level, &uris, ended)) {
-            // Nothing tells of a file of another process that changes.
+            // No event reports a change in another process's file.
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     })
     .await;
 }
 
-/// Ends the gateway in this way, and starts it again.
+/// Ends the gateway with this signal, and starts it again.
 async fn restart(gateway: Gateway, signal: Signal, config: &str) -> Gateway {
     gateway.signal(signal);
     gateway.ended().await;
@@ -79,7 +80,7 @@ async fn told(stream: &mut Reply) -> Vec<String> {
     told
 }
 
-/// A session with a log level and a subscription goes on after the gateway ended in this way.
+/// A session with a log level and a subscription continues after the gateway was ended with this signal.
 async fn goes_on(version: &str, signal: Signal) {
     let folder = StateFolder::new(&format!("{version}-{}", signal.as_raw()));
     let actor = Actor::start(Speaks::Handshake).await;
@@ -101,7 +102,7 @@ async fn goes_on(version: &str, signal: Signal) {
     actor.was_sent("logging/setLevel", levels + 1).await;
     let set = actor.received().into_iter().rfind(|one| one.method() == "logging/setLevel").expect("one");
     assert_eq!(set.body["params"]["level"], "error");
-    // What it may have missed it is told once.
+    // It is notified once of changes that it may have missed.
     let mut stream = client.listen().await;
     let first = told(&mut stream).await;
     for list in &MISSED[..3] {
@@ -202,7 +203,7 @@ async fn an_id_is_worth_nothing_to_another_caller_at_another_profile_or_with_oth
         assert_eq!(http.delete(path, &client.headers()).await.status, 404, "{what}");
     }
     assert_eq!(gateway.http().post("/mcp/one", &client.headers(), &list).await.status, 401, "nobody known");
-    // Whoever guessed has not ended it.
+    // The attempts of other callers have not ended the session.
     let answer = mine.post("/mcp/one", &client.headers(), &list).await.response().await;
     assert!(!tool_names(&answer).is_empty());
     let ruled = format!("{config}access: [ {{ deny: up__echo, who: {{ key: ann }} }} ]\n");
@@ -216,7 +217,7 @@ async fn an_id_is_worth_nothing_to_another_caller_at_another_profile_or_with_oth
     assert_eq!(mine.post("/mcp/two", &client.headers(), &list).await.status, 404, "a profile in its place");
 }
 
-/// An id with one character changed.
+/// An ID with one changed character.
 fn altered(id: &str, at: usize) -> String {
     let other = if id.as_bytes()[at] == b'A' { "B" } else { "A" };
     format!("{}{other}{}", &id[..at], &id[at + 1..])
@@ -284,7 +285,7 @@ async fn streams_of_before_end_with_a_clear_word() {
     assert_eq!(repeated, missed, "a stream of this life is resumed as ever");
 }
 
-/// The id of an event.
+/// The ID of an event.
 fn id_of(event: &str) -> String {
     let id = event.lines().find_map(|line| line.strip_prefix("id:"));
     id.unwrap_or_else(|| panic!("no id in {event:?}")).trim().to_owned()

@@ -8,12 +8,12 @@ use crate::support::{
 };
 use crate::{StateFolder, key_of};
 
-/// A stateless client that can be asked.
+/// A stateless client that supports questions.
 fn askable(gateway: &Gateway) -> Modern {
     Modern { capabilities: json!({"elicitation": {"form": {}}}), ..Modern::new(gateway.http()) }
 }
 
-/// Calls the tool, which asks and gives a state of its own; returns what the client carries now.
+/// Calls the tool, which asks and issues a state of its own; returns the client's state.
 async fn asked(client: &Modern, actor: &Actor) -> String {
     let params = json!({"name": "up__ok", "arguments": {"n": 1}});
     let (answer, ()) = tokio::join!(client.ask("tools/call", &params), async {
@@ -33,7 +33,7 @@ fn retry(state: &str) -> Value {
     })
 }
 
-/// Comes back with a state, which the server must get as it gave it.
+/// Repeats the call with a state, which the server must receive exactly as it issued it.
 async fn comes_back(client: &Modern, actor: &Actor, state: &str) {
     let params = retry(state);
     let (answer, ()) = tokio::join!(client.ask("tools/call", &params), async {
@@ -55,7 +55,7 @@ async fn a_state_outlives_a_restart_and_a_rotation_of_the_keys() {
     let client = askable(&gateway);
     comes_back(&client, &actor, &first).await;
     folder.rotate().await;
-    // It is told of by nothing that a client sees.
+    // No event tells a client that the key has changed.
     let second = soon("a state under the new key", async {
         loop {
             let state = asked(&client, &actor).await;
@@ -102,7 +102,7 @@ async fn a_parked_call_is_lost_with_its_gateway_and_never_taken_for_another() {
         });
         states.push(answer["result"]["requestState"].as_str().expect("a state").to_owned());
         if let [before, _] = &states[..] {
-            // The same call of the same client waits here, too, and numbers begin anew in each process.
+            // The same call of the same client also waits here, and each process numbers its calls anew.
             let refused = client.ask("tools/call", &retry(before)).await;
             assert!(error_message(&refused).contains("the gateway was restarted"), "{refused}");
         }

@@ -1,5 +1,5 @@
-//! An upstream over HTTP that does as a test tells it, call by call: each call's answer is a stream on which the test says
-//! what it wants, when it wants.
+//! An upstream over HTTP that a test controls call by call: the answer to each call is a stream, on which the test sends
+//! messages at any time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,12 +10,12 @@ use tokio::sync::{Mutex, mpsc, watch};
 use super::puppet::{Puppet, Received, Said};
 use super::{LEGACY, MODERN, soon};
 
-/// In which way it is spoken to.
+/// The kind of lifecycle of the upstream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speaks {
-    /// In sessions, of the newest version that has them.
+    /// Sessions, of the newest version with sessions.
     Handshake,
-    /// Statelessly.
+    /// Stateless requests.
     Stateless,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Actor {
     sessions: Arc<AtomicUsize>,
 }
 
-/// A stream that it was asked for.
+/// A stream that a request opened.
 pub(crate) struct Line {
     /// The request.
     pub(crate) received: Received,
@@ -34,17 +34,17 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Says a message.
+    /// Sends a message.
     pub(crate) fn say(&self, message: &Value) {
         self.text.send_modify(|(text, _)| text.extend_from_slice(format!("data: {message}\n\n").as_bytes()));
     }
 
-    /// Asks the client something.
+    /// Sends a question to the client.
     pub(crate) fn ask(&self, id: impl Into<Value>, method: &str, params: &Value) {
         self.say(&json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params}));
     }
 
-    /// Tells how far it is.
+    /// Reports progress.
     pub(crate) fn progress(&self, progress: u64) {
         let token = &self.received.body["params"]["_meta"]["progressToken"];
         let params = json!({"progressToken": token, "progress": progress});
@@ -57,7 +57,7 @@ impl Line {
         self.close();
     }
 
-    /// Ends the stream with one text.
+    /// Ends the stream with a result that contains one text.
     pub(crate) fn answer_text(&self, text: &str) {
         self.answer(&json!({"resultType": "complete", "content": [{"type": "text", "text": text}]}));
     }
@@ -67,12 +67,12 @@ impl Line {
         self.text.send_modify(|(_, over)| *over = true);
     }
 
-    /// Waits until the other side has closed the stream, too, or before.
+    /// Waits until the other side has also closed the stream, or already had.
     pub(crate) async fn gone(&self) {
         soon("the end of a stream", self.text.closed()).await;
     }
 
-    /// Whether the other side still listens.
+    /// Returns true if the other side still listens.
     pub(crate) fn is_heard(&self) -> bool {
         !self.text.is_closed()
     }
@@ -87,7 +87,7 @@ impl Actor {
             let session = format!("session-{}", own.load(Ordering::SeqCst));
             let stream = || {
                 let (text, heard) = watch::channel((Vec::new(), false));
-                // A test that is over wants to hear nothing.
+                // A finished test ignores further messages.
                 let _ = sender.send(Line { received: received.clone(), text });
                 Said::Stream(heard)
             };
@@ -125,7 +125,7 @@ impl Actor {
         self.puppet.config()
     }
 
-    /// The next stream that it is asked for by a request of this method.
+    /// The next stream that a request with this method opens.
     pub(crate) async fn next(&self, method: &str) -> Line {
         let mut guard = self.lines.lock().await;
         let (lines, held) = &mut *guard;
@@ -137,42 +137,42 @@ impl Actor {
         }
     }
 
-    /// What it was sent in answer to its question of this id.
+    /// The answer that it received to its question with this ID.
     pub(crate) async fn response(&self, id: impl Into<Value>) -> Value {
         let id = id.into();
         let is_it = |one: &Received| one.body.get("method").is_none() && one.body["id"] == id;
         self.puppet.heard("a response", is_it).await.body
     }
 
-    /// Waits for a notification of this method about the request of a stream.
+    /// Waits for a notification with this method about the request of a stream.
     pub(crate) async fn heard_of(&self, method: &str, line: &Line) {
         let id = &line.received.body["id"];
         let is_it = |one: &Received| one.method() == method && one.body["params"]["requestId"] == *id;
         self.puppet.heard(method, is_it).await;
     }
 
-    /// How many responses and requests of this method it was sent; `POST` stands for responses.
+    /// The number of received messages with this method; `POST` stands for responses.
     pub(crate) fn count(&self, method: &str) -> usize {
         self.puppet.count(method)
     }
 
-    /// Waits until it was sent so many requests of this method.
+    /// Waits until it has received this number of requests with this method.
     pub(crate) async fn was_sent(&self, method: &str, times: usize) {
         self.puppet.was_sent(method, times).await;
     }
 
-    /// All that it was sent.
+    /// Everything that it received.
     pub(crate) fn received(&self) -> Vec<Received> {
         self.puppet.received()
     }
 
-    /// Knows no session any more that was opened before.
+    /// Forgets all sessions that were opened before.
     pub(crate) fn forget_sessions(&self) {
         self.sessions.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-/// What it answers at once.
+/// The immediate answer to a method, if it has one.
 fn plain(speaks: Speaks, method: &str) -> Option<Value> {
     let capabilities = json!({
         "tools": {}, "prompts": {}, "logging": {}, "completions": {}, "resources": {"subscribe": true},

@@ -10,13 +10,13 @@ use super::{Gateway, Output, Start, Started, Stdio};
 /// The transport of messages, on either side of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// Over HTTP, as each version has it.
+    /// Over HTTP, in each version's way.
     Http,
     /// Over pipes.
     Stdio,
 }
 
-/// Starts a gateway; its process, which has to be kept, and a client's wire to it.
+/// Starts a gateway; returns its process, which must be kept, and a client's wire to it.
 pub(crate) async fn connect(over: Over, with: &Start<'_>, version: &str) -> (Started, Wire) {
     if over == Over::Stdio {
         let (process, lines) = Stdio::start_with(with).parts();
@@ -26,7 +26,7 @@ pub(crate) async fn connect(over: Over, with: &Start<'_>, version: &str) -> (Sta
     (process, Wire::http(http, version).await)
 }
 
-/// The gateway, and the client, whose methods it has.
+/// The gateway, and the client, whose methods it exposes.
 pub(crate) struct Alone {
     process: Started,
     client: Peer,
@@ -47,7 +47,7 @@ impl DerefMut for Alone {
 }
 
 impl Alone {
-    /// Starts a gateway, for a client of this version that has said nothing yet.
+    /// Starts a gateway for a client of this version that has sent nothing yet.
     pub(crate) async fn start(over: Over, with: &Start<'_>, version: &Value, capabilities: &Value) -> Self {
         let name = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
         let (process, wire) = connect(over, with, &name).await;

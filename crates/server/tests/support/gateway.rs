@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use super::process::kill;
 use super::{Http, soon};
 
-/// What a process has written so far, and a way to wait for more.
+/// The output of a process so far, and a way to wait for more.
 #[derive(Clone)]
 pub(crate) struct Output(Arc<watch::Sender<(Vec<u8>, bool)>>);
 
@@ -32,7 +32,7 @@ impl Output {
         output
     }
 
-    /// All of it until now.
+    /// All output so far.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.0.borrow().0).into_owned()
     }
@@ -46,7 +46,7 @@ impl Output {
         assert!(text.contains(wanted), "the output ended without {wanted:?}:\n{text}");
     }
 
-    /// Waits until it contains `wanted` so often.
+    /// Waits until it contains `wanted` this number of times.
     pub(crate) async fn has_times(&self, wanted: &str, times: usize) {
         let mut seen = self.0.subscribe();
         let count = |text: &[u8]| String::from_utf8_lossy(text).matches(wanted).count();
@@ -63,7 +63,7 @@ impl Output {
     }
 }
 
-/// A folder of one test's own, gone with it.
+/// A folder for one test, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -82,30 +82,30 @@ impl Drop for Folder {
     }
 }
 
-/// How a process of ours is started.
+/// The settings for starting a process of ours.
 #[derive(Clone, Default)]
 pub(crate) struct Start<'a> {
     /// The configuration file's text.
     pub(crate) config: &'a str,
-    /// Arguments behind the command and `--config FILE`.
+    /// Arguments after the command and `--config FILE`.
     pub(crate) args: &'a [&'a str],
-    /// Environment variables besides the few that it needs.
+    /// Environment variables in addition to the few that it needs.
     pub(crate) env: &'a [(&'a str, &'a str)],
-    /// Further files beside the configuration: name and text.
+    /// Further files next to the configuration: name and text.
     pub(crate) files: &'a [(&'a str, &'a str)],
-    /// True to listen where the configuration says, else at a free port of this machine.
+    /// True to listen at the configured address; otherwise, at a free port of this machine.
     pub(crate) own_listen: bool,
-    /// A program that executes the one behind its arguments, and these.
+    /// A program with its arguments that executes the command after them.
     pub(crate) under: &'a [&'a str],
 }
 
-/// How a process ended.
+/// The outcome of a process.
 pub(crate) struct Ended {
     /// The exit code, if no signal ended it.
     pub(crate) code: Option<i32>,
-    /// All that it wrote to stdout.
+    /// Everything that it wrote to stdout.
     pub(crate) out: String,
-    /// All that it wrote to stderr.
+    /// Everything that it wrote to stderr.
     pub(crate) err: String,
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct Started {
     folder: Folder,
 }
 
-/// What it logged says more about a failed test than the test can.
+/// Its log explains a failed test better than the test can.
 impl Drop for Started {
     #[expect(clippy::print_stderr, reason = "the test harness shows it with the failure")]
     fn drop(&mut self) {
@@ -127,11 +127,11 @@ impl Drop for Started {
     }
 }
 
-/// How long a list waits for servers where a test does not say so: as long as they need on a busy machine. Tests ask at once,
-/// and mean what is there in the end.
+/// The default time for which a list waits for servers: long enough for a busy machine. Tests list at once, and expect the
+/// final list.
 const LIST_WAIT: &str = "listWait: 8s";
 
-/// A configuration by which lists wait for servers.
+/// A configuration with which lists wait for servers.
 fn patient(config: &str) -> String {
     if config.contains("listWait") || !config.contains("mcpServers:") || config.starts_with('{') {
         return config.to_owned();
@@ -152,7 +152,7 @@ fn patient(config: &str) -> String {
 /// The program under test.
 const DRAGOMAN: &str = env!("CARGO_BIN_EXE_dragoman");
 
-/// Starts `dragoman COMMAND --config FILE ARGS` in a folder of its own, with all three pipes.
+/// Starts `dragoman COMMAND --config FILE ARGS` in a separate folder, with all three pipes.
 pub(crate) fn start(command: &str, start: &Start<'_>) -> Started {
     let folder = Folder::new();
     let file = folder.0.join("dragoman.yaml");
@@ -211,14 +211,14 @@ impl Gateway {
         let (scheme, rest) = url.split_once("://").expect("its form");
         let address = rest.strip_suffix("/mcp").expect("its form");
         let gateway = Self { process, out, http: Http::new(address.parse().expect("an address")) };
-        // Tests of TLS have clients of their own.
+        // Tests of TLS have separate clients.
         if scheme == "http" {
             assert_eq!(gateway.http.get("/health", &[]).await.status, 200);
         }
         gateway
     }
 
-    /// Waits until `/ready` says so.
+    /// Waits until `/ready` reports success.
     pub(crate) async fn ready(&self) {
         let look = async { while self.http.get("/ready", &[]).await.status != 200 {} };
         soon("ready", look).await;
@@ -229,35 +229,35 @@ impl Gateway {
         self.http
     }
 
-    /// Its process, which has to be kept, and a client.
+    /// Its process, which must be kept, and a client.
     pub(crate) fn parts(self) -> (Started, Http) {
         (self.process, self.http)
     }
 
-    /// Its process id.
+    /// Its process ID.
     pub(crate) fn pid(&self) -> u32 {
         self.process.child.id().expect("it has not been awaited")
     }
 
-    /// What it has logged.
+    /// Its log.
     pub(crate) fn log(&self) -> &Output {
         &self.process.err
     }
 
-    /// What it has printed.
+    /// Its output.
     pub(crate) fn printed(&self) -> &Output {
         &self.out
     }
 
-    /// The folder of its configuration, which is its own.
+    /// The folder of its configuration, which no other gateway uses.
     pub(crate) fn folder(&self) -> &std::path::Path {
         &self.process.folder.0
     }
 
-    /// Writes its configuration file anew.
+    /// Replaces its configuration file.
     pub(crate) fn write(&self, config: &str) {
         let folder = &self.process.folder.0;
-        // At once, as a reader must not see half of it.
+        // This replaces the file atomically, because a reader must not see half of it.
         let new = folder.join("dragoman.yaml.new");
         std::fs::write(&new, patient(config)).expect("a file in the own folder");
         std::fs::rename(new, folder.join("dragoman.yaml")).expect("a file in the own folder");
@@ -275,7 +275,7 @@ impl Gateway {
         Ended { code: status.code(), out: self.out.ended().await, err: self.process.err.ended().await }
     }
 
-    /// Stops it in good order.
+    /// Stops it with a regular shutdown.
     pub(crate) async fn stop(self) -> Ended {
         self.signal(Signal::TERM);
         self.ended().await

@@ -1,22 +1,23 @@
-//! What tests of the whole binary need: the running gateway, raw clients, upstreams good and bad.
+//! The common parts of tests of the whole binary: the running gateway, low-level clients, well-behaved and
+//! misbehaving upstreams.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `gateway` | the process `dragoman serve`: started, asked, stopped, killed when dropped |
+//! | `gateway` | the process `dragoman serve`: starting it, sending requests, stopping it; killed when dropped |
 //! | `stdio` | the process `dragoman stdio`, and its client |
 //! | `alone` | a gateway for one client of any version, and that client |
 //! | `upstreams` | servers behind the gateway, and the lines of configuration that name them |
-//! | `puppet` | an upstream over HTTP whose every answer a test decides |
-//! | `actor` | an upstream over HTTP that does as a test tells it, call by call |
-//! | `scene` | a gateway with a well-behaved server, and what a test puts beside it |
-//! | `process` | what the operating system knows of processes |
+//! | `puppet` | an upstream over HTTP for which a test decides every answer |
+//! | `actor` | an upstream over HTTP that a test controls call by call |
+//! | `scene` | a gateway with a well-behaved server, and the servers that a test adds |
+//! | `process` | the operating system's information about processes |
 //!
-//! The clients themselves are `testkit::client`, whose names are exported here, too.
+//! The clients themselves are in `testkit::client`, whose names are also exported here.
 //!
-//! It must not use the product's code, which it judges. Everything has a deadline, and nothing sleeps where an event
-//! can be awaited.
+//! It must not use the product's code, because it judges that code. Every wait has a deadline, and nothing sleeps if
+//! there is an event to await.
 
-// Each test program uses its own part of this.
+// Each test program uses only a part of this module.
 #![allow(dead_code, unused_imports)]
 
 mod actor;

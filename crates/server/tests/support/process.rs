@@ -1,4 +1,4 @@
-//! What Linux knows of processes.
+//! Linux's information about processes.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::DEADLINE;
 
-/// How often something is looked at that sends no event.
+/// The polling interval for conditions without events.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Waits until `done` says so. Only for what sends no event, as processes that are not our children.
+/// Waits until `done` returns true. Only for conditions without events, such as processes that are not our children.
 pub(crate) async fn until(what: &str, mut done: impl FnMut() -> bool) {
     let look = async {
         while !done() {
@@ -20,7 +20,7 @@ pub(crate) async fn until(what: &str, mut done: impl FnMut() -> bool) {
     assert!(tokio::time::timeout(DEADLINE, look).await.is_ok(), "{what}: not within {DEADLINE:?}");
 }
 
-/// Whether the process is there and not merely waiting to be reaped.
+/// Returns true if the process exists and is not just waiting to be reaped.
 pub(crate) fn is_running(pid: u32) -> bool {
     state(pid).is_some_and(|(state, _)| state != 'Z')
 }
@@ -28,14 +28,14 @@ pub(crate) fn is_running(pid: u32) -> bool {
 /// Sends a process a signal.
 pub(crate) fn kill(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(pid).expect("a small number")).expect("not 0");
-    // It may have gone by itself.
+    // It may have ended by itself.
     let _ = kill_process(pid, signal);
 }
 
 /// The state letter and the parent of a process.
 fn state(pid: u32) -> Option<(char, u32)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name, in brackets, may hold anything.
+    // The name, in brackets, may contain any characters.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
@@ -60,7 +60,7 @@ pub(crate) fn named(pid: u32, name: &str) -> Vec<u32> {
     family_of(pid).into_iter().filter(is).collect()
 }
 
-/// The servers that this process has started and that still run.
+/// The running servers that this process has started.
 pub(crate) fn children_of(pid: u32) -> Vec<u32> {
     let all = running();
     let mut found = children_among(&all, pid);
@@ -75,14 +75,14 @@ pub(crate) fn children_of(pid: u32) -> Vec<u32> {
     found
 }
 
-/// Those, and the ones that they have started.
+/// Those servers, and the processes that they have started.
 pub(crate) fn descendants_of(pid: u32) -> Vec<u32> {
     let mut found = family_of(pid);
     found.retain(|pid| !is_guard(*pid));
     found
 }
 
-/// All running processes that descend from this one, at one look.
+/// All running processes that descend from this one, from a single snapshot.
 pub(crate) fn family_of(pid: u32) -> Vec<u32> {
     let all = running();
     let mut found = children_among(&all, pid);
@@ -107,13 +107,13 @@ fn running() -> HashMap<u32, u32> {
         .collect()
 }
 
-/// The most memory that the process ever held, in bytes. The system counts in batches of pages, so that it may say a little less
-/// than a moment ago.
+/// The peak memory of the process, in bytes. The system counts in batches of pages, so the value may be slightly lower than a
+/// moment ago.
 pub(crate) fn peak_memory(pid: u32) -> u64 {
     status(pid, "VmHWM:")
 }
 
-/// The memory that the process holds now, in bytes.
+/// The current memory of the process, in bytes.
 pub(crate) fn memory_now(pid: u32) -> u64 {
     status(pid, "VmRSS:")
 }

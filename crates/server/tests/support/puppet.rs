@@ -1,4 +1,4 @@
-//! An upstream over HTTP whose every answer a test decides, and which remembers what it was sent.
+//! An upstream over HTTP for which a test decides every answer, and which records what it receives.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,17 +13,17 @@ use tokio::task::JoinHandle;
 use super::upstreams::quoted;
 use super::{LEGACY, soon};
 
-/// A request that the puppet was sent.
+/// A request that the puppet received.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) verb: String,
-    /// With its query.
+    /// The path with its query.
     pub(crate) path: String,
-    /// By lower-case name.
+    /// The headers by lower-case name.
     pub(crate) headers: HashMap<String, String>,
     /// The message; null if there was none.
     pub(crate) body: Value,
-    /// The body as it came.
+    /// The body as it arrived.
     pub(crate) text: String,
 }
 
@@ -39,7 +39,7 @@ impl Received {
     }
 }
 
-/// What the puppet says.
+/// An answer of the puppet.
 #[derive(Clone, Debug)]
 pub(crate) enum Said {
     /// A result, with these header lines.
@@ -50,9 +50,9 @@ pub(crate) enum Said {
     Raw(Vec<u8>),
     /// These bytes, and nothing more: the connection stays open.
     Hold(Vec<u8>),
-    /// An event stream of what comes, until the second value is true.
+    /// An event stream of the arriving bytes, until the second value is true.
     Stream(watch::Receiver<(Vec<u8>, bool)>),
-    /// What a proper upstream without tools says.
+    /// The answer of a correct upstream that only has the tool `ok`.
     Proper,
 }
 
@@ -66,7 +66,8 @@ pub(crate) struct Puppet {
 }
 
 impl Puppet {
-    /// Starts one. `script` gets the number of the request (from 0, among those of the same method) and the request.
+    /// Starts a puppet. `script` gets the number of the request (from 0, among those with the same method) and the
+    /// request.
     pub(crate) async fn start(script: impl Fn(usize, &Received) -> Said + Send + Sync + 'static) -> Self {
         let (_, open) = watch::channel(true);
         Self::start_gated(open, script).await
@@ -86,7 +87,7 @@ impl Puppet {
             while let Ok((stream, _)) = listener.accept().await {
                 let (script, received, mut open) = (script.clone(), own.clone(), open.clone());
                 connections.spawn(async move {
-                    // A gate whose keeper has gone stays as it is.
+                    // A gate whose sender was dropped stays as it is.
                     let _ = open.wait_for(|open| *open).await;
                     connection(stream, &*script, &received).await
                 });
@@ -100,29 +101,29 @@ impl Puppet {
         format!("{{ url: {} }}", quoted(&self.url()))
     }
 
-    /// Where it is.
+    /// Its URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
 
-    /// All that it was sent.
+    /// Everything that it received.
     pub(crate) fn received(&self) -> Vec<Received> {
         self.received.borrow().clone()
     }
 
-    /// How many requests of this method it was sent.
+    /// The number of received requests with this method.
     pub(crate) fn count(&self, method: &str) -> usize {
         self.received.borrow().iter().filter(|one| one.method() == method).count()
     }
 
-    /// Waits until it was sent such a request.
+    /// Waits until it has received a request that is `wanted`.
     pub(crate) async fn heard(&self, what: &str, wanted: impl Fn(&Received) -> bool) -> Received {
         let mut seen = self.received.subscribe();
         let all = soon(what, seen.wait_for(|all| all.iter().any(&wanted))).await.expect("the puppet lives");
         all.iter().find(|one| wanted(one)).expect("it was there").clone()
     }
 
-    /// Waits until it was sent so many requests of this method.
+    /// Waits until it has received this number of requests with this method.
     pub(crate) async fn was_sent(&self, method: &str, times: usize) {
         let mut seen = self.received.subscribe();
         let wait = seen.wait_for(|all| all.iter().filter(|one| one.method() == method).count() >= times);
@@ -158,7 +159,7 @@ async fn connection(
             }
             Said::Hold(bytes) => {
                 stream.write_all(&bytes).await.ok()?;
-                // Until the other side goes.
+                // Until the other side disconnects.
                 let _ = stream.read_to_end(&mut Vec::new()).await;
                 return None;
             }
@@ -174,7 +175,7 @@ async fn connection(
     }
 }
 
-/// Writes an event stream as it comes; the other side may go before its end.
+/// Writes an event stream as it arrives; the other side may disconnect before its end.
 async fn tell(mut stream: BufReader<TcpStream>, mut text: watch::Receiver<(Vec<u8>, bool)>) -> Option<()> {
     let head = "HTTP/1.1 200 Told\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
     stream.write_all(head.as_bytes()).await.ok()?;
@@ -204,7 +205,7 @@ fn response(status: u16, media: &str, headers: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// What an upstream of the handshake era says that has nothing to tell but one tool, `ok`.
+/// The answer of an upstream of the handshake era whose only offer is one tool, `ok`.
 fn proper(request: &Received) -> Said {
     let none = String::new();
     let result = match request.method() {

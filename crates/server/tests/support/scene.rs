@@ -1,4 +1,4 @@
-//! A gateway in front of a well-behaved upstream, and of whatever a test puts beside it.
+//! A gateway in front of a well-behaved upstream, and of any servers that a test adds.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::gateway::{Gateway, Start};
 use super::upstreams::{fixture, quoted};
 use super::{Http, Legacy, Modern, error_message, request, soon, text};
 
-/// The gateway, the server `good` behind it, and a client that had its session before anything happened.
+/// The gateway, the server `good` behind it, and a client that opened its session before anything happened.
 pub(crate) struct Scene {
     pub(crate) gateway: Gateway,
     pub(crate) good: Running,
@@ -18,7 +18,8 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// `servers` are further entries of `mcpServers`, one a line; `rest` is the rest of the configuration.
+    /// Starts a scene. `servers` are further entries of `mcpServers`, one per line; `rest` is the rest of the
+    /// configuration.
     pub(crate) async fn new(servers: &[(&str, &str)], rest: &str) -> Self {
         Self::start_with(servers, rest, &Start::default()).await
     }
@@ -51,7 +52,7 @@ impl Scene {
         self.gateway.http()
     }
 
-    /// The client that had its session before anything happened.
+    /// The client that opened its session before anything happened.
     pub(crate) fn witness(&self) -> &Legacy {
         &self.witness
     }
@@ -70,7 +71,7 @@ impl Scene {
     }
 }
 
-/// A call that is certainly under way; its answer is the only one that is still to come.
+/// A call that is certainly in progress; its answer is the only outstanding one.
 pub(crate) async fn under_way(session: &Arc<Legacy>, tool: &str, arguments: &Value) -> JoinSet<Value> {
     let call = request("one", "tools/call", &json!({"name": tool, "arguments": arguments})).to_string();
     let mut calls = JoinSet::new();
@@ -78,7 +79,7 @@ pub(crate) async fn under_way(session: &Arc<Legacy>, tool: &str, arguments: &Val
         let (session, call) = (session.clone(), call.clone());
         calls.spawn(async move { session.post(&[], &call).await.response().await });
     }
-    // Of two with the same id one is refused at once: then the other one has begun.
+    // Of two calls with the same ID, one is refused at once: then the other one has begun.
     let refusal = soon("a refusal", calls.join_next()).await.expect("two calls").expect("no panic");
     assert!(error_message(&refusal).contains("id is open"), "{refusal}");
     calls

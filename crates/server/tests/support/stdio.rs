@@ -8,7 +8,7 @@ use testkit::client::Lines;
 use super::gateway::{Ended, Output, Start, Started, start};
 use super::{LEGACY, soon};
 
-/// The process, killed when dropped, and its client, whose methods it has.
+/// The process, killed when dropped, and its client, whose methods it exposes.
 pub(crate) struct Stdio {
     process: Started,
     client: Lines,
@@ -42,35 +42,35 @@ impl Stdio {
         Self { process, client }
     }
 
-    /// Starts it and shakes hands in the newest version that has a handshake.
+    /// Starts it and performs the handshake of the newest version that has one.
     pub(crate) async fn open(config: &str) -> Self {
         let mut client = Self::start(config);
         client.initialize(LEGACY, &json!({})).await;
         client
     }
 
-    /// Its process, which has to be kept, and its client.
+    /// Its process, which must be kept, and its client.
     pub(crate) fn parts(self) -> (Started, Lines) {
         (self.process, self.client)
     }
 
-    /// Its process id.
+    /// Its process ID.
     pub(crate) fn pid(&self) -> u32 {
         self.process.child.id().expect("it has not been awaited")
     }
 
-    /// What it has logged.
+    /// Its log.
     pub(crate) fn log(&self) -> &Output {
         &self.process.err
     }
 
-    /// Waits for an end that comes by itself; nothing more is read.
+    /// Waits until it ends by itself; nothing more is read.
     pub(crate) async fn ended(mut self) -> Ended {
         let status = soon("its end", self.process.child.wait()).await.expect("a child can be awaited");
         Ended { code: status.code(), out: String::new(), err: self.process.err.ended().await }
     }
 
-    /// Closes stdin and waits for the end; `out` is what came after the last message that was read.
+    /// Closes stdin and waits for the end; `out` is the output after the last message that was read.
     pub(crate) async fn close(mut self) -> Ended {
         self.close_input();
         let mut out = String::new();

@@ -9,33 +9,33 @@ use tokio::process::{Child, Command};
 
 use super::soon;
 
-/// A value as YAML (and JSON) takes it.
+/// A value in the syntax of YAML (and JSON).
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A well-behaved upstream over HTTP in this process, which lives as long as what is returned.
+/// A well-behaved upstream over HTTP in this process, which runs as long as the returned value exists.
 pub(crate) async fn fixture(eras: Eras) -> Running {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let (_, running) = serve_http(any, Options { eras, ..Options::default() }).await.expect("a free port");
     running
 }
 
-/// The configuration of the odd upstream as a child process, with these arguments besides `--stdio`.
+/// The configuration of the odd upstream as a child process, with these arguments in addition to `--stdio`.
 pub(crate) fn odd_stdio(args: &[&str]) -> String {
     let program = quoted(testkit::odd::program().to_str().expect("a path in UTF-8"));
     let args: Vec<String> = std::iter::once(&"--stdio").chain(args).map(|arg| quoted(arg)).collect();
     format!("{{ command: {program}, args: [{}] }}", args.join(", "))
 }
 
-/// The odd upstream over HTTP, in a process of its own; killed when dropped.
+/// The odd upstream over HTTP, in a separate process; killed when dropped.
 pub(crate) struct OddHttp {
     child: Child,
     url: String,
 }
 
 impl OddHttp {
-    /// Starts it with these arguments besides `--http`.
+    /// Starts it with these arguments in addition to `--http`.
     pub(crate) async fn start(args: &[&str]) -> Self {
         Self::start_at("127.0.0.1:0", args).await
     }
@@ -58,12 +58,12 @@ impl OddHttp {
         format!("{{ url: {} }}", quoted(&self.url))
     }
 
-    /// Ends it and waits for that.
+    /// Stops it and waits for its end.
     pub(crate) async fn stop(mut self) {
         soon("its end", self.child.kill()).await.expect("a child of ours");
     }
 
-    /// Where it is.
+    /// Its URL.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }

@@ -1,4 +1,4 @@
-//! Tasks that nobody comes back for: they are given up, and what was kept for them goes.
+//! Tasks that no client returns to: they are cancelled, and their state is removed.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -6,7 +6,7 @@ use testkit::fixture::{Options, Record, serve_http};
 
 use super::*;
 
-/// A gateway that keeps nothing for long, in front of one server whose messages are recorded.
+/// A gateway that keeps state only briefly, in front of one server whose messages are recorded.
 async fn forgetful(eras: Eras) -> (Gateway, Running, Record) {
     let record = Record::in_memory();
     let options = Options { eras, record: Some(record.clone()), ..Options::default() };
@@ -19,7 +19,7 @@ async fn forgetful(eras: Eras) -> (Gateway, Running, Record) {
     (Gateway::start(&config).await, running, record)
 }
 
-/// Waits until the server has got a message with these words.
+/// Waits until the server has received a message that contains this text.
 async fn has_come(record: &Record, words: &str) {
     let came =
         || record.lines().iter().any(|line| line.starts_with(r#"{"dir":"in""#) && line.contains(words));
@@ -31,7 +31,7 @@ async fn has_come(record: &Record, words: &str) {
     .await;
 }
 
-/// Asks until the answer is an error; its code.
+/// Asks until the answer is an error; returns its code.
 async fn refused(ask: impl AsyncFn() -> Value) -> i64 {
     soon("a refusal", async {
         loop {
@@ -56,7 +56,7 @@ async fn a_task_that_asks_nobody_is_cancelled() {
     has_come(&record, "tasks/cancel").await;
     let answer = about(&client, "tasks/get", &id, json!({})).await;
     assert_eq!(support::error_code(&answer), -32602, "{answer}");
-    // The link is free again, and so is the room.
+    // The link is free again, and so is the capacity.
     let next = client.call("a__slow_compute", &json!({"seconds": 0.05})).await;
     let id = next["result"]["taskId"].as_str().expect("a task");
     assert_eq!(until(&client, id, has_ended).await["status"], "completed");

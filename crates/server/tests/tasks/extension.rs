@@ -1,4 +1,4 @@
-//! Clients and servers that both know the extension; two servers in one profile.
+//! Clients and servers that both support the extension; two servers in one profile.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Calls that become tasks, through the gateway: in one way on both sides, and in two.
+//! Calls that become tasks, through the gateway: with the same kind of tasks on both sides, and with
+//! different ones.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -16,19 +17,19 @@ use testkit::fixture::{Eras, Running};
 
 use support::{Gateway, Headers, MODERN, Modern, meta, quoted, request, soon};
 
-/// The capabilities of a client that knows the extension and can be asked.
+/// The capabilities of a client that supports the extension and questions.
 fn capable() -> Value {
     json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}})
 }
 
-/// How a server is reached.
+/// The transport to a server.
 #[derive(Clone, Copy)]
 enum Over {
     Http,
     Stdio,
 }
 
-/// A gateway in front of fixtures of these kinds over HTTP, which are called `a`, `b` and so on.
+/// A gateway in front of fixtures of these kinds over HTTP, which are named `a`, `b` and so on.
 async fn gateway(eras: &[Eras]) -> (Gateway, Vec<Running>) {
     gateway_over(Over::Http, eras).await
 }
@@ -61,7 +62,7 @@ fn modern(gateway: &Gateway, capabilities: Value) -> Modern {
     Modern { capabilities, ..Modern::new(gateway.http()) }
 }
 
-/// Asks about a task, with the header that repeats its id.
+/// Polls a task, with the header that mirrors its ID.
 async fn about(client: &Modern, method: &str, id: &str, more: Value) -> Value {
     let mut params = more;
     params["taskId"] = json!(id);
@@ -71,7 +72,7 @@ async fn about(client: &Modern, method: &str, id: &str, more: Value) -> Value {
     client.http.post(&client.path, headers, &body).await.response().await
 }
 
-/// Looks at a task until `done` holds.
+/// Polls a task until `done` holds.
 async fn until(client: &Modern, id: &str, done: impl Fn(&Value) -> bool) -> Value {
     soon("the task", async {
         loop {
@@ -80,7 +81,7 @@ async fn until(client: &Modern, id: &str, done: impl Fn(&Value) -> bool) -> Valu
             if done(&answer["result"]) {
                 return answer["result"].clone();
             }
-            // A server tells how often it may be asked; there is no event to wait for.
+            // A server sets the polling interval; there is no event to wait for.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     })

@@ -1,10 +1,10 @@
-//! Clients with sessions, which ask for a task with their call, and read its outcome under `tasks/result`.
+//! Clients with sessions, which request a task with their call, and read its outcome with `tasks/result`.
 
 use support::{Legacy, Reply};
 
 use super::*;
 
-/// A session of a client that can be asked.
+/// A session of a client that supports questions.
 async fn session(gateway: &Gateway) -> Legacy {
     Legacy::open_at(gateway.http(), "/mcp", support::LEGACY, &json!({"elicitation": {}})).await
 }
@@ -44,7 +44,7 @@ async fn consent(client: &Legacy, stream: &mut Reply, id: &str) {
     assert_eq!(client.post(&[], &body).await.status, 202);
 }
 
-/// What a client with a session can do with tasks, whatever its servers speak.
+/// Everything that a client with a session can do with tasks, whatever the versions of its servers.
 async fn whole_life(client: &Legacy, server: &str) {
     let tool = |name: &str| format!("{server}__{name}");
     let quick = begun(client, &tool("slow_compute"), json!({"seconds": 0.05})).await;
@@ -153,7 +153,7 @@ async fn a_result_that_is_there_at_once_is_a_task_that_has_ended() {
         assert_eq!((support::text(&outcome), related(&outcome["result"])), ("Hello, Ada!", &json!(done)));
     }
     assert_eq!(support::error_code(&asked(&client, "tasks/cancel", &done).await), -32602);
-    // Without a wish for a task the call is one as ever.
+    // Without a request for a task, the call is an ordinary one.
     assert_eq!(support::text(&client.call("a__greet", &json!({"name": "Bob"})).await), "Hello, Bob!");
 }
 
@@ -167,7 +167,7 @@ async fn questions_of_a_task_come_one_by_one_and_before_it() {
     consent(&client, &mut stream, &both).await;
     assert!(support::text(&stream.response().await).starts_with("Ada; action=accept"));
 
-    // The server asks first, and makes a task of the call only then.
+    // The server asks first, and only then makes the call a task.
     let params = json!({"name": "a__test_tool_with_task", "arguments": {}, "task": {}});
     let mut stream = client.begin("tools/call", &params).await;
     let question = stream.message().await.expect("a question");
@@ -192,7 +192,7 @@ async fn a_tool_without_tasks_is_not_called_as_one() {
 #[tokio::test]
 async fn a_task_is_its_own_sessions_and_no_others() {
     let (gateway, running) = gateway(&[Eras::Legacy]).await;
-    // Neither can be asked, so they share a session at the server.
+    // Neither client supports questions, so they share a session at the server.
     let (one, other) = (Legacy::open(gateway.http()).await, Legacy::open(gateway.http()).await);
     let id = begun(&one, "a__slow_compute", json!({"seconds": 60})).await;
     for method in ["tasks/get", "tasks/result", "tasks/cancel"] {

@@ -1,4 +1,4 @@
-//! Clients without sessions at servers whose tasks are those of a session.
+//! Clients without sessions, with servers whose tasks belong to a session.
 
 use super::*;
 

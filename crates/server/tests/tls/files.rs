@@ -1,4 +1,4 @@
-//! The files of `tls`: which ones are refused and noted, and what happens when they change.
+//! The files of `tls`: refusals of and notes about files, and changes of files.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -26,7 +26,7 @@ async fn new_files_count_and_bad_ones_do_not() {
     let bridge = Bridge::open(gateway.http().address, old.clone()).await;
     let session = Legacy::open(bridge.http()).await;
     let open = session.listen().await;
-    // A key that is not the certificate's.
+    // A key that does not belong to the certificate.
     let (cert, key) = second.server(&["localhost"]);
     put(&gateway, "cert.pem", &cert);
     gateway.log().has(KEPT).await;
@@ -35,7 +35,7 @@ async fn new_files_count_and_bad_ones_do_not() {
     put(&gateway, "key.pem", &key);
     gateway.log().has(READ).await;
     assert!(is_served(&gateway, &new).await && !is_served(&gateway, &old).await);
-    // What was open goes on.
+    // Open connections continue.
     assert!(open.is_stream());
     drop(bridge);
     let bridge = Bridge::open(gateway.http().address, new.clone()).await;
@@ -43,13 +43,13 @@ async fn new_files_count_and_bad_ones_do_not() {
     let body =
         request(9, "tools/call", &json!({"name": "demo__echo", "arguments": {"text": "x"}})).to_string();
     assert_eq!(bridge.http().post("/mcp", &headers, &body).await.status, 200);
-    // No file at all, then half of one.
+    // First no file at all, then half a file.
     std::fs::remove_file(gateway.folder().join("cert.pem")).expect("it is there");
     gateway.log().has_times(KEPT, 2).await;
     put(&gateway, "cert.pem", &cert[..cert.len() / 2]);
     gateway.log().has_times(KEPT, 3).await;
     assert!(is_served(&gateway, &new).await);
-    // Each is reported once, though it is looked at each second.
+    // Each fault is reported once, although the files are checked every second.
     tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
     assert_eq!(gateway.log().text().matches(KEPT).count(), 3, "{}", gateway.log().text());
     put(&gateway, "cert.pem", &cert);
@@ -78,7 +78,7 @@ async fn authorities_of_clients_are_exchanged_too() {
     assert!(!is_served(&gateway, &one).await && is_served(&gateway, &two).await);
 }
 
-/// What `tls` names counts from a restart on; what is in the files counts at once.
+/// Changes of the paths in `tls` apply after a restart; changes in the files apply at once.
 #[tokio::test]
 async fn other_files_count_from_a_restart_on() {
     let authority = Authority::new();
@@ -116,7 +116,7 @@ async fn check_notes_what_is_wrong_with_the_files() {
         let config = "tls: { cert: cert.pem, key: key.pem, clientCa: clients.pem }\nlisten: 0.0.0.0:0\nauth: { keys: true }\n\
                       mcpServers: { a: { native: demo } }\n";
         let files = [("cert.pem", cert.as_str()), ("key.pem", key), ("clients.pem", client_ca)];
-        // The folder of the process is that of the configuration; their modes are those of the test's umask.
+        // The configuration's folder is also the process's; the files have the modes of the test's umask.
         let with = Start { config, files: &files, ..Start::default() };
         let ended = run_to_end("check", &with).await;
         assert_eq!(ended.code, Some(0), "{says}: {}", ended.err);
@@ -127,7 +127,7 @@ async fn check_notes_what_is_wrong_with_the_files() {
             !says.is_empty(),
             "{says}: {err}"
         );
-        // An address that others reach is no longer in the clear.
+        // There is no longer a note about an address without TLS that others can reach.
         assert!(!err.contains("unencrypted"), "{err}");
         let has_bad_time = says.contains("expired") || says.contains("not valid before");
         if !says.is_empty() && !has_bad_time {
@@ -174,7 +174,7 @@ async fn check_notes_who_can_read_the_key_and_what_is_missing() {
     let err = run_to_end("check", &with).await.err;
     assert!(err.contains("tls.key") && err.contains("cannot read it (No such file"), "{err}");
     std::fs::remove_dir_all(folder).expect("its own");
-    // Without TLS an address that others reach is noted, unless a proxy has it.
+    // Without TLS, an address that others can reach leads to a note, unless a proxy is in front of it.
     let open = "listen: 0.0.0.0:0\nauth: { keys: true }\nmcpServers: { a: { native: demo } }\n";
     for (more, is_noted) in [("", true), ("publicUrl: https://mcp.example.com\n", false)] {
         let config = format!("{open}{more}");

@@ -1,4 +1,4 @@
-//! Clients through TLS: both versions of HTTP, files that change, certificates of clients, and what is no TLS at all.
+//! Clients over TLS: both versions of HTTP, files that change, client certificates, and connections without TLS.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -56,7 +56,7 @@ async fn a_session_and_its_calls_over_http_2() {
     assert_eq!(text(&answer), "new");
 }
 
-/// The lines for clients have a name that the certificate has: they would refuse the address.
+/// The lines for clients contain a name from the certificate, because clients would refuse the address.
 #[tokio::test]
 async fn the_first_screen_has_a_name_of_the_certificate() {
     let authority = Authority::new();
@@ -72,7 +72,7 @@ async fn the_first_screen_has_a_name_of_the_certificate() {
     assert!(!screen.contains("http://"), "{screen}");
 }
 
-/// The commands of the terminal reach a gateway whose authority the system knows.
+/// The terminal's commands reach a gateway whose authority the system trusts.
 #[tokio::test]
 async fn the_terminal_reaches_it() {
     let authority = Authority::new();
@@ -88,12 +88,12 @@ async fn the_terminal_reaches_it() {
     assert!(ended.code != Some(0) && ended.err.contains("certificate"), "{}{}", ended.out, ended.err);
 }
 
-/// What is served once over a new connection.
+/// Returns true if a request over a new connection is served.
 async fn is_served(gateway: &Gateway, client: &Client) -> bool {
     get(gateway, client, "/health").await.is_some_and(|answer| answer.starts_with("HTTP/1.1 200"))
 }
 
-/// `dragoman serve` as people start it, and what it prints.
+/// `dragoman serve` as users start it, and its output.
 fn gateway_process(with: &Start<'_>) -> rig::Printed {
     rig::Printed::start(with)
 }

@@ -1,4 +1,4 @@
-//! Authorities and clients of TLS, written on the libraries alone, and gateways with their certificates.
+//! Authorities and clients of TLS, based only on the libraries, and gateways with their certificates.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@ impl Authority {
         self.0.pem()
     }
 
-    /// A certificate for these names and its key, as files have them.
+    /// A certificate for these names and its key, in the format of files.
     pub(crate) fn server(&self, names: &[&str]) -> (String, String) {
         self.signed(names, |_| {})
     }
@@ -56,7 +56,7 @@ pub(crate) async fn gateway(authority: &Authority, more: &str) -> Gateway {
     gateway_with(&cert, &key, &[], "", more).await
 }
 
-/// A gateway with these files, and what else `tls` says.
+/// A gateway with these files, and with other settings of `tls`.
 pub(crate) async fn gateway_with(
     cert: &str,
     key: &str,
@@ -81,7 +81,7 @@ impl Client {
         Self::new(authority, None)
     }
 
-    /// With a certificate of its own and the key.
+    /// A client with a certificate and its key.
     pub(crate) fn showing(authority: &Authority, (cert, key): &(String, String)) -> Self {
         let cert = CertificateDer::from_pem_slice(cert.as_bytes()).expect("a certificate");
         let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).expect("a key");
@@ -108,7 +108,7 @@ impl Client {
         Self(config)
     }
 
-    /// A connection on which the handshake is done; a certificate of the client may still be refused.
+    /// A connection with a completed handshake; the server may still refuse the client's certificate.
     pub(crate) async fn connect(&self, address: SocketAddr) -> std::io::Result<TlsStream<TcpStream>> {
         let stream = TcpStream::connect(address).await?;
         let name = ServerName::try_from("localhost").expect("a name");
@@ -123,7 +123,7 @@ impl Client {
     }
 }
 
-/// The answer to a GET over a new connection, up to its end; `None` where TLS failed.
+/// The whole answer to a GET over a new connection; `None` if TLS failed.
 pub(crate) async fn get(gateway: &Gateway, client: &Client, path: &str) -> Option<String> {
     let mut stream = client.connect(gateway.http().address).await.ok()?;
     let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -133,7 +133,7 @@ pub(crate) async fn get(gateway: &Gateway, client: &Client, path: &str) -> Optio
     Some(answer)
 }
 
-/// A port without TLS before the gateway's, for clients that speak none.
+/// A port without TLS in front of the gateway's port, for clients without TLS.
 pub(crate) struct Bridge {
     address: SocketAddr,
     protocol: Arc<Mutex<Option<String>>>,
@@ -172,13 +172,13 @@ impl Bridge {
         Http::new(self.address)
     }
 
-    /// What the last connection agreed on.
+    /// The protocol that the last connection negotiated.
     pub(crate) fn protocol(&self) -> Option<String> {
         self.protocol.lock().expect("no panic").clone()
     }
 }
 
-/// `dragoman serve` as people start it.
+/// `dragoman serve` as users start it.
 pub(crate) struct Printed {
     out: Output,
     _process: crate::support::Started,

@@ -1,4 +1,5 @@
-//! Those who are not let in: without the right certificate, without TLS, without an end of their handshake, one too many.
+//! Clients that get no access: without a valid certificate, without TLS, with an unfinished handshake, or beyond the
+//! limit.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::support::*;
 async fn answer_to(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
     stream.write_all(bytes).await.expect("room to write");
     let mut answer = Vec::new();
-    // A connection that is reset has ended too.
+    // A reset connection has also ended.
     let _ = soon("the end of the connection", stream.read_to_end(&mut answer)).await;
     answer
 }
@@ -28,14 +29,14 @@ async fn clients_must_show_a_certificate_of_the_right_authority() {
     assert!(is_served(&gateway, &Client::showing(&authority, &clients.server(&["someone"]))).await);
     assert!(!is_served(&gateway, &Client::trusting(&authority)).await);
     assert!(!is_served(&gateway, &Client::showing(&authority, &others.server(&["someone"]))).await);
-    // The server's own certificate is none of a client, and an old one is none any more.
+    // The server's own certificate is not a client certificate, and an old client certificate is no longer valid.
     assert!(!is_served(&gateway, &Client::showing(&authority, &(cert, key))).await);
     let old = clients.signed(&["someone"], |params| params.not_after = rcgen::date_time_ymd(2021, 2, 3));
     assert!(!is_served(&gateway, &Client::showing(&authority, &old)).await);
     assert!(is_served(&gateway, &Client::showing(&authority, &clients.server(&["other"]))).await);
 }
 
-/// A certificate lets a client connect; who calls is still asked.
+/// A certificate lets a client connect; its caller still has to authenticate.
 #[tokio::test]
 async fn a_certificate_of_a_client_is_no_credential() {
     let (authority, clients) = (Authority::new(), Authority::new());
@@ -69,7 +70,7 @@ async fn plain_http_is_told_to_come_by_tls() {
         let mut stream = gateway.http().connect().await;
         assert_eq!(answer_to(&mut stream, bytes).await, b"", "{bytes:?}");
     }
-    // Something that begins like TLS gets an alert, or nothing: no HTTP.
+    // Bytes that begin like TLS get an alert or no answer, but never an HTTP response.
     let mut stream = gateway.http().connect().await;
     let answer = answer_to(&mut stream, b"\x16\x03\x01\x00\x04GET / HTTP/1.1\r\n\r\n").await;
     assert!(answer.first().is_none_or(|first| *first == 21), "{answer:?}");
@@ -82,7 +83,7 @@ async fn handshakes_that_do_not_end_are_cut_off() {
     let gateway = gateway(&authority, "limits: { headerReadTimeout: 400ms }\n").await;
     for begun in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01"] {
         let mut streams = Vec::new();
-        // More than there may be at once.
+        // More connections than the limit allows.
         for _ in 0..300 {
             let mut stream = gateway.http().connect().await;
             stream.write_all(begun).await.expect("room to write");

@@ -5,26 +5,26 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// One call. Texts are stored as they are: the caller keeps them short and free of secrets.
+/// One call. Texts are stored unchanged, so the caller keeps them short and free of secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
     /// The time of its arrival, in milliseconds since 1970.
     pub at_ms: u64,
     /// The principal that made the call.
     pub principal: Arc<str>,
-    /// The profile that it was made to.
+    /// The profile to which the call was addressed.
     pub profile: Arc<str>,
-    /// The server that it was forwarded to, if any.
+    /// The server to which the call was forwarded, if any.
     pub upstream: Option<Arc<str>>,
     /// The called name, as the client sees it.
     pub tool: Option<Arc<str>>,
     /// The method.
     pub method: Cow<'static, str>,
-    /// The outcome.
+    /// The outcome of the call.
     pub outcome: CallOutcome,
     /// The error code, if it failed with one.
     pub code: Option<i64>,
-    /// The time from its arrival to its answer, in microseconds.
+    /// The time from the call's arrival to its answer, in microseconds.
     pub duration_us: u64,
     /// The request's size in bytes.
     pub request_bytes: u64,
@@ -57,7 +57,7 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
-    /// The name under which it is stored and queried.
+    /// The name under which the outcome is stored and queried.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",

@@ -29,7 +29,7 @@ const FIRST: &str = "
     CREATE INDEX calls_by_time ON calls (at_ms);
 ";
 
-/// Entries are stored in the order of recording, which is nearly the order of their times; an index by time added a
+/// Entries are stored in the order of recording, which is nearly the order of their times. An index by time added a
 /// third to the cost of each call's row.
 const NO_ORDER_BY_TIME: &str = "DROP INDEX calls_by_time;";
 
@@ -59,13 +59,14 @@ pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
                        request_bytes, response_bytes, tries, waited_us, arguments";
 
-/// Without a journal for each statement: a failed statement ends its transaction, which rolls all of it back.
+/// There is no journal for each statement: a failed statement ends its transaction, which is rolled back as a
+/// whole.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
 /// The number of columns of an entry.
 const WIDTH: usize = 16;
 
-/// The number of columns with texts that many entries share; they follow the first column.
+/// The number of columns with texts that many entries share; they come after the first column.
 const TEXTS: usize = 8;
 
 /// The number of entries in one statement, because starting and ending a statement costs more than an entry.
@@ -100,7 +101,7 @@ impl Log {
         Ok(Database::open_existing(path, &PURPOSE)?.map(Self))
     }
 
-    /// Begins a new file if somebody has moved or deleted this one. Returns true if so.
+    /// Creates a new file if this one was moved or deleted, and then returns true.
     ///
     /// # Errors
     /// As [`Log::open`]; nothing can be appended until it works.
@@ -162,17 +163,18 @@ impl Log {
     }
 
     /// Deletes entries from before `before_ms`, if given (this reads all entries), then the oldest entries until the
-    /// rest takes at most `most` bytes. Returns freed space to the disk. Returns the number of deleted entries.
+    /// rest takes at most `most` bytes. The freed space is returned to the file system. Returns the number of
+    /// deleted entries.
     ///
     /// # Errors
     /// Any fault of the file. Entries that were deleted until then stay deleted.
     pub fn prune(&mut self, before_ms: Option<u64>, most: u64) -> Result<u64, Error> {
         let mut deleted = 0;
-        // Asked for without a turn to write: to find that none is left takes a look at all entries.
+        // Checked without the write lock, because the check may read all entries.
         if let Some(before_ms) = before_ms {
             while self.has_older(before_ms)? {
                 let gone = self.delete("at_ms < ?1", before_ms)?;
-                // What is there and does not go would else be tried for ever.
+                // Without this check, entries that cannot be deleted would be tried forever.
                 if gone == 0 {
                     break;
                 }
@@ -187,7 +189,7 @@ impl Log {
             deleted += gone;
         }
         if deleted > 0 {
-            // Each step gives back one page.
+            // Each step returns one page.
             self.0.read(|file| {
                 let mut vacuum = file.prepare("PRAGMA incremental_vacuum")?;
                 let mut steps = vacuum.query([])?;
@@ -225,7 +227,7 @@ fn insert(rows: usize) -> String {
     format!("{APPEND} ({COLUMNS}) VALUES {}", vec![row; rows].join(", "))
 }
 
-/// Appends as many entries as the statement is for.
+/// Appends as many entries as the statement takes.
 fn run(statement: &mut Statement<'_>, entries: &[AuditEntry]) -> rusqlite::Result<()> {
     // Parameters count from 1.
     let mut parameter = 1;
@@ -238,7 +240,7 @@ fn run(statement: &mut Statement<'_>, entries: &[AuditEntry]) -> rusqlite::Resul
     statement.raw_execute().map(drop)
 }
 
-/// Binds values from a parameter on; returns the number of the next parameter.
+/// Binds values, starting at a parameter; returns the number of the next parameter.
 fn bind(
     statement: &mut Statement<'_>,
     first: usize,
@@ -252,7 +254,7 @@ fn bind(
     Ok(parameter)
 }
 
-/// The values that each entry has for itself: the time, which precedes the texts, and the columns behind them.
+/// The values that differ between entries: the time, which precedes the texts, and the columns behind them.
 fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]> {
     Ok([
         kept(entry.at_ms).into(),
@@ -266,7 +268,7 @@ fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]>
     ])
 }
 
-/// The texts of an entry, which it shares with other calls of the same caller to the same tool.
+/// The texts of an entry, which it shares with other calls that the same caller makes to the same tool.
 fn texts(entry: &AuditEntry) -> [Option<&str>; TEXTS] {
     [
         Some(&*entry.principal),

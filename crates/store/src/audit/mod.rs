@@ -1,4 +1,4 @@
-//! The audit log of calls: one row per call in a file of its own, appended in batches, never changed, pruned by age and size.
+//! The audit log of calls: one row per call in a separate file, appended in batches, never changed, pruned by age and size.
 //!
 //! | file | is for |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `query` | queries |
 //! | `log` | the file |
 //!
-//! It must not know what a column means beyond its name.
+//! It must not know more about a column than its name.
 
 mod entry;
 mod log;

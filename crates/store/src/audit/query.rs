@@ -25,7 +25,8 @@ pub struct Query {
     pub tool: Option<String>,
     /// Only calls with this outcome.
     pub outcome: Option<CallOutcome>,
-    /// Only entries recorded after the one with this number, oldest first. Without it, the newest come first.
+    /// Only entries recorded after the one with this number, oldest first. Without it, the newest entries
+    /// come first.
     pub after: Option<i64>,
     /// The maximum number of entries; capped at [`MAX_LIMIT`].
     pub limit: u32,

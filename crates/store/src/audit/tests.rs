@@ -66,7 +66,7 @@ fn batches_of_any_length_are_whole_and_in_order() {
     let folder = Folder::new();
     let mut log = log(&folder);
     let mut wanted = Vec::new();
-    // Calls of one caller, calls of several, and both in turns.
+    // Calls of one caller, of several callers, and both in turns.
     for (length, callers) in [(1, 1), (63, 1), (64, 1), (65, 2), (200, 1), (200, 3), (64, 64), (300, 130)] {
         let first = wanted.len() as u64;
         let of = |number: u64| {
@@ -145,7 +145,7 @@ fn the_newest_come_first_and_followers_go_on_from_where_they_are() {
     other.append(&[entry(4), entry(5)]).unwrap();
     let more = Query { after: Some(last), ..ten() };
     assert_eq!(tools(&one, &more), ["files__read_4", "files__read_5"]);
-    // Numbers go on when all is gone.
+    // Numbering continues after all entries are deleted.
     one.prune(Some(u64::MAX), u64::MAX).unwrap();
     assert_eq!(one.newest().unwrap(), 0);
     other.append(&[entry(6)]).unwrap();
@@ -261,7 +261,7 @@ fn a_file_that_is_moved_or_deleted_is_begun_anew() {
     log.append(&[entry(1)]).unwrap();
     assert!(!log.replace_if_gone().unwrap());
     let (path, old) = (folder.path().join("audit.db"), folder.path().join("old.db"));
-    // With what is not in the file yet.
+    // Some entries are not yet in the file itself.
     std::fs::rename(&path, &old).unwrap();
     std::fs::rename(folder.path().join("audit.db-wal"), folder.path().join("old.db-wal")).unwrap();
     assert!(log.replace_if_gone().unwrap() && !log.replace_if_gone().unwrap());

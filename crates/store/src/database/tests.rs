@@ -3,7 +3,7 @@ use std::sync::{Arc, Barrier};
 
 use super::*;
 
-/// A folder of one test's own, gone with it.
+/// A folder for one test, deleted at its end.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -19,7 +19,7 @@ impl Folder {
         &self.0
     }
 
-    /// All files in it, with their content.
+    /// All files in the folder, with their contents.
     pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let files = fs::read_dir(&self.0).unwrap().map(|entry| {
             let path = entry.unwrap().path();
@@ -69,7 +69,7 @@ fn opening_a_file_that_is_up_to_date_writes_nothing() {
     drop(Database::open(&path, &OLD).unwrap());
     let before = fs::read(&path).unwrap();
     let mut writer = Database::open(&path, &OLD).unwrap();
-    // Whoever writes has the only turn: another that wanted to would wait for it in vain.
+    // The writer holds the only write lock, so another writer would wait for it in vain.
     writer
         .write(|file| {
             file.execute("INSERT INTO notes VALUES ('more')", [])?;
@@ -178,13 +178,13 @@ fn places_that_cannot_be_used_are_named() {
     let refused = Database::open(&folder.path().join("file/notes.db"), &OLD).unwrap_err();
     assert!(matches!(refused, Error::Folder { .. }) && refused.to_string().contains("file"), "{refused}");
     assert!(refused.help().contains("choose another folder"));
-    // What cannot be looked at is named as what it is.
+    // A path that cannot be examined yields an error that says so.
     let refused = Database::open_existing(&folder.path().join("file/notes.db"), &OLD).unwrap_err();
     assert!(matches!(refused, Error::Unwritable { .. }), "{refused}");
     fs::create_dir(folder.path().join("notes.db")).unwrap();
     let refused = Database::open(&folder.path().join("notes.db"), &OLD).unwrap_err();
     assert!(matches!(refused, Error::Unwritable { .. }), "{refused}");
-    // A folder that nobody may write to, not even root.
+    // A folder that nobody can write to, not even root.
     let refused = Database::open(Path::new("/proc/dragoman/notes.db"), &OLD).unwrap_err();
     assert!(matches!(refused, Error::Folder { .. }), "{refused}");
     assert!(Database::open_existing(&folder.path().join("none.db"), &OLD).unwrap().is_none());

@@ -1,5 +1,5 @@
-//! The file of a ring. Several processes read it; one at a time changes it, by a file that takes the place of the old one.
-//! It must not know when a ring should change.
+//! The file of a ring. Several processes read it. One process at a time changes it, by replacing it with a new file. It
+//! must not know when a ring should change.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -16,19 +16,19 @@ use crate::Error;
 /// The file's name in the state folder.
 const FILE: &str = "keyring";
 
-/// The longest file, in bytes.
+/// The maximum size of the file, in bytes.
 const LONGEST: u64 = 64 << 10;
 
-/// The time to wait for another process that changes the file.
+/// The time to wait for another process that is changing the file.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The pause between two tries to lock the file.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Metadata that changes when the file does.
+/// Metadata that changes whenever the file does.
 type Stamp = (u64, u64, u64, Option<SystemTime>);
 
-/// A ring's file, and the state in which it was read last.
+/// A ring's file, and its state when it was last read.
 #[derive(Debug)]
 pub struct RingFile {
     path: PathBuf,
@@ -41,7 +41,7 @@ impl RingFile {
         folder.join(FILE)
     }
 
-    /// Reads the ring of a file, or creates both; `fresh` becomes its keys if there is none.
+    /// Reads the ring of a file. If there is none, creates the file and a ring with the keys `fresh`.
     ///
     /// # Errors
     /// If the file cannot be read or created, or is damaged.
@@ -92,7 +92,7 @@ impl RingFile {
         read(&self.path)?.ok_or_else(gone).map(Some)
     }
 
-    /// Changes the ring while no other process does. `change` gets the ring as it is in the file, and returns false if
+    /// Changes the ring while no other process can. `change` gets the current ring of the file, and returns false if
     /// nothing has to be changed.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((found.dev(), found.ino(), found.len(), found.modified().ok()))
 }
 
-/// Reads the file, and takes it from other users. `None` if it does not exist.
+/// Reads the file, and removes the access rights of other users. `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<Ring>, Error> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -133,21 +133,21 @@ fn read(path: &Path) -> Result<Option<Ring>, Error> {
     }
     let rights = found.permissions().mode() & 0o777;
     if rights & 0o077 != 0 {
-        // A file that others put there, such as a mounted secret, keeps its rights.
+        // A file that another user put there, such as a mounted secret, keeps its access rights.
         let _ = file.set_permissions(fs::Permissions::from_mode(rights & 0o700));
     }
     if found.len() > LONGEST {
         return Err(damaged(format!("it is longer than {LONGEST} bytes")));
     }
-    // Room for all at once: a text that grows would leave copies of keys behind.
+    // Capacity for the whole text: a buffer that grows would leave copies of keys behind.
     let mut text = Zeroizing::new(String::with_capacity(usize::try_from(found.len()).unwrap_or(0) + 1));
     file.take(LONGEST).read_to_string(&mut text).map_err(unreadable)?;
     Ring::parse(&text).map(Some).map_err(damaged)
 }
 
-/// Replaces the file by one with this ring.
+/// Replaces the file with one that contains this ring.
 fn write(path: &Path, ring: &Ring) -> io::Result<()> {
-    // The lock is held, so nobody else uses the name.
+    // The lock is held, so no other process uses the name.
     let beside = beside(path, "new");
     let text = ring.text();
     let _ = fs::remove_file(&beside);
@@ -161,14 +161,15 @@ fn write(path: &Path, ring: &Ring) -> io::Result<()> {
         let _ = fs::remove_file(&beside);
     }
     renamed?;
-    // The name must outlive a power cut, too; where a folder cannot be synchronized, it does so a little later.
+    // The new name must survive a power cut, too. If the folder cannot be synchronized, the system writes it a
+    // little later.
     if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
         let _ = folder.sync_all();
     }
     Ok(())
 }
 
-/// Waits for the turn to change the file, which ends when the result is dropped.
+/// Waits for the lock that allows changing the file. Dropping the result releases it.
 #[expect(clippy::disallowed_methods, reason = "everything here blocks, and a lock of a file raises no event")]
 fn lock(path: &Path) -> Result<File, Error> {
     let name = beside(path, "lock");

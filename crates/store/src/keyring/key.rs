@@ -1,4 +1,4 @@
-//! Sealing and opening: AES-256-GCM under keys that are derived from those of the ring, one for each purpose. A sealed text
+//! Sealing and opening with AES-256-GCM. The keys are derived from those of the ring, one for each purpose. A sealed text
 //! names its key. It must not know where keys come from.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -11,10 +11,11 @@ use super::ring::{RingKey, RingKeyId, Role};
 /// The first byte of every sealed text.
 const FORMAT: u8 = 1;
 
-/// The length of a text before what is sealed: format, number of the key, nonce.
+/// The length of the header in front of the sealed bytes: format, number of the key, nonce.
 const HEAD: usize = 1 + 4 + NONCE_LEN;
 
-/// The purpose of a sealed text. Each has keys of its own, so that no text can be used for another one.
+/// The purpose of a sealed text. Each purpose has its own keys, so that a text cannot be used for another
+/// purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Ids of sessions.
@@ -43,7 +44,7 @@ impl Purpose {
     }
 }
 
-/// The keys of a ring for one purpose. The first seals, all open.
+/// The keys of a ring for one purpose. The first one seals, and all of them open.
 pub struct PurposeKeys(Vec<DerivedKey>);
 
 struct DerivedKey {
@@ -67,7 +68,7 @@ impl KeyType for Length {
     }
 }
 
-/// The bytes that a key and a use of it come to.
+/// The bytes derived from a key for one use.
 fn derived(secret: &[u8; 32], label: &str, part: &str) -> Option<Zeroizing<[u8; 32]>> {
     let key = Salt::new(HKDF_SHA256, b"dragoman key ring").extract(secret);
     let mut bytes = Zeroizing::new([0; 32]);
@@ -84,7 +85,7 @@ impl DerivedKey {
         Some(Self { id: key.id, seals, names: hmac::Key::new(hmac::HMAC_SHA256, &*names) })
     }
 
-    /// The context that a text is bound to: its format and key, and the part that the caller gives.
+    /// The context that a text is bound to: its format and key, and the caller's own context.
     fn bound(&self, bound: &[u8]) -> Vec<u8> {
         [&[FORMAT][..], &self.id.0, bound].concat()
     }
@@ -107,15 +108,15 @@ impl PurposeKeys {
         Self(keys.filter_map(|key| DerivedKey::new(purpose, key)).collect())
     }
 
-    /// Seals `plain`; opening it requires the same `bound`. Each text needs a nonce of its own.
+    /// Seals `plain`; opening it requires the same `bound`. Each text needs its own nonce.
     pub fn seal(&self, plain: &[u8], bound: &[u8], nonce: [u8; NONCE_LEN]) -> Option<Vec<u8>> {
         self.0.first()?.seal(plain, bound, nonce)
     }
 
-    /// Seals `plain` like [`PurposeKeys::seal`], to the same text each time.
+    /// Seals `plain` like [`PurposeKeys::seal`], but with the same result each time.
     pub fn seal_name(&self, plain: &[u8], bound: &[u8]) -> Option<Vec<u8>> {
         let key = self.0.first()?;
-        // A nonce that only the same text has, so that none is used for two.
+        // A nonce that is unique to this text, so that no two texts share one.
         let mut context = hmac::Context::with_key(&key.names);
         context.update(&(bound.len() as u64).to_be_bytes());
         context.update(bound);

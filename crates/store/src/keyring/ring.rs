@@ -10,16 +10,17 @@ use super::key::{Purpose, PurposeKeys};
 /// The first line of a ring's text.
 const HEAD: &str = "dragoman-keyring 1";
 
-/// The comment above it, for a person who finds the file.
+/// The comment above it, for people who find the file.
 const COMMENT: &str = "# The keys that seal session ids and states of clients. Keep this file secret, and back it up with the state folder.\n";
 
-/// The most keys that a ring has; the oldest of a role goes first.
+/// The maximum number of keys in a ring; the oldest key of a role is removed first.
 const MOST: usize = 32;
 
-/// The time from a key's creation until it seals, in milliseconds: other processes must have read it by then.
+/// The time from a key's creation until it starts to seal, in milliseconds: other processes must have read it
+/// by then.
 const SPREAD_MS: u64 = 3_000;
 
-/// The time after which a key that seals is replaced, in milliseconds.
+/// The time after which a sealing key is replaced, in milliseconds.
 const ROTATED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The number by which a sealed text names its key.
@@ -45,7 +46,7 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 2] = [Self::Seals, Self::Names];
 
-    /// Its word in the file and for people.
+    /// Its name in the file and for people.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Seals => "seals",
@@ -59,7 +60,7 @@ impl Role {
 pub enum KeyState {
     /// It seals and opens.
     Seals,
-    /// It opens, and seals as soon as every process has read it.
+    /// It opens, and will seal as soon as every process has read it.
     Waits,
     /// It only opens, until it is removed.
     Opens,
@@ -102,11 +103,11 @@ impl Ring {
         ring
     }
 
-    /// Adds a key, which replaces the one that seals in this role.
+    /// Adds a key, which replaces the sealing key of this role.
     pub fn rotate(&mut self, role: Role, fresh: &FreshKey, now_ms: u64) {
         let (number, secret) = fresh.split_at(4);
         let mut number = u32::from_be_bytes(number.try_into().unwrap_or_default());
-        // Names of keys are few, and a clash would make one of them useless.
+        // Key numbers are short, and a clash would make one of the keys useless.
         while self.keys.iter().any(|key| key.id.0 == number.to_be_bytes()) {
             number = number.wrapping_add(1);
         }
@@ -120,11 +121,11 @@ impl Ring {
         }
     }
 
-    /// Removes the keys that stopped sealing longer than `kept_ms` ago. Returns true if there were any.
+    /// Removes the keys that stopped sealing more than `kept_ms` ago. Returns true if there were any.
     pub fn prune(&mut self, now_ms: u64, kept_ms: u64) -> bool {
         let before = self.keys.len();
         for role in Role::ALL {
-            // A key stops sealing when the next one begins.
+            // A key stops sealing when the next one starts.
             let mut newer: Option<u64> = None;
             self.keys.retain(|key| {
                 if key.role != role {
@@ -137,7 +138,7 @@ impl Ring {
         self.keys.len() != before
     }
 
-    /// Returns true if the key that seals is old enough to be replaced.
+    /// Returns true if the sealing key is old enough to be replaced.
     pub fn is_due(&self, now_ms: u64) -> bool {
         let newest = self.of(Role::Seals).next();
         newest.is_some_and(|key| now_ms.abs_diff(key.created_ms) >= ROTATED_MS)
@@ -152,25 +153,25 @@ impl Ring {
         self.keys.iter().filter(move |key| key.role == role)
     }
 
-    /// The key that seals in a role.
+    /// The sealing key of a role.
     fn sealing(&self, role: Role, now_ms: u64) -> Option<&RingKey> {
-        // A key from the future was made under another clock; it is as good as any.
+        // A key from the future was created under another clock, and is as valid as any other.
         let is_spread = |key: &&RingKey| now_ms.abs_diff(key.created_ms) >= SPREAD_MS;
         let oldest = self.of(role).last();
         self.of(role).find(is_spread).or(oldest)
     }
 
-    /// Returns true if a key is about to seal in a role.
+    /// Returns true if a newer key is about to seal in a role.
     pub fn has_waiting(&self, role: Role, now_ms: u64) -> bool {
         self.of(role).next().map(|newest| newest.id) != self.sealing_id(role, now_ms)
     }
 
-    /// The number of the key that seals in a role.
+    /// The number of the sealing key of a role.
     pub fn sealing_id(&self, role: Role, now_ms: u64) -> Option<RingKeyId> {
         self.sealing(role, now_ms).map(|key| key.id)
     }
 
-    /// The state of one of its keys.
+    /// The state of a key of this ring.
     pub fn state(&self, key: &RingKey, now_ms: u64) -> KeyState {
         let sealing = self.sealing(key.role, now_ms).map(|key| key.id);
         let mut newer = self.of(key.role).take_while(|newer| Some(newer.id) != sealing);
@@ -183,7 +184,7 @@ impl Ring {
         }
     }
 
-    /// The keys for a purpose at this time.
+    /// The keys for a purpose at a given time.
     pub fn keys_for(&self, purpose: Purpose, now_ms: u64) -> PurposeKeys {
         let sealing = self.sealing(purpose.role(), now_ms);
         let others = self.of(purpose.role()).filter(|key| Some(key.id) != sealing.map(|first| first.id));
@@ -193,7 +194,7 @@ impl Ring {
     /// The ring as text for a file.
     pub fn text(&self) -> Zeroizing<String> {
         use fmt::Write as _;
-        // Room for all at once: a text that grows would leave copies of keys behind.
+        // Capacity for the whole text: a buffer that grows would leave copies of keys behind.
         let mut text = Zeroizing::new(String::with_capacity(256 + self.keys.len() * 128));
         text.push_str(COMMENT);
         let _ = writeln!(text, "{HEAD}");
@@ -210,7 +211,7 @@ impl Ring {
     /// Reads a ring.
     ///
     /// # Errors
-    /// Returns the fault of the text, without any secret.
+    /// The fault of the text, without any secret.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.starts_with('#') && !line.is_empty());
         match lines.next() {

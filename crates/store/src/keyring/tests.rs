@@ -12,7 +12,7 @@ use crate::database::tests::Folder;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// The time from a key's creation until it seals, and a little more.
+/// A little more than the time from a key's creation until it seals.
 const SPREAD: u64 = 4_000;
 
 fn fresh(number: u8) -> FreshKey {
@@ -52,7 +52,7 @@ fn a_text_opens_with_its_purpose_its_bound_and_its_key_alone() {
 
 #[test]
 fn the_same_secret_has_other_keys_for_each_purpose() {
-    // A ring whose two keys differ in their roles alone.
+    // A ring whose two keys differ in nothing but their roles.
     let text = ring().text().replace(&"02".repeat(32), &"01".repeat(32));
     let ring = Ring::parse(&text).unwrap();
     let (states, tasks) = (ring.keys_for(Purpose::State, 0), ring.keys_for(Purpose::Task, 0));

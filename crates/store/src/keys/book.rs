@@ -18,7 +18,7 @@ const FILE: &str = "keys.db";
 /// The longest name of a profile, in bytes.
 const MAX_PROFILE: usize = 256;
 
-/// A name is free again once its key is revoked.
+/// A name can be used again once its key is revoked.
 const FIRST: &str = "
     CREATE TABLE keys (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -53,7 +53,7 @@ pub struct ApiKey {
     pub created_ms: u64,
     /// The time from which it is rejected.
     pub expires_ms: Option<u64>,
-    /// The time of its last use, as far as written to the file.
+    /// The time of its last use, as last written to the file.
     pub last_used_ms: Option<u64>,
     /// The time of its revocation.
     pub revoked_ms: Option<u64>,
@@ -177,7 +177,7 @@ impl Keys {
     pub fn revoke(&mut self, which: &str, now_ms: u64) -> Result<Revocation, Error> {
         let prefix = KeyText::parse(which).map_or_else(|_| which.to_owned(), |text| text.prefix().to_owned());
         self.0.write(|file| {
-            // Of those that share a name at most one is not revoked.
+            // Of the keys that share a name, at most one is not revoked.
             let named = one(file, "name = ?1 ORDER BY revoked_ms IS NOT NULL, id DESC LIMIT 1", which)?;
             let found = match named {
                 Some(key) => Some(key),
@@ -247,10 +247,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ApiKey> {
     })
 }
 
-/// Checks the properties of a new key, and returns its profiles in stored form.
+/// Checks the properties of a new key, and returns its profiles in the form in which they are stored.
 fn checked(new: &NewKey) -> Result<Option<String>, Error> {
     let name = &new.name;
-    // What was typed may be a key, of which no more is repeated than may be shown.
+    // The typed text may be a key, so the message repeats no more of it than may be shown.
     let shown = if KeyText::is_meant(name) { PREFIX_LEN } else { MAX_NAME };
     let bad = |why| Err(Error::Name { name: name.chars().take(shown).collect(), why });
     if name.is_empty() || name.trim() != name {
@@ -267,7 +267,7 @@ fn checked(new: &NewKey) -> Result<Option<String>, Error> {
     }) {
         return bad("it has invisible characters");
     }
-    // Else it might stand for another key.
+    // Otherwise the name could be mistaken for another key.
     if name.starts_with(MARK) {
         return bad("keys themselves start that way");
     }

@@ -3,7 +3,7 @@
 /// The digits of base 62.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The CRC-32 of ISO 3309, as in gzip and Ethernet. It detects every change within 32 bits, so any mistyped character
+/// The CRC-32 of ISO 3309, as in gzip and Ethernet. It detects every change within 32 bits: any mistyped character,
 /// and any two swapped neighbors.
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_checksum_is_the_usual_one() {
-        // The check value that catalogues of CRCs give for this one.
+        // The check value that catalogues of CRC algorithms list for this one.
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
         assert_eq!(crc32(b""), 0);
     }

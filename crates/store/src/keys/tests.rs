@@ -49,7 +49,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Each character, by each other one that can be typed.
+    /// Replaces each character with every other character that can be typed.
     #[test]
     fn any_single_typo_is_noticed(random: [u8; 32]) {
         let key = KeyText::generate(random);

@@ -14,8 +14,8 @@ use super::checksum::{base62, crc32};
 pub const MARK: &str = "dgm_";
 /// The length of a key, in bytes (it is ASCII).
 pub const KEY_LEN: usize = MARK.len() + BODY + CHECK;
-/// The length of the part of a key that may be shown, prefix included, in bytes. It identifies a key and leaves 208
-/// bits to guess.
+/// The length of the part of a key that may be shown, in bytes, including the prefix. It identifies a key and
+/// leaves 208 bits to guess.
 pub const PREFIX_LEN: usize = MARK.len() + 8;
 
 /// 256 bits in base 62.
@@ -27,7 +27,7 @@ const CHECK: usize = 6;
 #[derive(Clone)]
 pub struct KeyText(SecretString);
 
-/// The reason why a text is not a key. It contains nothing of the text.
+/// The reason why a text is not a key. It contains no part of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyTextError {
     /// It has another prefix.
@@ -72,7 +72,7 @@ impl KeyText {
         Ok(Self(text.into()))
     }
 
-    /// Returns true if a credential is meant to be a key, well-formed or not.
+    /// Returns true if a credential looks like a key, well-formed or not.
     pub fn is_meant(text: &str) -> bool {
         text.trim_start().starts_with(MARK)
     }
@@ -101,8 +101,8 @@ impl fmt::Debug for KeyText {
     }
 }
 
-/// The SHA-256 of a key's whole text. A lookup by comparison leaks nothing through timing: without the key, nobody
-/// can choose its digest.
+/// The SHA-256 of a key's whole text. The timing of a lookup leaks nothing: without the key, an attacker cannot
+/// choose its digest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest([u8; 32]);
 

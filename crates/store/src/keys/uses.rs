@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 pub struct LastUses(Mutex<HashMap<i64, u64>>);
 
 impl LastUses {
-    /// Notes a use of the key with this id.
+    /// Records a use of the key with this id.
     pub fn note(&self, id: i64, now_ms: u64) {
         let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = uses.entry(id).or_default();

@@ -1,5 +1,5 @@
-//! The key that seals a folder's secrets. The file of secrets alone, as in a backup without this key, reveals
-//! nothing. It must not know what is sealed.
+//! The key that seals a folder's secrets. The file of secrets reveals nothing without this key, for example
+//! in a backup. It must not know what is sealed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -40,7 +40,8 @@ impl VaultKey {
         Ok(Self { seals, digests: hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref()) })
     }
 
-    /// A digest that nobody can check a guess against without the key. `purpose` tells digests of other things apart.
+    /// A digest against which nobody can check a guess without the key. `purpose` separates digests of different
+    /// things.
     pub(crate) fn digest(&self, purpose: &str, text: &[u8]) -> [u8; 32] {
         let mut context = hmac::Context::with_key(&self.digests);
         context.update(purpose.as_bytes());
@@ -51,7 +52,7 @@ impl VaultKey {
         digest
     }
 
-    /// Seals `plain` under `name`, which is needed to open it. Each text needs a nonce of its own.
+    /// Seals `plain` under `name`, which is needed to open it. Each text needs its own nonce.
     pub(crate) fn seal(&self, name: &str, plain: &[u8], nonce: [u8; NONCE_LEN]) -> Option<Vec<u8>> {
         let mut text = plain.to_vec();
         let unique = Nonce::assume_unique_for_key(nonce);
@@ -93,7 +94,7 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Creates the file, completely or not at all; keeps it if another process was faster.
+/// Creates the file completely or not at all. If another process was faster, its file is kept.
 fn make(path: &Path, fresh: &[u8; LENGTH]) -> io::Result<()> {
     let beside = beside(path);
     let written =

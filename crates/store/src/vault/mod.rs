@@ -1,9 +1,9 @@
-//! Secrets that must outlive the process, such as tokens for other servers: sealed texts by name, in a file that is
-//! unreadable without the key beside it. It must not know what a secret is for.
+//! Secrets that must outlive the process, such as tokens for other servers. They are sealed texts by name, in a
+//! file that is unreadable without the key beside it. It must not know what a secret is for.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `key` | the key, in a file of its own for its owner alone |
+//! | `key` | the key, in a separate file that only its owner can read |
 //! | `sealed` | the file of sealed texts |
 
 mod key;

@@ -1,4 +1,4 @@
-//! The file of sealed texts. A text is sealed together with its name, so it cannot be moved to another name.
+//! The file of sealed texts. A text is sealed together with its name, so it is not valid under another name.
 
 use std::path::Path;
 
@@ -59,7 +59,8 @@ impl Vault {
         Ok(plain.and_then(|plain| String::from_utf8(plain).ok()).map(SecretString::from))
     }
 
-    /// Stores a secret under this name and replaces the previous one. `random` is random, new for each call.
+    /// Stores a secret under this name, replacing the previous one. `random` holds random bytes, new for each
+    /// call.
     ///
     /// # Errors
     /// If it is too long or cannot be sealed; any fault of the file.

@@ -1,8 +1,9 @@
-//! Servers that do not want to end, each in its own way, with all that they start. They speak no protocol.
+//! Servers that resist being ended, each in its own way, together with the processes that they start. They use no protocol.
 //!
-//! Every process of a kind holds the same named pipe open for writing and writes one line when it is where it wants to be. So a
-//! reader sees when all are there, and by the end of the pipe that nobody is left: no process can be missed. What none of
-//! the product ends ends by itself after two minutes. Must not use any of the product's code, whose judge it is.
+//! Every process of a kind keeps the same named pipe open for writing, and writes one line when it has reached its state. So a
+//! reader sees when all processes have started, and the end of the pipe shows that none is left: no process can be missed. A
+//! process that the product does not end ends by itself after two minutes. It must not use any of the product's code, because
+//! it judges that code.
 
 mod roles;
 
@@ -10,10 +11,10 @@ use std::{io, path::PathBuf, sync::OnceLock};
 
 use roles::{Place, Role};
 
-/// The path of the program `awkward`; built the first time that a test process asks.
+/// The path of the program `awkward`, which is built when a test process first asks for it.
 ///
 /// # Panics
-/// When it cannot be built: then no test that needs it can run.
+/// Panics if it cannot be built: then no test that needs it can run.
 pub fn program() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| crate::program::program("awkward")).clone()
@@ -67,17 +68,17 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub fn all() -> &'static [Self] {
         clap::ValueEnum::value_variants()
     }
 
-    /// The word for it on the command line.
+    /// The name on the command line.
     pub fn word(self) -> String {
         clap::ValueEnum::to_possible_value(&self).map_or_else(String::new, |word| word.get_name().to_owned())
     }
 
-    /// The number of lines that its processes write until all that it wants is there.
+    /// The number of lines that its processes write until all have reached their state.
     pub fn lines(self) -> usize {
         match self {
             Self::Helpers | Self::LeavesHelpers => 4,
@@ -113,10 +114,10 @@ pub struct Options {
     depth: usize,
 }
 
-/// Is that process until it is ended.
+/// Runs as that process until it is ended.
 ///
 /// # Errors
-/// It could not be what it was told to be.
+/// Fails if the process cannot reach its state.
 pub fn run(options: &Options) -> io::Result<()> {
     Place::take(options)?.live()
 }

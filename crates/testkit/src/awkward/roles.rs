@@ -16,16 +16,16 @@ use rustix::{
 
 use super::{Kind, Options};
 
-/// No process lives longer, whatever happens.
+/// The maximum lifetime of any process.
 const LIFE: Duration = Duration::from_mins(2);
 
 /// The number of processes of a storm that live at the same time, and the length of their lives.
 const STORM: (usize, Duration) = (20, Duration::from_millis(100));
 
-/// The longest chain of successors: more than a minute's work.
+/// The longest chain of successors, which takes more than a minute.
 const HOPS: usize = 30_000;
 
-/// A process's place in its server's tree.
+/// The role of a process in its server's tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Role {
     /// The server.
@@ -52,10 +52,10 @@ pub(super) enum Role {
     Nothing,
 }
 
-/// A process in its place.
+/// A process in its role.
 pub(super) struct Place<'a> {
     options: &'a Options,
-    /// Inherited by all that it starts.
+    /// The pipe, inherited by every process that it starts.
     pipe: File,
     end: Instant,
 }
@@ -68,7 +68,7 @@ impl<'a> Place<'a> {
         Ok(Self { options, pipe, end: Instant::now() + LIFE })
     }
 
-    /// Does what it is there for.
+    /// Acts out its role.
     pub(super) fn live(&self) -> io::Result<()> {
         match self.options.role {
             Role::Server => self.serve(),
@@ -158,7 +158,7 @@ impl<'a> Place<'a> {
             Kind::Chain => self.start(Role::Hop, true)?,
             Kind::KillsParent => {
                 self.start(Role::Parent, true)?;
-                // Its daemon's line comes when it may; the parent's death is this one's, too.
+                // Its daemon's line can come at any time; the parent's death also ends this process.
                 self.here()?;
                 sleep(Duration::from_secs(1));
                 let parent = getppid().ok_or(io::ErrorKind::NotFound)?;
@@ -167,7 +167,7 @@ impl<'a> Place<'a> {
         }
         self.here()?;
         if matches!(self.options.kind, Kind::LeavesHelpers | Kind::LeavesDaemon) {
-            // So long that they are where they want to be.
+            // Long enough for the processes to reach their state.
             sleep(Duration::from_secs(1));
         } else {
             self.wait();
@@ -184,7 +184,7 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    /// Says that this process is where it wants to be. One line is one write, which no other one divides.
+    /// Reports that this process has reached its state. One line is one write, which no other write can split.
     fn here(&self) -> io::Result<()> {
         let line = format!("{} {:?} {}\n", self.options.kind.word(), self.options.role, std::process::id());
         (&self.pipe).write_all(line.as_bytes())
@@ -202,7 +202,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Starts another process of the same kind, which nobody waits for.
+    /// Starts another process of the same kind, which no process waits for.
     fn start(&self, role: Role, deaf: bool) -> io::Result<()> {
         let Options { kind, pipe, depth, .. } = self.options;
         let own = std::env::current_exe()?;
@@ -219,7 +219,7 @@ impl<'a> Place<'a> {
         command.spawn().map(drop)
     }
 
-    /// Starts the server anew, deaf; or, if it is, waits.
+    /// Restarts the server as a deaf process; if it is already deaf, waits.
     fn go_deaf(&self) -> io::Result<()> {
         if self.options.depth > 0 {
             return self.stay();
@@ -231,7 +231,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A command that executes the program behind it, which ignores what a terminal or an owner could ask it to end with.
+/// A command that runs a program which ignores the signals that a terminal or an owner could send to end it.
 fn deafened() -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' TERM INT HUP; exec \"$0\" \"$@\""]);

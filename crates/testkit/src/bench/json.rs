@@ -1,10 +1,10 @@
-//! Finds where the members of an object and the elements of an array begin and end. Copies nothing.
+//! Finds the bounds of an object's members and of an array's elements. Copies nothing.
 //!
-//! Trusts that what lies inside a value is JSON: both ends compare the pieces that matter byte by byte.
+//! Assumes that the inside of a value is valid JSON: both ends compare the relevant parts byte by byte.
 
 use memchr::memchr2;
 
-/// The members of an object as raw text: name without its quotes, value as it stands.
+/// The members of an object as raw text: the name without its quotes, the value unchanged.
 #[derive(Debug)]
 pub(super) struct Members<'a> {
     text: &'a [u8],
@@ -18,12 +18,12 @@ pub(super) struct Elements<'a> {
     at: usize,
 }
 
-/// The members of the object `text`; none when it is no object.
+/// The members of the object `text`; none if it is not an object.
 pub(super) fn members(text: &[u8]) -> Members<'_> {
     Members { text, at: opened(text, b'{') }
 }
 
-/// The elements of the array `text`; none when it is no array.
+/// The elements of the array `text`; none if it is not an array.
 pub(super) fn elements(text: &[u8]) -> Elements<'_> {
     Elements { text, at: opened(text, b'[') }
 }
@@ -33,7 +33,7 @@ pub(super) fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     members(text).find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// What stands between the quotes of a string value, escapes as they are.
+/// The text between the quotes of a string value, with escapes unchanged.
 pub(super) fn unquoted(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
@@ -65,13 +65,13 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Behind the bracket that opens `text`; the text's end when another value stands there.
+/// The position after the bracket that opens `text`; the text's end if the text is another value.
 fn opened(text: &[u8], bracket: u8) -> usize {
     let at = blanks(text, 0);
     if text.get(at) == Some(&bracket) { at + 1 } else { text.len() }
 }
 
-/// Where the next member or element begins; `None` at the closing bracket.
+/// The position of the next member or element; `None` at the closing bracket.
 fn separated(text: &[u8], at: usize) -> Option<usize> {
     let at = blanks(text, at);
     match text.get(at)? {
@@ -88,7 +88,7 @@ fn blanks(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Where the value that begins at `at` ends; `None` when the text ends first.
+/// The end of the value that begins at `at`; `None` if the text ends first.
 fn value_end(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
         b'"' => string_end(text, at),

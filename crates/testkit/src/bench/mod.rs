@@ -1,7 +1,7 @@
 //! The two ends of a speed measurement: a fast upstream and a load generator that checks every answer.
 //!
-//! Both run on one thread and do as little per call as they can, so that what a gateway between them costs
-//! can be seen. They share nothing with the gateway's own code: a fault there must not hide itself here.
+//! Both run on one thread and do as little per call as possible, so that the cost of a gateway between them
+//! is visible. They share no code with the gateway, so that a fault there cannot hide itself here.
 
 mod json;
 pub mod load;
@@ -10,12 +10,12 @@ pub mod upstream;
 
 pub use payload::payload_text;
 
-/// Raises this process's limit of open files to the most that it may have.
+/// Raises this process's limit of open files to the maximum that it may have.
 ///
 /// A thousand sessions need two thousand sockets, and shells often allow 1024.
 pub fn raise_open_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Without the higher limit a big run fails later with "too many open files", which says enough.
+    // Without the higher limit, a large run later fails with "too many open files", which is a clear message.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }

@@ -1,8 +1,8 @@
-//! The text of the tool `payload`, which both ends must agree on.
+//! The text of the tool `payload`, which both ends must produce identically.
 
 const PATTERN: &[u8] = b"The quick brown fox jumps over the lazy dog. 0123456789 ";
 
-/// A text of exactly `bytes` bytes that JSON needs no escapes for.
+/// A text of exactly `bytes` bytes that needs no escapes in JSON.
 pub fn payload_text(bytes: usize) -> Vec<u8> {
     PATTERN.iter().copied().cycle().take(bytes).collect()
 }

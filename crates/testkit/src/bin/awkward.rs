@@ -1,4 +1,4 @@
-//! `awkward`: a server that does not want to end; see `dragoman_testkit::awkward`.
+//! `awkward`: a server that resists being ended; see `dragoman_testkit::awkward`.
 
 use clap::Parser;
 use dragoman_testkit::awkward::{self, Options};
@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     match awkward::run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            // A broken stderr leaves nothing to tell it to.
+            // If stderr is broken, the error cannot be reported anywhere.
             let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("awkward: {why}\n"));
             ExitCode::FAILURE
         }

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     match load::run(&Flags::parse().options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            // A broken stderr leaves nothing to tell it to.
+            // If stderr is broken, the error cannot be reported anywhere.
             let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("bench_load: {why}\n"));
             ExitCode::FAILURE
         }

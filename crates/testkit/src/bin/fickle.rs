@@ -1,4 +1,5 @@
-//! `fickle`: an MCP server that behaves until it is told to fail; see `dragoman_testkit::odd::fickle`.
+//! `fickle`: an MCP server that behaves correctly until it is told to fail; see
+//! `dragoman_testkit::odd::fickle`.
 
 use clap::Parser;
 use dragoman_testkit::odd::fickle;
@@ -15,7 +16,7 @@ fn main() -> ExitCode {
     match fickle::run(&Flags::parse().options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            // A broken stderr leaves nothing to tell it to.
+            // If stderr is broken, the error cannot be reported anywhere.
             let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("fickle: {why}\n"));
             ExitCode::FAILURE
         }

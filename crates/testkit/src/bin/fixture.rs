@@ -54,7 +54,7 @@ async fn run(transport: Transport, options: Options) -> io::Result<()> {
     }
 }
 
-/// Says where it listens, and stays until it stops.
+/// Prints the address where it listens, and waits until it stops.
 async fn listen(running: Running) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "listening {}", running.url())?;
@@ -73,7 +73,7 @@ async fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            // Nothing is left to do when even that cannot be written.
+            // If even this cannot be written, there is nothing left to do.
             drop(writeln!(io::stderr(), "fixture: {message}"));
             ExitCode::FAILURE
         }

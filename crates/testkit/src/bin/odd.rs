@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     match odd::run(&Flags::parse().options) {
         Ok(code) => code.into(),
         Err(why) => {
-            // A broken stderr leaves nothing to tell it to.
+            // If stderr is broken, the error cannot be reported anywhere.
             let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("odd: {why}\n"));
             ExitCode::FAILURE
         }

@@ -1,4 +1,4 @@
-//! Requests over HTTP/1.1 that hide nothing: one connection a request, headers as given. It must not know MCP.
+//! Low-level requests over HTTP/1.1: one connection per request, with headers as given. It must not know MCP.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -11,17 +11,17 @@ use super::{Reply, soon};
 /// Names and values of headers. A value of `-` leaves out a header that is sent by default.
 pub type Headers<'a> = &'a [(&'a str, &'a str)];
 
-/// A server's address, and who asks.
+/// A server's address, and the caller's credentials.
 #[derive(Clone, Copy, Debug)]
 pub struct Http {
     /// The address that each request connects to.
     pub address: SocketAddr,
-    /// `Authorization` of every request, unless its own headers have one.
+    /// The `Authorization` header of every request, unless the request's own headers contain one.
     shows: Option<&'static str>,
 }
 
 impl Http {
-    /// A client that shows nothing in `Authorization`.
+    /// A client without an `Authorization` header.
     pub fn new(address: SocketAddr) -> Self {
         Self { address, shows: None }
     }
@@ -29,7 +29,7 @@ impl Http {
     /// The same client with `value` in `Authorization`.
     #[must_use]
     pub fn showing(self, value: &str) -> Self {
-        // A few bytes for as long as the test lasts, so that clients stay as easily copied as they are.
+        // Leaks a few bytes until the test ends, so that clients stay `Copy`.
         Self { shows: Some(Box::leak(value.to_owned().into_boxed_str())), ..self }
     }
 
@@ -38,15 +38,15 @@ impl Http {
         soon("a connection", TcpStream::connect(self.address)).await.expect("the server listens")
     }
 
-    /// Sends these bytes as they are, and leaves the answer unread.
+    /// Sends these bytes unchanged, and leaves the answer unread.
     pub async fn raw(self, bytes: &[u8]) -> TcpStream {
         let mut stream = self.connect().await;
-        // What is refused half-way need not be taken to its end.
+        // A server that refuses a request early need not read it to its end.
         let _ = soon("room to write", stream.write_all(bytes)).await;
         stream
     }
 
-    /// The head of a request: `Host`, `Content-Type` and `Accept` as they ought to be, unless `headers` names them.
+    /// The head of a request, with correct `Host`, `Content-Type` and `Accept` headers unless `headers` names them.
     pub fn head(self, method: &str, path: &str, headers: Headers<'_>, length: usize) -> String {
         let host = self.address.to_string();
         let mut all = vec![

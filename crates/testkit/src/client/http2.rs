@@ -1,4 +1,4 @@
-//! Requests over HTTP/2. It must not know how the connection was opened: any stream serves.
+//! Requests over HTTP/2. It must not know how the connection was opened: any stream works.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{Headers, soon};
 
-/// A connection; its copies send their requests on the same one.
+/// A connection; its copies send their requests over the same one.
 #[derive(Clone)]
 pub struct Http2 {
     sender: http2::SendRequest<Full<Bytes>>,
@@ -18,7 +18,7 @@ pub struct Http2 {
 }
 
 impl Http2 {
-    /// Begins with HTTP/2 at once; `url` is what requests are for.
+    /// Starts HTTP/2 without negotiation; `url` is the target of requests.
     pub async fn over(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, url: String) -> Self {
         let handshake = Box::pin(http2::handshake(TokioExecutor::new(), TokioIo::new(stream)));
         let (sender, connection) = soon("a handshake", handshake).await.expect("HTTP/2");
@@ -26,7 +26,8 @@ impl Http2 {
         Self { sender, url }
     }
 
-    /// Sends a POST; status and headers of the answer, and the JSON of its body or of its last event.
+    /// Sends a POST; returns the status and headers of the answer, and the JSON of its body or of its last
+    /// event.
     pub async fn post(&mut self, headers: Headers<'_>, body: &Value) -> (u16, HeaderMap, Value) {
         let mut head = Request::post(&self.url)
             .header("Content-Type", "application/json")

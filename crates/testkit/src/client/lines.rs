@@ -1,4 +1,4 @@
-//! Messages over pipes, a line each. It must not know what is at the other end.
+//! Messages over pipes, one per line. It must not know the program at the other end.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use super::message::{hello, notification};
 use super::{request, soon};
 
-/// Both pipes, and the next id.
+/// Both pipes, and the next ID.
 pub struct Lines {
     input: Option<Box<dyn AsyncWrite + Send + Sync + Unpin>>,
     output: BufReader<Box<dyn AsyncRead + Send + Sync + Unpin>>,
@@ -14,7 +14,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// A client that writes to `input` of the other side, and reads its `output`.
+    /// A client that writes to the other side's `input`, and reads its `output`.
     pub fn new(
         input: impl AsyncWrite + Send + Sync + Unpin + 'static,
         output: impl AsyncRead + Send + Sync + Unpin + 'static,
@@ -22,20 +22,20 @@ impl Lines {
         Self { input: Some(Box::new(input)), output: BufReader::new(Box::new(output)), next: 1 }
     }
 
-    /// Shakes hands; the answer to `initialize`.
+    /// Performs the handshake; returns the answer to `initialize`.
     pub async fn initialize(&mut self, version: &str, capabilities: &Value) -> Value {
         let answer = self.ask("initialize", &hello(&json!(version), capabilities)).await;
         self.send(&notification("notifications/initialized", &Value::Null).to_string()).await;
         answer
     }
 
-    /// Sends a line as it is.
+    /// Sends a line unchanged.
     pub async fn send(&mut self, line: &str) {
         self.send_bytes(line.as_bytes()).await;
         self.send_bytes(b"\n").await;
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub async fn send_bytes(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("stdin is open");
         soon("room in stdin", input.write_all(bytes)).await.expect("it reads");
@@ -46,7 +46,7 @@ impl Lines {
         self.input = None;
     }
 
-    /// The next line as it came; `None` at the end.
+    /// The next line, unchanged; `None` at the end.
     pub async fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         let count = soon("a line", self.output.read_line(&mut line)).await.expect("UTF-8");
@@ -59,7 +59,7 @@ impl Lines {
         serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"))
     }
 
-    /// The next message that answers `id`; others are left out.
+    /// The next message that answers `id`; other messages are skipped.
     pub async fn answer(&mut self, id: &Value) -> Value {
         loop {
             let message = self.message().await;

@@ -1,4 +1,4 @@
-//! The parts of messages. It must not know how messages travel.
+//! The parts of messages. It must not know how messages are transported.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub fn request(id: impl Into<Value>, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params})
 }
 
-/// A notification; `params` that are null are left out.
+/// A notification; null `params` are omitted.
 pub(super) fn notification(method: &str, params: &Value) -> Value {
     let mut message = json!({"jsonrpc": "2.0", "method": method});
     if !params.is_null() {
@@ -37,7 +37,7 @@ pub fn meta(capabilities: &Value) -> Value {
     })
 }
 
-/// The params of a stateless request: these, with the metadata that they do not have themselves.
+/// The params of a stateless request: these, plus any metadata that they lack.
 pub(super) fn with_meta(params: &Value, mut own: Value) -> Value {
     let mut params = params.clone();
     for (key, value) in params["_meta"].as_object().into_iter().flatten() {

@@ -1,42 +1,42 @@
-//! A client of any version over any transport, which keeps what it says and hears.
+//! A client of any version over any transport, which records all messages.
 
 use serde_json::{Value, json};
 
 use super::message::{hello, notification, with_meta};
 use super::{Stream, Wire, meta, request};
 
-/// The metadata by which a notice names its listen stream.
+/// The metadata by which a notification names its listen stream.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The requests whose header mirrors a name.
 const NAMED: [&str; 6] =
     ["tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/update", "tasks/cancel"];
 
-/// A client's answer to a question: a result, or an error.
+/// A client's answer to a request of the server: a result, or an error.
 pub type Answer = Result<Value, Value>;
 
-/// A message that was said or heard, or something that was done without one.
+/// A message that was sent or received, or an action without a message.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// True for what the client said.
+    /// True for messages that the client sent.
     pub to_server: bool,
-    /// The message, or what was done.
+    /// The message, or the action.
     pub what: Result<Value, String>,
 }
 
-/// The client, with its one session if its version has any.
+/// The client, with its one session if its version has sessions.
 pub struct Peer {
     /// The transport of its messages.
     pub wire: Wire,
-    /// The version that it asks for; a number in the first one.
+    /// The version that it requests; a number in the first version.
     pub version: Value,
     /// The capabilities that it declares.
     pub capabilities: Value,
     /// The level of log messages that each request asks for, in the version without a handshake.
     pub level: Option<&'static str>,
-    /// All that it said and heard, until somebody takes it.
+    /// All messages that it sent and received, until a test takes them.
     pub record: Vec<Line>,
-    /// The start of its ids, if they have one.
+    /// The prefix of its IDs; may be empty.
     pub topic: &'static str,
     /// The number of its next request.
     pub next: u64,
@@ -44,13 +44,13 @@ pub struct Peer {
 
 /// A request whose messages are still to be read.
 pub struct Turn {
-    /// The request's id.
+    /// The request's ID.
     pub id: Value,
-    /// The place where its answer comes.
+    /// The stream on which its answer arrives.
     pub stream: Stream,
 }
 
-/// Returns true for a notice that belongs to no call.
+/// Returns true if a notification belongs to no call.
 fn is_news(message: &Value) -> bool {
     let method = message["method"].as_str().unwrap_or_default();
     method.ends_with("list_changed")
@@ -69,13 +69,13 @@ fn parsed(text: &str) -> Value {
 }
 
 impl Peer {
-    /// A client that has said nothing yet.
+    /// A client that has sent nothing yet.
     pub fn new(wire: Wire, version: &Value, capabilities: &Value) -> Self {
         let (version, capabilities) = (version.clone(), capabilities.clone());
         Self { wire, version, capabilities, level: None, record: Vec::new(), topic: "", next: 1 }
     }
 
-    /// Introduces itself; the answer to `initialize` or `server/discover`.
+    /// Introduces itself; returns the answer to `initialize` or `server/discover`.
     pub async fn introduce(&mut self) -> Value {
         if self.wire.is_stateless() {
             return self.ask("server/discover", &json!({})).await;
@@ -85,7 +85,7 @@ impl Peer {
         answer
     }
 
-    /// Asks for log messages from this level on.
+    /// Requests log messages of this level and above.
     pub async fn set_level(&mut self, level: &'static str) {
         if self.wire.is_stateless() {
             self.level = Some(level);
@@ -104,7 +104,7 @@ impl Peer {
         self.begin_as(&id, method, params).await
     }
 
-    /// Sends a request under an id of one's own choice.
+    /// Sends a request with an ID that the test chooses.
     pub async fn begin_as(&mut self, id: &Value, method: &str, params: &Value) -> Turn {
         let mut params = params.clone();
         if self.wire.is_stateless() {
@@ -133,12 +133,12 @@ impl Peer {
         message
     }
 
-    /// The next message of a request: what belongs to it, not the news.
+    /// The next message that belongs to a request; notifications that belong to no call are skipped.
     pub async fn next(&mut self, turn: &mut Turn) -> Value {
         self.read(turn, false).await
     }
 
-    /// The answer to a request, and what came before it.
+    /// The answer to a request, and the messages before it.
     pub async fn finish(&mut self, mut turn: Turn) -> (Vec<Value>, Value) {
         let mut said = Vec::new();
         loop {
@@ -162,7 +162,7 @@ impl Peer {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments})).await
     }
 
-    /// Sends a request and answers what it is asked meanwhile, round after round; what was asked, and the answer.
+    /// Sends a request and answers the server's questions until it is done. Returns the questions and the answer.
     pub async fn converse(
         &mut self,
         method: &str,
@@ -214,7 +214,7 @@ impl Peer {
         .await;
     }
 
-    /// Sends a notification; params that are null are left out.
+    /// Sends a notification; null params are omitted.
     pub async fn notify(&mut self, method: &str, params: &Value) {
         self.send(notification(method, params)).await;
     }
@@ -224,8 +224,8 @@ impl Peer {
         self.note(true, Ok(message));
     }
 
-    /// Gives a request up, as the version and the transport have it. What is left of it is to be kept until its end
-    /// is known: a connection that closes is no cancellation where there is a notification for it.
+    /// Cancels a request in the way of the version and the transport. Keep the returned turn until the request has
+    /// ended: if a version has a cancellation notification, closing the connection does not cancel the request.
     pub async fn cancel(&mut self, turn: Turn) -> Option<Turn> {
         let stateless = self.wire.is_stateless();
         if !stateless || self.wire.is_pipe() {
@@ -234,7 +234,8 @@ impl Peer {
         if !stateless {
             return Some(turn);
         }
-        // Over HTTP the closed stream says it, so that the record has no message over either.
+        // Over HTTP, closing the stream is the cancellation; so that both transports have the same record, it
+        // contains no message.
         if self.wire.is_pipe() {
             self.record.pop();
         }
@@ -242,7 +243,7 @@ impl Peer {
         None
     }
 
-    /// Opens what brings news of this kind: the standing stream, or a listen stream with this filter.
+    /// Opens the stream for notifications of this kind: the standing stream, or a listen stream with this filter.
     pub async fn listen(&mut self, filter: &Value) -> Turn {
         if self.wire.is_stateless() {
             let mut turn = self.begin("subscriptions/listen", &json!({"notifications": filter})).await;
@@ -259,7 +260,7 @@ impl Peer {
         Turn { id: Value::Null, stream: Stream::Shared }
     }
 
-    /// The next message of what [`Self::listen`] opened.
+    /// The next message of the stream that [`Self::listen`] opened.
     pub async fn news(&mut self, turn: &mut Turn) -> Value {
         let message = self.read(turn, true).await;
         if self.wire.is_stateless() {
@@ -268,7 +269,7 @@ impl Peer {
         message
     }
 
-    /// Ends what [`Self::listen`] opened.
+    /// Closes the stream that [`Self::listen`] opened.
     pub async fn unlisten(&mut self, turn: Turn) {
         if self.wire.is_stateless() {
             drop(self.cancel(turn).await);

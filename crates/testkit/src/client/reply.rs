@@ -1,4 +1,5 @@
-//! An answer over HTTP/1.1, read as far as a test asks. It must not know how the connection was opened: any stream serves.
+//! An answer over HTTP/1.1, read as far as a test requests. It must not know how the connection was opened: any stream
+//! works.
 
 use std::collections::HashMap;
 
@@ -13,13 +14,13 @@ enum Framing {
     UntilClose,
 }
 
-/// An answer whose head has been read. The connection closes when it is dropped.
+/// An answer whose head has been read. Dropping it closes the connection.
 pub struct Reply {
     /// The status code.
     pub status: u16,
-    /// The values by lower-case name; of several of one name the last.
+    /// The values by lower-case name; if a name occurs several times, the last value.
     pub headers: HashMap<String, String>,
-    /// Lower-case names and values, all of them as they came.
+    /// All lower-case names and values, in the order of arrival.
     pub fields: Vec<(String, String)>,
     body: BufReader<Box<dyn AsyncRead + Send + Sync + Unpin>>,
     framing: Framing,
@@ -33,7 +34,7 @@ impl Reply {
         soon("the head of an answer", Self::try_read(stream)).await.expect("an answer's head")
     }
 
-    /// Reads the head of an answer if there is one: `None` when the connection ends before. Has no deadline.
+    /// Reads the head of an answer; `None` if the connection ends before the head. It has no deadline.
     pub async fn try_read(stream: impl AsyncRead + Send + Sync + Unpin + 'static) -> Option<Self> {
         let mut body = BufReader::new(Box::new(stream) as Box<dyn AsyncRead + Send + Sync + Unpin>);
         let mut line = String::new();
@@ -62,7 +63,7 @@ impl Reply {
         Some(Self { status, headers, fields, body, framing, pending: Vec::new(), over: false })
     }
 
-    /// The value of a header, or nothing.
+    /// The value of a header, or an empty text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(&name.to_ascii_lowercase()).map_or("", String::as_str)
     }
@@ -72,7 +73,7 @@ impl Reply {
         self.header("content-type").starts_with("text/event-stream")
     }
 
-    /// Takes more of the body into `pending`; `false` at its end.
+    /// Reads more of the body into `pending`; returns `false` at its end.
     async fn more(&mut self) -> Result<bool, String> {
         if self.over {
             return Ok(false);
@@ -110,7 +111,7 @@ impl Reply {
         Ok(count > 0)
     }
 
-    /// Reads the whole body; what is wrong with it.
+    /// Reads the whole body; the error describes its fault.
     pub async fn try_bytes(&mut self) -> Result<Vec<u8>, String> {
         let read = async {
             while self.more().await? {}
@@ -125,23 +126,23 @@ impl Reply {
         self.try_bytes().await.unwrap_or_else(|why| panic!("{why}"))
     }
 
-    /// Reads the whole body; how much of it there was, when the connection ended before it.
+    /// Reads the whole body. If the connection ends early, the error is the number of bytes that arrived.
     pub async fn into_body(mut self) -> Result<Vec<u8>, usize> {
         self.try_bytes().await.map_err(|_| self.pending.len())
     }
 
-    /// Reads the whole body, which is text.
+    /// Reads the whole body as text.
     pub async fn text(&mut self) -> String {
         String::from_utf8(self.bytes().await).expect("UTF-8")
     }
 
-    /// Reads the whole body, which is JSON.
+    /// Reads the whole body as JSON.
     pub async fn json(&mut self) -> Value {
         let text = self.text().await;
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("status {}, {e}: {text:?}", self.status))
     }
 
-    /// The next event with all its lines; `None` at the end of the stream, or what is wrong with that.
+    /// The next event with all its lines; `None` at the end of the stream. The error describes a faulty end.
     pub async fn try_event(&mut self) -> Result<Option<String>, String> {
         let next = async {
             loop {
@@ -189,7 +190,7 @@ impl Reply {
         Some(serde_json::from_str(&data).unwrap_or_else(|e| panic!("{e}: {data:?}")))
     }
 
-    /// The response, whether it comes as JSON or as the last message of a stream.
+    /// The response, either a JSON body or the last message of a stream.
     pub async fn response(&mut self) -> Value {
         if !self.is_stream() {
             return self.json().await;

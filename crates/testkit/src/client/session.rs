@@ -1,5 +1,5 @@
-//! Clients over one HTTP endpoint, request by request: one of a version with a handshake, one of the version without.
-//! They must not read what a test has not asked for.
+//! Clients of one HTTP endpoint, request by request: one for versions with a handshake, one for the version without.
+//! It must not read anything that a test has not requested.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,7 +14,7 @@ pub struct Legacy {
     pub http: Http,
     /// The path of the endpoint.
     pub path: String,
-    /// The version that was agreed on.
+    /// The negotiated version.
     pub version: String,
     /// The session's id.
     pub id: String,
@@ -24,7 +24,7 @@ pub struct Legacy {
 }
 
 impl Legacy {
-    /// Opens a session of the newest version without capabilities at `/mcp`.
+    /// Opens a session of the newest version at `/mcp`, without capabilities.
     pub async fn open(http: Http) -> Self {
         Self::open_at(http, "/mcp", LEGACY, &json!({})).await
     }
@@ -41,7 +41,7 @@ impl Legacy {
         session
     }
 
-    /// Sends `initialize` alone.
+    /// Sends only `initialize`.
     pub async fn initialize(http: Http, path: &str, version: &str, capabilities: &Value) -> Reply {
         let params = hello(&json!(version), capabilities);
         http.post(path, &[], &request(0, "initialize", &params).to_string()).await
@@ -52,18 +52,18 @@ impl Legacy {
         [("Mcp-Session-Id", &self.id), ("MCP-Protocol-Version", &self.version)]
     }
 
-    /// Sends a message with its headers, and more.
+    /// Sends a message with the session's headers, and further ones.
     pub async fn post(&self, more: Headers<'_>, body: &str) -> Reply {
         let headers: Vec<_> = self.headers().into_iter().chain(more.iter().copied()).collect();
         self.http.post(&self.path, &headers, body).await
     }
 
-    /// The id of the request that was sent last.
+    /// The ID of the last request.
     pub fn last(&self) -> u64 {
         self.next.load(Ordering::Relaxed) - 1
     }
 
-    /// Sends a request of a new id; its answer is still to be read.
+    /// Sends a request with a new ID, and leaves the body of the answer unread.
     pub async fn begin(&self, method: &str, params: &Value) -> Reply {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         self.post(&[], &request(id, method, params).to_string()).await
@@ -113,7 +113,7 @@ impl Modern {
         Self { http, path: "/mcp".to_owned(), capabilities: json!({}) }
     }
 
-    /// Sends a request with all that belongs to it; its answer is still to be read.
+    /// Sends a request with its metadata and headers, and leaves the body of the answer unread.
     pub async fn begin(&self, method: &str, params: &Value) -> Reply {
         let params = with_meta(params, meta(&self.capabilities));
         let name = params["name"].as_str().or(params["uri"].as_str()).unwrap_or_default();

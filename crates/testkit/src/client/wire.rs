@@ -11,7 +11,7 @@ use super::{Http, Lines, MODERN, Reply};
 pub struct Wire {
     carrier: Carrier,
     version: String,
-    /// Messages that came while others were awaited, where all come the same way.
+    /// Messages that arrived while others were awaited, if all arrive on the same stream.
     inbox: VecDeque<String>,
 }
 
@@ -38,23 +38,23 @@ pub struct Sse {
     pub path: String,
 }
 
-/// The place where the answer to a request comes.
+/// The stream on which the answer to a request arrives.
 pub enum Stream {
-    /// The queue to which all messages come.
+    /// The queue in which all messages arrive.
     Shared,
-    /// A connection of its own, of which nothing has been read.
+    /// A separate connection, of which nothing has been read.
     Sent(TcpStream),
     /// The same, with its head read.
     Open(Box<Reply>),
 }
 
 impl Wire {
-    /// A wire of lines.
+    /// A wire over pipes.
     pub fn lines(lines: Lines, version: &str) -> Self {
         Self::new(Carrier::Lines(Box::new(lines)), version)
     }
 
-    /// A wire over HTTP as the version has it: by an event stream at `/sse`, or by the one endpoint `/mcp`.
+    /// A wire over HTTP in the way of the version: an event stream at `/sse`, or the single endpoint `/mcp`.
     pub async fn http(http: Http, version: &str) -> Self {
         if version < "2025-03-26" {
             return Self::sse(http, "/sse", version).await;
@@ -62,7 +62,7 @@ impl Wire {
         Self::new(Carrier::Streamable(Box::new(Streamable { http, session: None, standing: None })), version)
     }
 
-    /// A wire of an event stream at this path.
+    /// A wire over an event stream at this path.
     pub async fn sse(http: Http, path: &str, version: &str) -> Self {
         Self::new(Carrier::Sse(Box::new(Sse::open(http, path).await)), version)
     }
@@ -98,7 +98,7 @@ impl Wire {
         sse
     }
 
-    /// The headers of a message: of its session and, where requests speak for themselves, of what it asks.
+    /// The headers of a message: those of its session and, in the stateless version, those that mirror its body.
     fn headers<'a>(&'a self, method: &'a str, name: Option<&'a str>) -> (Http, Vec<(&'a str, &'a str)>) {
         let (http, session) = self.web();
         let mut headers = Vec::new();
@@ -115,7 +115,7 @@ impl Wire {
         (http, headers)
     }
 
-    /// Sends a request; `name` is what its header mirrors, if anything.
+    /// Sends a request; `name` is the value that its header mirrors, if any.
     pub async fn request(&mut self, text: &str, method: &str, name: Option<&str>) -> Stream {
         if !matches!(self.carrier, Carrier::Streamable(_)) {
             self.tell(text).await;
@@ -128,7 +128,7 @@ impl Wire {
     /// Sends a message that gets no answer.
     pub async fn tell(&mut self, text: &str) {
         let status = match &mut self.carrier {
-            // Between the parts of a message a line break is a space.
+            // Between the tokens of a message, a line break becomes a space.
             Carrier::Lines(lines) => return lines.send(&text.replace('\n', " ")).await,
             Carrier::Sse(sse) => sse.post(text).await.status,
             Carrier::Streamable(_) => {
@@ -144,7 +144,8 @@ impl Wire {
         self.next_that(stream, |_| true).await
     }
 
-    /// The next message of a stream; where all come the same way, the next that is `wanted`, and others stay for later.
+    /// The next message of a stream. If all messages arrive on the same stream, the next one that is `wanted`; the
+    /// others are kept for later.
     pub async fn next_that(&mut self, stream: &mut Stream, wanted: impl Fn(&str) -> bool) -> String {
         if !matches!(stream, Stream::Shared) {
             let reply = stream.reply().await;
@@ -184,12 +185,12 @@ impl Wire {
         text.expect("the server goes on")
     }
 
-    /// The messages that came and were never asked for.
+    /// The messages that arrived and were never read.
     pub fn leftovers(&mut self) -> Vec<String> {
         self.inbox.drain(..).collect()
     }
 
-    /// Opens the stream for what belongs to no request, where there is one of its own.
+    /// Opens the stream for messages that belong to no request, if the transport has a separate one.
     pub async fn listen(&mut self) {
         if let Carrier::Streamable(web) = &mut self.carrier
             && web.standing.is_none()
@@ -204,7 +205,7 @@ impl Wire {
 }
 
 impl Sse {
-    /// Opens the stream at this path, which must name the endpoint first.
+    /// Opens the stream at this path; its first event must name the endpoint.
     pub async fn open(http: Http, path: &str) -> Self {
         let mut events = http.get(path, &[("Accept", "text/event-stream")]).await;
         assert!(events.status == 200 && events.is_stream(), "{path}: {}", events.status);
@@ -214,7 +215,7 @@ impl Sse {
         Self { http, events, path }
     }
 
-    /// Sends a body as it is.
+    /// Sends a body unchanged.
     pub async fn post(&self, body: &str) -> Reply {
         self.http.post(&self.path, &[], body).await
     }
@@ -223,7 +224,7 @@ impl Sse {
     pub async fn message(&mut self) -> String {
         loop {
             let event = self.events.event().await.expect("one more event");
-            // A comment is a sign of life on a machine that is slow.
+            // A comment is a keep-alive signal, which occurs on a slow machine.
             if !event.starts_with(':') {
                 let data = event.strip_prefix("event: message\ndata: ");
                 return data.unwrap_or_else(|| panic!("{event:?}")).to_owned();

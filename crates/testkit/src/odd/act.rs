@@ -1,38 +1,38 @@
-//! What the server does about one request, as data: stdio and HTTP perform it each in their own way.
+//! The server's reaction to one request, as data: stdio and HTTP perform it each in their own way.
 
 use std::time::Duration;
 
-/// One step. A request is answered by a list of them, in this order.
+/// One step. A list of steps, in this order, answers a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     /// Send a message.
     Send(String),
-    /// Send what is no message.
+    /// Send something that is not a message.
     Garbage(&'static str),
-    /// Send one message that is `head`, so many bytes `x`, and `tail`.
+    /// Send one message that consists of `head`, this number of bytes `x`, and `tail`.
     Huge {
-        /// What comes before.
+        /// The beginning of the message.
         head: String,
-        /// How many bytes.
+        /// The number of bytes.
         bytes: u64,
-        /// What comes after.
+        /// The end of the message.
         tail: String,
     },
     /// Send the first half of a message.
     Half(String),
-    /// Write so many bytes to stderr.
+    /// Write this number of bytes to stderr.
     Noise(u64),
-    /// Wait, while others are answered.
+    /// Wait, while other requests are answered.
     Wait(Duration),
-    /// Wait without reading anything, so that nobody is answered.
+    /// Wait without reading anything, so that no request is answered.
     Deafness(Duration),
-    /// Over stdio exit with this code, over HTTP close the connection.
+    /// Exit with this code over stdio; close the connection over HTTP.
     Die(u8),
     /// Never answer.
     Silence,
 }
 
-/// Writes `bytes` times `x`, in large pieces.
+/// Writes the byte `x` `bytes` times, in large pieces.
 pub(super) fn filler(out: &mut impl std::io::Write, bytes: u64) -> std::io::Result<()> {
     let piece = [b'x'; 16 << 10];
     let mut left = bytes;
@@ -49,7 +49,7 @@ pub(super) fn half(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len() / 2]
 }
 
-/// Stops this thread, which serves one call or one connection only.
+/// Blocks this thread, which serves only one call or one connection.
 pub(super) fn pause(time: Duration) {
     std::thread::sleep(time);
 }

@@ -1,4 +1,4 @@
-//! The odd upstream over HTTP/1.1: a thread for each connection, no runtime.
+//! The odd upstream over HTTP/1.1: one thread per connection, no runtime.
 
 use std::{
     io::{self, BufReader, Read, Write},
@@ -19,7 +19,7 @@ use super::{
 
 const CONNECTIONS: usize = 1000;
 
-/// How long a connection may be idle, and a silent call wait for its client to go.
+/// The longest time that a connection may be idle, and that a silent call waits for its client to disconnect.
 const PATIENCE: Duration = Duration::from_mins(10);
 
 /// Serves until accepting fails.
@@ -33,7 +33,7 @@ pub(super) fn serve(listener: &TcpListener, server: &Arc<Server>) -> io::Result<
         }
         let (server, open) = (server.clone(), open.clone());
         std::thread::spawn(move || {
-            // A connection that fails is the business of whoever opened it.
+            // A failed connection is the client's concern.
             let _ = connection(stream, &server);
             open.fetch_sub(1, Ordering::Relaxed);
         });
@@ -54,7 +54,7 @@ fn connection(mut stream: TcpStream, server: &Server) -> io::Result<()> {
     stream.shutdown(Shutdown::Both)
 }
 
-/// What becomes of the connection.
+/// The further use of the connection.
 #[derive(PartialEq)]
 enum After {
     Stay,
@@ -87,14 +87,14 @@ fn plain(out: &mut TcpStream, status: &str, headers: &str) -> io::Result<After> 
 fn head(out: &mut TcpStream, kind: &str, length: Option<u64>) -> io::Result<()> {
     let framing =
         length.map_or("Transfer-Encoding: chunked".into(), |length| format!("Content-Length: {length}"));
-    // A session for those that want one; it is never asked for.
+    // A session for clients that want one; it is never checked.
     write!(
         out,
         "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nCache-Control: no-cache\r\nMcp-Session-Id: odd-session\r\n{framing}\r\n\r\n"
     )
 }
 
-/// One message, or something else in its place, as a JSON body.
+/// Sends one message, or something in its place, as a JSON body.
 fn single(out: &mut TcpStream, acts: &[Act]) -> io::Result<After> {
     const JSON: &str = "application/json";
     for act in acts {
@@ -127,13 +127,14 @@ fn single(out: &mut TcpStream, acts: &[Act]) -> io::Result<After> {
     Ok(After::Stay)
 }
 
-/// Several messages as an event stream.
+/// Sends several messages as an event stream.
 fn stream(out: &mut TcpStream, acts: &[Act]) -> io::Result<After> {
     head(out, "text/event-stream", None)?;
     for act in acts {
         match act {
             Act::Send(message) => {
-                // A line break, which only white space in a message can be, continues in a further field.
+                // A line break, which can occur in a message only as white space, continues in a further
+                // `data` field.
                 let data = message.replace("\r\n", "\n").replace(['\n', '\r'], "\ndata: ");
                 let event = format!("event: message\ndata: {data}\n\n");
                 write!(out, "{:x}\r\n{event}\r\n", event.len())?;
@@ -155,14 +156,14 @@ fn stream(out: &mut TcpStream, acts: &[Act]) -> io::Result<After> {
     Ok(After::Stay)
 }
 
-/// Acts that send nothing.
+/// Performs acts that send nothing.
 fn aside(stream: &mut TcpStream, act: &Act) -> io::Result<After> {
     match act {
         Act::Noise(bytes) => act::filler(&mut io::stderr().lock(), *bytes)?,
         Act::Wait(time) | Act::Deafness(time) => act::pause(*time),
         Act::Die(_) => return Ok(After::Close),
         Act::Silence => {
-            // Until the client goes; what it still says is not heard.
+            // Wait until the client disconnects; its further input is ignored.
             let mut ignored = [0; 4096];
             while let Ok(1..) = stream.read(&mut ignored) {}
             return Ok(After::Close);

@@ -1,11 +1,11 @@
-//! Messages in and out. What is passed on is kept as the bytes that arrived.
+//! Incoming and outgoing messages. Data that is passed on is kept as the bytes that arrived.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// A request, a notification (no id), or a response (no method). Of all else in it nothing is expected: whatever a
-/// field holds that should hold something else, it counts as absent.
+/// A request, a notification (no ID), or a response (no method). Its other fields may have any content: a field
+/// with an unexpected value counts as absent.
 #[derive(Deserialize)]
 pub(super) struct Message<'a> {
     #[serde(borrow)]
@@ -80,12 +80,12 @@ impl Default for Arguments {
     }
 }
 
-/// What `value` holds, if it is a `T`.
+/// The content of `value`, if it is a `T`.
 pub(super) fn read<'a, T: Deserialize<'a> + Default>(value: Option<&'a RawValue>) -> T {
     value.and_then(|value| serde_json::from_str(value.get()).ok()).unwrap_or_default()
 }
 
-/// A response with this result, both as they stand.
+/// A response with this result; both are unchanged.
 pub(super) fn result(id: &RawValue, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }

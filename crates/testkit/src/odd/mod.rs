@@ -1,8 +1,9 @@
-//! An upstream that misbehaves on request, to prove that nobody else notices.
+//! An upstream that misbehaves on request, to prove that no other client or upstream is affected.
 //!
-//! It initialises properly and lists one tool per misbehaviour ([`tools`]); calling the tool brings it about. One more
+//! It initializes correctly and lists one tool per misbehavior ([`tools`]); calling the tool triggers it. One more
 //! tool, `raw`, proves losslessness: it returns the exact bytes that arrived and sends the exact bytes that it is told
-//! to. Speaks over stdio or HTTP, on plain threads. Must not use any of the product's code, whose judge it is.
+//! to. It uses stdio or HTTP, on plain threads. It must not use any of the product's code, because it judges that
+//! code.
 //!
 //! ```text
 //! odd --stdio | --http 127.0.0.1:0 [--modern] [--init silent|garbage|die|error] [--loop-pages [same|fresh]] [--banner]
@@ -28,10 +29,10 @@ use std::{
 
 pub use server::{Init, Pages, Server};
 
-/// The path of the program `odd`, which is this server; built the first time that a test process asks.
+/// The path of the program `odd`, which is this server; it is built when a test process first asks for it.
 ///
 /// # Panics
-/// When it cannot be built: then no test that needs it can run.
+/// Panics if it cannot be built: then no test that needs it can run.
 pub fn program() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| crate::program::program("odd")).clone()
@@ -67,7 +68,7 @@ struct Place {
     http: Option<SocketAddr>,
 }
 
-/// Serves until stdin ends or for ever. Returns the exit code that was asked for.
+/// Serves until stdin ends, or forever. Returns the requested exit code.
 pub fn run(options: &Options) -> io::Result<u8> {
     let server = Server::new(options.modern, options.init, options.loop_pages);
     let Some(address) = options.place.http else {

@@ -9,7 +9,7 @@ const BODY: u64 = 256 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Request {
     pub(super) method: String,
-    /// The connection is to be closed after the answer.
+    /// True if the connection is to be closed after the answer.
     pub(super) close: bool,
     pub(super) body: Vec<u8>,
     /// Names in lower case.
@@ -23,8 +23,8 @@ impl Request {
     }
 }
 
-/// The next request; `None` when the connection was closed between two. `proceed` is called when the client waits for
-/// the word to send the body.
+/// The next request; `None` if the connection was closed between two requests. `proceed` is called if the client
+/// waits for permission to send the body.
 pub(super) fn read(
     input: &mut impl BufRead,
     proceed: impl FnOnce() -> io::Result<()>,
@@ -76,7 +76,7 @@ fn read_chunks(input: &mut impl BufRead, body: &mut Vec<u8>) -> io::Result<()> {
         let size = line.split(';').next().unwrap_or_default().trim();
         let size = u64::from_str_radix(size, 16).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
         read_exactly(input, size, body)?;
-        // The line's end after a chunk; after the last one there may be trailers.
+        // The line end after a chunk; trailers may follow the last chunk.
         loop {
             line.clear();
             let count = input.by_ref().take(HEAD).read_line(&mut line)?;

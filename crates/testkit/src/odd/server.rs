@@ -1,4 +1,4 @@
-//! What is answered to one message. Knows nothing of stdio and HTTP.
+//! The answer to one message. It must not know stdio or HTTP.
 
 use serde_json::value::RawValue;
 use std::{
@@ -15,13 +15,13 @@ use super::{
 /// The era of the handshake that this upstream prefers.
 const LEGACY: &str = "2025-11-25";
 
-/// Older ones that it agrees to.
+/// Older versions that it accepts.
 const OLDER: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18"];
 
 /// The stateless era.
 const MODERN: &str = "2026-07-28";
 
-/// What the handshake is answered with.
+/// The answers to a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Init {
     /// A proper result.
@@ -37,7 +37,7 @@ pub enum Init {
     Error,
 }
 
-/// How lists never end.
+/// The kinds of endless lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Pages {
     /// Every page has the same cursor and the same tools.
@@ -46,7 +46,7 @@ pub enum Pages {
     Fresh,
 }
 
-/// An upstream, to be asked message by message.
+/// An upstream that answers message by message.
 #[derive(Debug)]
 pub struct Server {
     modern: bool,
@@ -56,12 +56,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// One that also speaks the stateless era if `modern`, shakes hands as `init` says and pages as `loop_pages` says.
+    /// A server that also supports the stateless era if `modern`, answers the handshake as `init` specifies and pages
+    /// as `loop_pages` specifies.
     pub fn new(modern: bool, init: Init, loop_pages: Option<Pages>) -> Self {
         Self { modern, init, loop_pages, pages: AtomicU64::new(0) }
     }
 
-    /// What to do about one message; nothing about a notification or a response.
+    /// The reaction to one message; empty for a notification or a response.
     pub(super) fn answer(&self, received: &str) -> Vec<Act> {
         let Ok(message) = serde_json::from_str::<Message<'_>>(received) else {
             return vec![Act::Send(error("null", -32700, "this is not a JSON-RPC message that I can read"))];
@@ -109,7 +110,7 @@ impl Server {
         list.push(']');
         match self.loop_pages {
             Some(Pages::Same) => list.push_str(r#","nextCursor":"again""#),
-            // A String takes whatever is written to it.
+            // Writing to a String cannot fail.
             Some(Pages::Fresh) => drop(write!(list, r#","nextCursor":"page-{page}""#)),
             None => {}
         }
@@ -123,7 +124,7 @@ impl Server {
 
 fn write_tool(list: &mut String, comma: &str, name: &str, description: &str) {
     let description = string(description);
-    // A String takes whatever is written to it.
+    // Writing to a String cannot fail.
     let _ = write!(
         list,
         r#"{comma}{{"name":"{name}","description":{description},"inputSchema":{{"type":"object"}}}}"#

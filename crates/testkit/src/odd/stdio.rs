@@ -17,10 +17,10 @@ use super::{
 /// The longest line that is read, in bytes.
 const LINE: u64 = 256 << 20;
 
-/// Calls that wait at the same time; more are performed one after the other.
+/// The number of calls that may wait at the same time; further ones run one after the other.
 const WAITING: usize = 1000;
 
-/// Answers each line until the input ends (exit code 0) or a call says otherwise (its code).
+/// Answers each line until the input ends (exit code 0) or a call ends the server (its exit code).
 pub(super) fn run(
     server: &Server,
     mut input: impl BufRead,
@@ -34,7 +34,7 @@ pub(super) fn run(
         if input.by_ref().take(LINE).read_until(b'\n', &mut line)? == 0 {
             return Ok(0);
         }
-        // What was received is given back exactly, so only the line ending goes.
+        // The received bytes are returned exactly, so only the line ending is removed.
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         let acts = match std::str::from_utf8(text) {
             Ok("") => continue,
@@ -55,7 +55,7 @@ pub(super) fn run(
     }
 }
 
-/// Performs the acts; an exit code if this is the end.
+/// Performs the acts; returns an exit code if the server must end.
 fn perform(acts: &[Act], output: &Mutex<impl Write>) -> io::Result<Option<u8>> {
     for act in acts {
         let out = || output.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +86,7 @@ fn perform(acts: &[Act], output: &Mutex<impl Write>) -> io::Result<Option<u8>> {
             Act::Noise(bytes) => act::filler(&mut io::stderr().lock(), *bytes)?,
             Act::Wait(time) | Act::Deafness(time) => act::pause(*time),
             Act::Die(code) => {
-                // Last words; that they cannot be written must not keep it alive.
+                // A final message; if it cannot be written, the process must still end.
                 let _ = writeln!(io::stderr(), "odd: dying with code {code}, as told");
                 return Ok(Some(*code));
             }

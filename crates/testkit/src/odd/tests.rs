@@ -1,4 +1,4 @@
-//! The odd upstream has to misbehave exactly as it says, else it proves nothing.
+//! The odd upstream has to misbehave exactly as specified; otherwise it proves nothing.
 
 use serde_json::{Value, json};
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 use super::{Init, Pages, Server, http, stdio, tools::TOOLS};
 
-/// A place for output that can be read afterwards.
+/// An output buffer that can be read afterwards.
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);
 
@@ -24,7 +24,7 @@ impl Write for Output {
     }
 }
 
-/// What `server` prints for these lines, and its exit code.
+/// The output of `server` for these lines, and its exit code.
 fn talk(server: &Server, lines: &[String]) -> (String, u8) {
     let output = Output::default();
     let code = stdio::run(server, lines.join("\n").as_bytes(), output.clone()).unwrap();
@@ -159,7 +159,7 @@ fn lists_are_complete_and_endless_on_request() {
     assert_ne!(fresh[0]["tools"].as_array().unwrap().last(), fresh[1]["tools"].as_array().unwrap().last());
 }
 
-/// What comes back over one connection for these bodies, to its end.
+/// The whole response over one connection to these bodies.
 fn post(bodies: &[String]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! One tool per misbehaviour: what it is called, what it does.
+//! One tool per misbehavior: its name and its effect.
 
 use serde_json::value::RawValue;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use super::{
 
 /// A tool of the odd upstream.
 pub struct Tool {
-    /// The name it is called by.
+    /// The name of the tool.
     pub name: &'static str,
-    /// What it does and which arguments change that.
+    /// Its effect, and the arguments that change it.
     pub description: &'static str,
 }
 
@@ -52,12 +52,12 @@ pub const TOOLS: &[Tool] = &[
     Tool { name: "noise", description: "Writes {bytes} (1 MiB) bytes to stderr, then answers." },
 ];
 
-/// A call: what the tools need to know of it.
+/// The parts of a call that the tools need.
 pub(super) struct Call<'a> {
     pub(super) id: &'a RawValue,
     /// The whole message as it arrived.
     pub(super) received: &'a str,
-    /// Whether results need `resultType`.
+    /// True if results need `resultType`.
     pub(super) modern: bool,
     pub(super) arguments: Option<&'a RawValue>,
 }
@@ -74,7 +74,7 @@ impl Call<'_> {
     }
 }
 
-/// What the tool `name` does when it is called; `None` if there is no such tool.
+/// The reaction of the tool `name` to a call; `None` if there is no such tool.
 pub(super) fn call(name: &str, call: &Call<'_>) -> Option<Vec<Act>> {
     let id = call.id;
     let arguments = read::<Arguments>(call.arguments);
@@ -135,7 +135,7 @@ fn raw(call: &Call<'_>) -> Vec<Act> {
 fn huge(call: &Call<'_>, arguments: &Arguments) -> Vec<Act> {
     const MARK: &str = "\u{1}";
     let whole = result(call.id, &call.content(MARK));
-    // The mark is escaped in JSON; around it are the two halves of a proper answer.
+    // The mark is escaped in JSON; the two halves of a proper answer surround it.
     let mark = string(MARK);
     let Some((head, tail)) = whole.rsplit_once(mark.trim_matches('"')) else {
         return vec![Act::Send(error(call.id.get(), -32603, "the answer has no place to fill"))];
@@ -146,7 +146,7 @@ fn huge(call: &Call<'_>, arguments: &Arguments) -> Vec<Act> {
 }
 
 fn deep(arguments: &Arguments) -> String {
-    // Beyond this it would be a test of this program's memory.
+    // A larger value would only test this program's memory.
     let levels =
         usize::try_from(arguments.bytes.unwrap_or(1 << 20)).map_or(64 << 20, |levels| levels.min(64 << 20));
     let closing = if arguments.balanced { "]".repeat(levels) } else { String::new() };

@@ -1,10 +1,10 @@
-//! Who exists on the site: names, application passwords, rights.
+//! The accounts of the site: names, application passwords, capabilities.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// Somebody with an application password.
+/// An account with an application password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
     /// The id.
@@ -17,11 +17,11 @@ pub struct Account {
     pub password: &'static str,
     /// The one role.
     pub role: &'static str,
-    /// What the role may do: some of it, as WordPress names it.
+    /// Some of the role's capabilities, under their WordPress names.
     pub capabilities: &'static [&'static str],
 }
 
-/// May everything, `manage_options` among it.
+/// An account with all capabilities, including `manage_options`.
 pub const ADMIN: Account = Account {
     id: 1,
     user: "admin",
@@ -31,7 +31,7 @@ pub const ADMIN: Account = Account {
     capabilities: &["manage_options", "edit_posts", "publish_posts", "upload_files", "read"],
 };
 
-/// May write, and may not administer.
+/// An account that may write, but not administer.
 pub const EDITOR: Account = Account {
     id: 2,
     user: "editor",
@@ -41,7 +41,7 @@ pub const EDITOR: Account = Account {
     capabilities: &["edit_posts", "publish_posts", "upload_files", "read"],
 };
 
-/// May read.
+/// An account that may read.
 pub const SUBSCRIBER: Account = Account {
     id: 3,
     user: "subscriber",
@@ -51,7 +51,7 @@ pub const SUBSCRIBER: Account = Account {
     capabilities: &["read"],
 };
 
-/// All of them.
+/// All accounts.
 pub const ALL: &[Account] = &[ADMIN, EDITOR, SUBSCRIBER];
 
 impl Account {
@@ -60,12 +60,12 @@ impl Account {
         format!("Basic {}", STANDARD.encode(format!("{}:{}", self.user, bare(self.password))))
     }
 
-    /// Whether the account has this capability.
+    /// Returns true if the account has this capability.
     pub fn can(&self, capability: &str) -> bool {
         self.capabilities.contains(&capability)
     }
 
-    /// The account as `wp/v2/users` shows it; roles and rights only with `context=edit`.
+    /// The account as `wp/v2/users` shows it; roles and capabilities only with `context=edit`.
     pub(super) fn shown(&self, edit: bool) -> Value {
         let mut shown = json!({"id": self.id, "name": self.name, "slug": self.user, "description": ""});
         if edit {
@@ -80,7 +80,7 @@ impl Account {
     }
 }
 
-/// Whom an `Authorization` header proves, as WordPress does: spaces in the password do not count.
+/// The account that an `Authorization` header proves. As in WordPress, spaces in the password do not count.
 pub(super) fn identify(header: &str) -> Option<Account> {
     let text = String::from_utf8(STANDARD.decode(header.strip_prefix("Basic ")?).ok()?).ok()?;
     let (user, password) = text.split_once(':')?;

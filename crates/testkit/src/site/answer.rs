@@ -1,4 +1,4 @@
-//! An answer of the site, whole.
+//! A complete answer of the site.
 
 use serde_json::{Value, json};
 
@@ -11,23 +11,23 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// JSON under this status.
+    /// JSON with this status.
     pub(super) fn json(status: u16, body: &Value) -> Self {
         let headers = vec![("Content-Type", "application/json; charset=UTF-8".to_owned())];
         Self { status, headers, body: body.to_string() }
     }
 
-    /// JSON under status 200.
+    /// JSON with status 200.
     pub(super) fn ok(body: &Value) -> Self {
         Self::json(200, body)
     }
 
-    /// An error in WordPress's shape.
+    /// An error in WordPress's format.
     pub(super) fn error(status: u16, code: &str, message: &str) -> Self {
         Self::json(status, &json!({"code": code, "message": message, "data": {"status": status}}))
     }
 
-    /// What WordPress says to a path or a method that it does not know.
+    /// WordPress's answer to an unknown path or method.
     pub(super) fn no_route() -> Self {
         Self::error(404, "rest_no_route", "No route was found matching the URL and request method.")
     }

@@ -1,11 +1,11 @@
-//! `buddyboss/v1`: its members, with the errors that the platform answers.
+//! `buddyboss/v1`: its members, with the platform's errors.
 
 use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::request::Request;
 
-/// How many members a page has when nobody says.
+/// The default number of members per page.
 const PER_PAGE: usize = 10;
 
 fn member(id: u64, name: &str, login: &str, kind: &str) -> Value {

@@ -1,4 +1,4 @@
-//! One kind of things of `wp/v2`: listed, read, created, changed and deleted as WordPress does it.
+//! One type of item of `wp/v2`: listed, read, created, changed and deleted as in WordPress.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,27 +7,27 @@ use serde_json::{Value, json};
 use super::answer::Answer;
 use super::request::Request;
 
-/// How many things a page has when nobody says.
+/// The default number of items per page.
 const PER_PAGE: usize = 10;
-/// How many of one kind there may be.
+/// The largest number of items of one type.
 const MOST: usize = 10_000;
 
-/// What is particular to a kind.
+/// The properties of a type.
 #[derive(Debug)]
 pub(super) struct Kind {
     /// The route's name.
     pub(super) name: &'static str,
-    /// The code and the message for an id that is not there.
+    /// The code and the message for an ID that does not exist.
     pub(super) missing: (&'static str, &'static str),
-    /// Whether its title and content are rendered.
+    /// True if its title and content are rendered.
     pub(super) rendered: bool,
-    /// Whether deleting without `force` puts a thing into the trash.
+    /// True if deleting without `force` moves an item to the trash.
     pub(super) trash: bool,
-    /// What a new thing must have.
+    /// The required members of a new item.
     pub(super) required: &'static [&'static str],
 }
 
-/// Things of one kind.
+/// The items of one type.
 #[derive(Debug)]
 pub(super) struct Collection {
     pub(super) kind: &'static Kind,
@@ -46,7 +46,7 @@ impl Collection {
         self.things.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers a request for this kind; `parts` are the path's parts behind the name.
+    /// Answers a request for this type; `parts` are the path segments after the name.
     pub(super) fn answer(&self, request: &Request, parts: &[&str], base: &str) -> Answer {
         match (request.method.as_str(), parts) {
             ("GET", []) => self.list(request),
@@ -68,7 +68,7 @@ impl Collection {
         Answer::error(404, self.kind.missing.0, self.kind.missing.1)
     }
 
-    /// Does what only somebody who may write may do.
+    /// Performs an action that requires permission to write.
     fn writing(&self, request: &Request, work: impl FnOnce(&mut Vec<Value>) -> Answer) -> Answer {
         match request.account {
             Some(account) if account.can("edit_posts") => work(&mut self.things()),
@@ -138,7 +138,7 @@ impl Collection {
         Answer::json(201, &thing).with("Location", &format!("{base}/wp-json/wp/v2/{}/{id}", self.kind.name))
     }
 
-    /// Takes the members of the request's body over.
+    /// Copies the members of the request's body into the item.
     fn write(&self, thing: &mut Value, request: &Request) {
         for (name, value) in request.body.as_object().into_iter().flatten() {
             let rendered = self.kind.rendered && RENDERED.contains(&name.as_str());

@@ -1,4 +1,4 @@
-//! The things that the site begins with.
+//! The initial content of the site.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ fn picture(id: u64, base: &str) -> Value {
     picture
 }
 
-/// All kinds with what there is of them at first, on the site `name` at `base`.
+/// All types with their initial items, on the site `name` at `base`.
 pub(super) fn collections(name: &str, base: &str) -> Vec<Collection> {
     let post =
         |id: u64, what: &str, status: &str| written(id, &format!("{what} of site {name}"), status, base);

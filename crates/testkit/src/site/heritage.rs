@@ -1,5 +1,5 @@
-//! Two encyclopaedias and two registers of monuments. Each has paths of its own, so one site is all four of them, below
-//! whatever base address.
+//! Two encyclopaedias and two registers of monuments. Their paths do not overlap, so one site serves all four, below
+//! any base address.
 
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ fn arcgis(request: &Request) -> Answer {
             "services": [{"name": "Distribusjon/Kulturminner20180301", "type": "MapServer"}],
         }));
     }
-    // The real one tells of errors under status 200.
+    // The real service reports errors with status 200.
     if request.param("where").is_some_and(|clause| clause.contains(';')) {
         let error = json!({"code": 400, "message": "Unable to complete operation.", "details": []});
         return Answer::ok(&json!({"error": error}));

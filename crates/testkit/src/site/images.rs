@@ -1,15 +1,15 @@
-//! A host of images that answers as imgbb's API does (version 1), and a picture of the site's own.
+//! An image host that answers like imgbb's API (version 1), and a picture of the site itself.
 
 use serde_json::json;
 
 use super::answer::Answer;
 use super::request::Request;
 
-/// Where the host's API is.
+/// The path of the host's API.
 const HOST: &str = "/images/1";
-/// The key that it takes.
+/// The key that it accepts.
 const KEY: &str = "key-of-images";
-/// How a picture in the GIF format begins; nobody looks further.
+/// The beginning of a GIF picture; nobody reads further.
 const PICTURE: &str = "GIF89a";
 
 /// Answers if the path belongs to either, on the site at `base`.

@@ -1,12 +1,12 @@
-//! A service that wants a user's consent first: it refuses everybody, and says where consent is given, as OAuth 2.1 has
-//! it (RFC 9728 for the resource, RFC 8414 for the server, RFC 7591 for its clients).
+//! A service that requires a user's consent first: it refuses every caller, and names the place for consent as OAuth
+//! 2.1 requires (RFC 9728 for the resource, RFC 8414 for the server, RFC 7591 for its clients).
 
 use serde_json::json;
 
 use super::answer::Answer;
 use super::request::Request;
 
-/// Where the service is.
+/// The path of the service.
 const PATH: &str = "/locked";
 
 /// Answers if the path belongs to the service on the site at `base`.

@@ -1,20 +1,20 @@
-//! A fake web site for tests: WordPress's REST API, BuddyBoss's members, the APIs of four Norwegian heritage services, a
-//! host of images, and a service that is locked, all on one port. It records what it was asked.
+//! A fake web site for tests: WordPress's REST API, BuddyBoss's members, the APIs of four Norwegian heritage services,
+//! an image host, and a locked service, all on one port. It records the requests that it gets.
 //!
-//! It answers with the statuses, codes and shapes that the real ones answer with, for a handful of posts, people and
-//! places; what is created stays until the site stops. It must not use the product's code, and it knows nothing of MCP.
+//! It answers with the statuses, codes and formats of the real services, for a handful of posts, people and places;
+//! created items exist until the site stops. It must not use the product's code, and must not know MCP.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `server` | listening, and which API a path belongs to |
-//! | `record` | what the site was asked |
-//! | `request`, `answer` | one request and one answer, whole |
-//! | `accounts` | who exists, with which password and rights |
-//! | `wordpress`, `collection`, `content` | `wp/v2`: the routes, one kind of thing, the things |
+//! | `server` | listening, and finding the API of a path |
+//! | `record` | the requests that the site got |
+//! | `request`, `answer` | one complete request and one complete answer |
+//! | `accounts` | the accounts with their passwords and capabilities |
+//! | `wordpress`, `collection`, `content` | `wp/v2`: the routes, one type of item, the items |
 //! | `buddyboss` | `buddyboss/v1` |
 //! | `heritage` | encyclopaedias and monuments |
-//! | `images` | a host of images, and a picture |
-//! | `locked` | a service that wants consent first |
+//! | `images` | an image host, and a picture |
+//! | `locked` | a service that requires consent first |
 
 pub mod accounts;
 mod answer;

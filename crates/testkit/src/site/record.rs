@@ -1,11 +1,11 @@
-//! What the site was asked, in the order in which it came.
+//! The requests that the site got, in the order of arrival.
 
 use std::sync::{Mutex, PoisonError};
 
-/// How many requests are kept: more than any test sends.
+/// The number of requests that are kept, which is more than any test sends.
 const MOST: usize = 100_000;
 
-/// A request as it came.
+/// A request as it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
     /// The HTTP method.
@@ -14,18 +14,18 @@ pub struct Received {
     pub path: String,
     /// Names in lower case and values.
     pub headers: Vec<(String, String)>,
-    /// The body; what is not UTF-8 in it is replaced.
+    /// The body; bytes that are not UTF-8 are replaced.
     pub body: String,
 }
 
 impl Received {
-    /// The value of a header by its name in lower case, or nothing.
+    /// The value of a header by its lower-case name, or an empty text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 }
 
-/// All that the site was asked.
+/// All requests that the site got.
 #[derive(Debug, Default)]
 pub(super) struct Record(Mutex<Vec<Received>>);
 

@@ -1,21 +1,21 @@
-//! One request to the site, whole.
+//! One complete request to the site.
 
 use serde_json::Value;
 
 use super::accounts::{Account, identify};
 use super::record::Received;
 
-/// A request, taken apart.
+/// A parsed request.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) method: String,
-    /// Without the query.
+    /// The path without the query.
     pub(super) path: String,
     query: Vec<(String, String)>,
-    /// Null when there is none, or none in JSON.
+    /// The body; null if there is none, or if it is not JSON.
     pub(super) body: Value,
     text: String,
-    /// Who asks; nobody when the credentials are wrong, as WordPress has it.
+    /// The caller's account; as in WordPress, `None` if the credentials are wrong.
     pub(super) account: Option<Account>,
 }
 
@@ -32,7 +32,7 @@ impl Request {
         }
     }
 
-    /// The path's parts below `prefix`, which it begins with.
+    /// The path segments after `prefix`; `None` if the path does not begin with it.
     pub(super) fn below(&self, prefix: &str) -> Option<Vec<&str>> {
         let rest = self.path.strip_prefix(prefix)?;
         (rest.is_empty() || rest.starts_with('/')).then(|| rest.split('/').skip(1).collect())
@@ -50,13 +50,13 @@ impl Request {
         }
     }
 
-    /// A part of a form of parts (RFC 7578), by its name.
+    /// A part of a multipart form (RFC 7578), by its name.
     pub(super) fn part(&self, name: &str) -> Option<&str> {
         let (_, behind) = self.text.split_once(&format!("form-data; name=\"{name}\""))?;
         Some(behind.split_once("\r\n\r\n")?.1.split("\r\n--").next().unwrap_or_default())
     }
 
-    /// Whether a parameter is set to something true.
+    /// Returns true if a parameter has a true value.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.param(name).is_some_and(|value| matches!(value.as_str(), "1" | "true"))
     }
@@ -68,7 +68,7 @@ fn pairs(query: &str) -> Vec<(String, String)> {
     parts.map(|part| part.split_once('=').unwrap_or((part, ""))).map(|(k, v)| (plain(k), plain(v))).collect()
 }
 
-/// A name or a value without percent signs and pluses.
+/// A name or a value with percent signs and pluses decoded.
 fn plain(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());

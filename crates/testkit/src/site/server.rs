@@ -1,4 +1,4 @@
-//! Listening, and which API a path belongs to.
+//! Listening, and finding the API of a path.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,9 +23,9 @@ use super::{buddyboss, heritage, images, locked};
 
 /// The largest body that is read, in bytes.
 const BODY: usize = 16 << 20;
-/// How long a request may take to arrive.
+/// The deadline for the arrival of a request.
 const READ_DEADLINE: Duration = Duration::from_secs(30);
-/// How many connections may be open.
+/// The largest number of open connections.
 const CONNECTIONS: usize = 1024;
 
 /// What kind of site it is.
@@ -48,7 +48,7 @@ impl Default for Options {
     }
 }
 
-/// A site that listens; it stops when this is dropped.
+/// A listening site; dropping it stops the site.
 #[derive(Debug)]
 pub struct Site {
     stop: watch::Sender<()>,
@@ -57,12 +57,12 @@ pub struct Site {
 }
 
 impl Site {
-    /// Where it is, without a slash at the end.
+    /// Its URL, without a slash at the end.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// All that it was asked until now.
+    /// All requests that it has got so far.
     pub fn received(&self) -> Vec<Received> {
         self.record.all()
     }
@@ -82,7 +82,7 @@ struct State {
 /// Starts a site on `address`; port 0 takes a free one.
 ///
 /// # Errors
-/// When the address cannot be bound.
+/// Fails if the address cannot be bound.
 pub async fn serve(address: SocketAddr, options: Options) -> io::Result<Site> {
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;
@@ -98,14 +98,14 @@ async fn accept(listener: TcpListener, state: Arc<State>, mut stopped: watch::Re
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            // Only an error tells that the site has been dropped.
+            // Only an error shows that the site has been dropped.
             Err(_) = stopped.changed() => return,
             Some(_) = connections.join_next() => {}
             accepted = listener.accept(), if connections.len() < CONNECTIONS => match accepted {
                 Ok((stream, _)) => {
                     connections.spawn(connection(stream, Arc::clone(&state)));
                 }
-                // Mostly no file descriptor left: wait for connections to end instead of spinning.
+                // Usually no file descriptor is left: wait for connections to end instead of spinning.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
         }
@@ -113,16 +113,16 @@ async fn accept(listener: TcpListener, state: Arc<State>, mut stopped: watch::Re
 }
 
 async fn connection(stream: TcpStream, state: Arc<State>) {
-    // Small answers must not wait for the peer's acknowledgement; without it they only come later.
+    // Small answers must not wait for the peer's acknowledgement; if this fails, they are only delayed.
     drop(stream.set_nodelay(true));
     let service = service_fn(|request| answer(request, Arc::clone(&state)));
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(READ_DEADLINE);
-    // A connection that fails is the business of whoever opened it.
+    // A failed connection is the client's concern.
     drop(builder.serve_connection(TokioIo::new(stream), service).await);
 }
 
-/// Why a connection is closed without an answer.
+/// The reason why a connection is closed without an answer.
 #[derive(Debug)]
 struct Closed;
 

@@ -1,4 +1,4 @@
-//! The site answers as the real ones do, and remembers.
+//! The site answers like the real ones, and records requests.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -13,7 +13,7 @@ async fn site(options: Options) -> Site {
     serve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), options).await.unwrap()
 }
 
-/// Sends a request; the status (0 without an answer), the head and the body.
+/// Sends a request; returns the status (0 without an answer), the head and the body.
 async fn ask(site: &Site, what: &str, auth: &str, body: &str) -> (u16, String, Value) {
     let mut stream = TcpStream::connect(site.url().strip_prefix("http://").unwrap()).await.unwrap();
     let auth = if auth.is_empty() { String::new() } else { format!("Authorization: {auth}\r\n") };
@@ -22,7 +22,7 @@ async fn ask(site: &Site, what: &str, auth: &str, body: &str) -> (u16, String, V
         format!("{what} HTTP/1.1\r\nHost: site\r\nConnection: close\r\n{auth}Content-Length: {length}");
     stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
     let mut text = String::new();
-    // A connection that is reset has ended, too.
+    // A reset connection has also ended.
     drop(stream.read_to_string(&mut text).await);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
     let status = head.split(' ').nth(1).map_or(0, |code| code.parse().unwrap());

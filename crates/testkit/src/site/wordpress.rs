@@ -1,4 +1,4 @@
-//! The REST API of WordPress's core: the index, users, and the kinds of things in `wp/v2`.
+//! The REST API of WordPress's core: the index, users, and the item types in `wp/v2`.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ impl WordPress {
         Self { name: name.to_owned(), base: base.to_owned(), kinds: collections(name, base) }
     }
 
-    /// Where the site is, without a slash at the end.
+    /// The site's URL, without a slash at the end.
     pub(super) fn base(&self) -> &str {
         &self.base
     }

@@ -1,5 +1,5 @@
-//! The memory that this process may use: the least of what the machine has, what its control group may use, and what its own
-//! limit of address space allows. It must not know what for.
+//! The memory that this process may use: the minimum of the machine's memory, the limit of its control group, and the memory
+//! that its own limit on address space allows. It must not know what the memory is for.
 
 use std::fs;
 use std::path::Path;
@@ -8,17 +8,18 @@ use rustix::process::{Resource, getrlimit};
 
 use super::LEAST;
 
-/// The memory that is assumed where the system does not say.
+/// The memory that is assumed if the system does not report it.
 const ASSUMED: u64 = 4 << 30;
 
-/// The address space that a thread takes, mostly unused: glibc's allocator sets 64 MiB aside for each, its stack has 2 MiB.
+/// The address space that a thread takes, mostly unused: glibc's allocator reserves 64 MiB for each thread, and its stack
+/// has 2 MiB.
 const OF_THREAD: u64 = 66 << 20;
 
-/// Threads beside one for each core: those of files, of children, of the record.
+/// The number of threads besides one per core: for files, for children, for the audit log.
 const MORE_THREADS: u64 = 6;
 
-/// The budget where the configuration names none: half of the memory that this process may use, so that there is room for a
-/// second copy of each large message while it is translated. To be asked before the process starts its threads.
+/// The default budget: half of the memory that this process may use, so that each large message fits a second time while it
+/// is translated. Call this before the process starts its threads.
 pub fn default_total() -> usize {
     let known = [of_machine(), of_control_group(), of_address_space()];
     let least = known.into_iter().flatten().min().unwrap_or(ASSUMED);
@@ -29,7 +30,7 @@ fn read(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// The part of a limit of address space that programs, stacks and the allocator's reserves leave.
+/// The part of a limit on address space that is left beside programs, stacks and the allocator's reserves.
 fn of_address_space() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     let pages = read(Path::new("/proc/self/statm")).and_then(|text| total_of_statm(&text)).unwrap_or(0);
@@ -47,19 +48,19 @@ fn of_machine() -> Option<u64> {
     total_of_meminfo(&read(Path::new("/proc/meminfo"))?)
 }
 
-/// The total of `/proc/meminfo`, in bytes.
+/// The total memory in `/proc/meminfo`, in bytes.
 fn total_of_meminfo(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The least limit of this process's control group and of those above it.
+/// The lowest limit of this process's control group and of the groups above it.
 fn of_control_group() -> Option<u64> {
     let groups = read(Path::new("/proc/self/cgroup"))?;
     let root = Path::new("/sys/fs/cgroup");
     let mut limits = Vec::new();
     for (folder, file) in limit_files(&groups) {
-        // Version 1 has a tree for each resource.
+        // Version 1 has a separate tree for each resource.
         let root = if file == V1 { root.join("memory") } else { root.to_owned() };
         for above in Path::new(folder).ancestors() {
             let file = root.join(above.strip_prefix("/").unwrap_or(above)).join(file);
@@ -69,10 +70,11 @@ fn of_control_group() -> Option<u64> {
     limits.into_iter().min()
 }
 
-/// The limit's file in version 1 of control groups; in version 2 there are two.
+/// The file with the limit in version 1 of control groups; version 2 has two such files.
 const V1: &str = "memory.limit_in_bytes";
 
-/// The folder of each control group in `/proc/self/cgroup` that limits memory, and the file that says how much.
+/// The folder of each control group in `/proc/self/cgroup` that limits memory, and the name of the file with
+/// the limit.
 fn limit_files(groups: &str) -> Vec<(&str, &'static str)> {
     let mut files = Vec::new();
     for line in groups.lines() {

@@ -1,10 +1,10 @@
-//! One budget of bytes for the large buffers of the whole process, so that many large messages at once wait for one another
-//! instead of exhausting the memory. It must not know what the bytes mean.
+//! One budget of bytes for the large buffers of the whole process. Many large messages at once wait for one another instead
+//! of exhausting the memory. It must not know what the bytes mean.
 //!
-//! Requests and answers have parts of their own: an answer never waits for a request's bytes, so the two cannot block each
-//! other. Answers have a lane as well, for one at a time: whichever has waited longest may grow there without a limit of the
-//! budget's, so that answers that each hold a piece of their part cannot block one another for ever.
-//! Translated answers are counted when they exist, without waiting; while many of them are not delivered, the lane is closed.
+//! Requests and answers have separate parts: an answer never waits for a request's bytes, so the two cannot block each other.
+//! In addition, answers have a lane for one buffer at a time. The answer that has waited longest may grow there beyond the
+//! budget, so that answers that each hold some of the bytes cannot block one another forever. Translated answers are counted
+//! once they exist, without waiting. While many of them are undelivered, the lane is closed.
 //!
 //! A third part, [`KeptPart`], is for what may be of use later: nobody waits there, the oldest of it goes.
 //!
@@ -27,19 +27,19 @@ use pool::{Granted, Pool};
 /// The number of bytes of each buffer that are not counted.
 pub const FREE: usize = 64 << 10;
 
-/// The least total that can be set.
+/// The minimum total that can be set.
 pub const LEAST: usize = 64 << 20;
 
 /// A part of the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Messages of clients, until they are sent on.
+    /// Messages of clients, until they are forwarded.
     Requests,
     /// Messages of servers, until they are delivered.
     Answers,
 }
 
-/// The memory for large messages is in use.
+/// All memory for large messages is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the memory for large messages is in use (`limits.memory` in the configuration)")]
 pub struct OutOfMemory;
@@ -64,7 +64,7 @@ impl ByteBudget {
         Self { requests: Pool::new(false), answers: Pool::new(true), kept: KeptPart::unlimited() }
     }
 
-    /// Sets the number of bytes. What is reserved stays reserved.
+    /// Sets the total in bytes. Existing reservations stay.
     pub fn set_total(&self, total: usize) {
         let total = total.max(LEAST);
         self.requests.set_total(total / 10 * 4);
@@ -89,7 +89,7 @@ impl ByteBudget {
         Reservation { pool: self.part(part), held: 0, in_lane: false, is_overdrawn: false }
     }
 
-    /// Counts bytes that exist already, even beyond the limit: others then wait.
+    /// Counts bytes that exist already, even beyond the limit. Other buffers then wait.
     pub fn count(&'static self, part: Part, bytes: Bytes) -> Bytes {
         let mut reservation = self.reservation(part);
         if bytes.len() > FREE {
@@ -105,7 +105,7 @@ impl ByteBudget {
     }
 }
 
-/// Bytes of the budget, given back when this is dropped.
+/// Bytes of the budget, which are given back on drop.
 pub struct Reservation {
     pool: &'static Pool,
     held: usize,
@@ -133,16 +133,16 @@ impl Reservation {
         if self.in_lane { usize::MAX } else { self.held.max(FREE) }
     }
 
-    /// Grows, so that a buffer may have this many bytes; waits for room until `deadline`. What it holds already, it keeps.
-    /// Safe to drop and call again.
+    /// Grows, so that a buffer may have this many bytes; waits for free bytes until `deadline`. It keeps the bytes that it
+    /// already holds. It is safe to drop the future and call again.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if there is no room in time.
+    /// [`OutOfMemory`] if too few bytes become free in time.
     pub async fn grow(&mut self, bytes: usize, deadline: Instant) -> Result<(), OutOfMemory> {
         if self.covers(bytes) {
             return Ok(());
         }
-        // In steps, so that a buffer that grows by small pieces rarely has to ask.
+        // Grows in steps, so that a buffer that grows by small pieces rarely has to ask.
         let more = bytes.next_multiple_of(FREE) - self.held;
         match self.pool.take(more, deadline).await? {
             Granted::Bytes(count) => self.held += count,
@@ -151,7 +151,7 @@ impl Reservation {
         Ok(())
     }
 
-    /// Ties the reservation to the buffer: the bytes are given back with the buffer's last slice.
+    /// Ties the reservation to the buffer: the bytes are given back when the buffer's last slice is dropped.
     pub fn keep(self, bytes: Bytes) -> Bytes {
         if self.held == 0 && !self.in_lane {
             return bytes;

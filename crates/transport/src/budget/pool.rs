@@ -1,5 +1,5 @@
-//! One part of a budget: bytes that are free, and those who wait for some, first come first served. It must not know the
-//! buffers.
+//! One part of a budget: the free bytes, and the buffers that wait for some, first come, first served. It must not know
+//! the contents of the buffers.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::OutOfMemory;
 
-/// The number of buffers that may wait; more are refused at once.
+/// The number of buffers that may wait; further ones are rejected at once.
 const WAITERS: usize = 1024;
 
 /// A part of a budget.
@@ -21,7 +21,7 @@ pub(super) struct Pool {
 struct PoolState {
     total: usize,
     used: usize,
-    /// The part of what is used that nobody waited for.
+    /// The part of the used bytes that was counted without waiting.
     overdrawn: usize,
     lane_is_taken: bool,
     queue: VecDeque<Waiter>,
@@ -34,12 +34,12 @@ struct Waiter {
     granted: oneshot::Sender<Granted>,
 }
 
-/// The permission to grow that a buffer gets.
+/// The permission to grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Granted {
-    /// This many bytes.
+    /// By this many bytes.
     Bytes(usize),
-    /// As many as it needs, one buffer at a time.
+    /// Without a limit, for one buffer at a time.
     Lane,
 }
 
@@ -62,7 +62,7 @@ impl Pool {
         self.state.lock().used
     }
 
-    /// Takes bytes, or the lane; waits until `deadline`.
+    /// Takes bytes, or the lane. Waits until `deadline`.
     pub(super) async fn take(&self, bytes: usize, deadline: Instant) -> Result<Granted, OutOfMemory> {
         let mut queued = {
             let mut state = self.state.lock();
@@ -89,14 +89,14 @@ impl Pool {
         }
     }
 
-    /// Takes bytes that exist already, even beyond the limit.
+    /// Counts bytes that exist already, even beyond the limit.
     pub(super) fn overdraw(&self, bytes: usize) {
         let mut state = self.state.lock();
         state.used += bytes;
         state.overdrawn += bytes;
     }
 
-    /// Gives back bytes that were taken so.
+    /// Gives back bytes that were counted by [`Pool::overdraw`].
     pub(super) fn settle(&self, bytes: usize) {
         self.state.lock().overdrawn -= bytes;
         self.give_back(bytes, false);
@@ -116,13 +116,13 @@ impl PoolState {
         self.total.saturating_sub(self.used) >= bytes
     }
 
-    /// True if the next buffer may grow without a limit. What went through the lane comes out of it as an answer that nobody
-    /// waited for; the next one waits until most of those are delivered.
+    /// Returns true if the next buffer may grow without a limit. A buffer that grew in the lane later counts as an answer
+    /// that was not waited for. The next buffer waits until most of these are delivered.
     fn lane_is_free(&self) -> bool {
         !self.lane_is_taken && self.overdrawn <= self.total / 2
     }
 
-    /// Serves those who wait, in their order, as far as there is room.
+    /// Serves the waiting buffers in order, as long as there are free bytes.
     fn serve(&mut self, has_lane: bool) {
         while let Some(first) = self.queue.front() {
             let bytes = first.bytes;
@@ -134,7 +134,7 @@ impl PoolState {
                 return;
             };
             let Some(first) = self.queue.pop_front() else { return };
-            // One that has gone meanwhile gets nothing.
+            // A buffer that stopped waiting gets nothing.
             if first.granted.send(granted).is_ok() {
                 match granted {
                     Granted::Bytes(bytes) => self.used += bytes,
@@ -145,7 +145,7 @@ impl PoolState {
     }
 }
 
-/// A buffer in the queue, until this is dropped.
+/// A buffer's entry in the queue, removed on drop.
 struct Queued<'a> {
     pool: &'a Pool,
     number: u64,
@@ -163,7 +163,8 @@ impl Drop for Queued<'_> {
             state.queue.retain(|waiter| waiter.number != self.number);
             self.receiver.try_recv().ok()
         };
-        // It was served just as its time ran out; and without it, those behind it may have room.
+        // Its request may have been granted just as its time ran out. Without it, the buffers behind it may
+        // fit.
         match late {
             Some(Granted::Bytes(bytes)) => self.pool.give_back(bytes, false),
             Some(Granted::Lane) => self.pool.give_back(0, true),

@@ -1,4 +1,4 @@
-//! Buffers that wait for one another, and random orders of growing, keeping and dropping.
+//! Buffers that wait for one another, and growing, keeping and dropping in random order.
 
 use std::time::Duration;
 
@@ -105,7 +105,7 @@ async fn what_exists_already_is_counted_beyond_the_limit_and_closes_the_lane() {
 #[derive(Debug, Clone)]
 enum Step {
     Grow(usize, usize),
-    /// Waits, and leaves before it is served.
+    /// Waits, and gives up before it is served.
     GiveUp(usize, usize),
     Drop(usize),
 }
@@ -122,7 +122,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Counts return to zero, the limit holds but for the lane, and whoever leaves leaves nothing behind.
+    /// Counts return to zero, only the lane exceeds the limit, and a buffer that gives up leaves nothing
+    /// behind.
     #[test]
     fn counts_return_to_zero(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();

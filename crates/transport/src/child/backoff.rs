@@ -1,21 +1,23 @@
-//! The delay before a child that keeps ending is started again. A pure state machine: the time is an argument.
+//! The delay before a child that repeatedly ends is started again. This is a pure state machine: the time is
+//! an argument.
 
 use std::time::{Duration, Instant};
 
-/// The wait after the first end; each further one doubles it.
+/// The delay after the first end; each further end doubles it.
 const FIRST: Duration = Duration::from_millis(500);
 
-/// The longest wait.
+/// The longest delay.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The longest wait after a run that answered calls: it starts, so whoever calls next should find it again soon.
+/// The longest delay after a run that answered calls. Such a child does start, so the next caller should find it
+/// again soon.
 const LONGEST_AFTER_CALLS: Duration = Duration::from_secs(4);
 
-/// A child that ran this long was well: its end counts as a first one.
+/// A child that ran this long counts as healthy: its end counts as a first one.
 const HEALTHY: Duration = Duration::from_mins(1);
 
-/// Counts the ends of one upstream's child: 0.5 s, 1 s, 2 s … 30 s between an end and the next start, at most 4 s if it
-/// answered calls.
+/// Counts the ends of one upstream's child. The delay between an end and the next start is 0.5 s, 1 s, 2 s … 30 s, but
+/// at most 4 s if the child answered calls.
 ///
 /// ```
 /// # use std::time::{Duration, Instant};
@@ -30,16 +32,16 @@ const HEALTHY: Duration = Duration::from_mins(1);
 #[derive(Clone, Debug, Default)]
 pub struct Backoff {
     started: Option<Instant>,
-    /// Ends in a row without a healthy run between them.
+    /// The number of ends in a row without a healthy run between them.
     ends: u32,
-    /// True if calls went to it in the current run.
+    /// True if calls reached the child in the current run.
     served: bool,
-    /// The time when the next start is allowed, and why the last run ended.
+    /// The time when the next start is allowed, and the reason why the last run ended.
     waiting: Option<(Instant, String)>,
 }
 
 impl Backoff {
-    /// Nothing has been started yet; the first start need not wait.
+    /// Creates the state before the first start, which need not wait.
     pub fn new() -> Self {
         Self::default()
     }
@@ -50,13 +52,13 @@ impl Backoff {
         self.served = false;
     }
 
-    /// Calls went to the child in this run. One that a call ends is not one that does not start, so the next waits are shorter.
+    /// Calls reached the child in this run. A child that ends because of a call does start, so the next delays are shorter.
     pub fn served(&mut self) {
         self.served = true;
     }
 
-    /// The child ended on its own account or could not be started; `why` is a sentence to show. An end that was asked
-    /// for is no failure and is not told.
+    /// The child ended by itself or could not be started; `why` is a sentence for people. An end that the gateway
+    /// requested is not a failure and is not reported here.
     pub fn ended(&mut self, now: Instant, why: impl Into<String>) {
         let ran =
             self.started.take().map_or(Duration::ZERO, |started| now.saturating_duration_since(started));
@@ -68,17 +70,17 @@ impl Backoff {
         self.waiting = Some((now + wait, why.into()));
     }
 
-    /// The time when the child may be started: `None` for at once.
+    /// The time when the child may be started: `None` for immediately.
     pub fn next_start(&self, now: Instant) -> Option<Instant> {
         self.waiting.as_ref().map(|(at, _)| *at).filter(|at| *at > now)
     }
 
-    /// Ends in a row without a healthy run between them.
+    /// The number of ends in a row without a healthy run between them.
     pub fn ends(&self) -> u32 {
         self.ends
     }
 
-    /// The reason why a caller has to wait, as a sentence; `None` when it does not.
+    /// The reason why a caller has to wait, as a sentence; `None` if it need not wait.
     pub fn reason(&self, now: Instant) -> Option<String> {
         let at = self.next_start(now)?;
         let (_, why) = self.waiting.as_ref()?;

@@ -1,5 +1,5 @@
-//! Preparations in a child before its program begins: its life is tied to this process's, where the system can (Linux), and it
-//! may have as many files open as this process was started with.
+//! Preparations in a child before its program starts. Its life is tied to the life of this process if the system supports that
+//! (Linux), and its limit of open files is the one that this process was started with.
 
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
@@ -8,10 +8,10 @@ pub(super) fn with_parent(command: &mut tokio::process::Command) {
 
     let (parent, files) = (getpid(), crate::files::started_with());
     let tie = move || {
-        // SIGTERM, not SIGKILL: launchers such as npx and docker pass it on to what they launched, and could not pass
-        // on a SIGKILL. A child that ignores it still finds its stdin closed.
+        // SIGTERM, not SIGKILL: launchers such as npx and docker pass SIGTERM on to the processes that they launched,
+        // and cannot pass on SIGKILL. A child that ignores SIGTERM still sees that its stdin is closed.
         set_parent_process_death_signal(Some(Signal::TERM))?;
-        // If the parent died before that call, no signal will ever come.
+        // If the parent died before that call, the signal will never arrive.
         if getppid() != Some(parent) {
             return Err(std::io::ErrorKind::NotConnected.into());
         }
@@ -28,6 +28,7 @@ pub(super) fn with_parent(command: &mut tokio::process::Command) {
     }
 }
 
-/// Other systems have no such signal: there a child notices by its stdin being closed.
+/// Other systems have no such signal. There, a child notices the end of this process because its stdin is
+/// closed.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn with_parent(_command: &mut tokio::process::Command) {}

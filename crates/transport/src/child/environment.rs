@@ -1,17 +1,18 @@
 //! The variables that a child inherits. Pure: the parent's variables are an argument.
 //!
-//! A child is somebody else's program, and this process's environment holds the credentials of all the others. So
-//! nothing is inherited but what a program needs to run as this user on this machine. Registry addresses with tokens in
-//! them, cloud credentials and the like have to be named in the configuration.
+//! A child is a third-party program, and the environment of this process holds the credentials of all others. So a
+//! child inherits only the variables that a program needs to run as this user on this machine. Registry addresses that
+//! contain tokens, cloud credentials and the like must be named in the configuration.
 
 use std::ffi::{OsStr, OsString};
 
 /// Inherited by every child.
 ///
-/// * the official SDKs' list: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `USER`
-/// * language, time and places: `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `XDG_*`
-/// * the way out: proxies in both spellings, certificate stores under the names that Node.js, Python, OpenSSL, curl use
-/// * launchers (npx, uvx, version managers): where they keep their things, and npm's registry
+/// * the list of the official SDKs: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `USER`
+/// * language, time zone and standard folders: `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `XDG_*`
+/// * network access: proxies in both spellings, and certificate stores under the names that Node.js, Python, OpenSSL
+///   and curl use
+/// * launchers (npx, uvx, version managers): the folders for their data, and npm's registry
 /// * container launchers: which engine to talk to
 const INHERITED: &[&str] = &[
     "HOME",
@@ -56,7 +57,8 @@ const INHERITED: &[&str] = &[
     "DOCKER_HOST",
 ];
 
-/// Those of `parent` that a child inherits, with `extra` names from the configuration (`*` at the end: a prefix).
+/// The variables of `parent` that a child inherits, with `extra` names from the configuration (a `*` at the end
+/// marks a prefix).
 pub(super) fn inherited(
     parent: impl Iterator<Item = (OsString, OsString)>,
     extra: &[String],

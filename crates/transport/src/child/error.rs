@@ -1,4 +1,4 @@
-//! Failures of a running child, in words that a person can act on.
+//! Failures of a running child, worded so that a person can act on them.
 
 use std::{fmt, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::budget::OutOfMemory;
 /// The reason why a line could not be written or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChildError {
-    /// A line was too long and was skipped. The child goes on.
+    /// A line was too long and was skipped. The child continues.
     #[error("{program} sent a line longer than the limit of {limit} bytes; it was skipped")]
     LineTooLong {
         /// The program's name.
@@ -22,7 +22,7 @@ pub enum ChildError {
         /// The first bytes of the line.
         beginning: Bytes,
     },
-    /// There was no memory for a line in time, and it was skipped. The child goes on.
+    /// There was no memory for a line in time, so it was skipped. The child continues.
     #[error("{program} sent a large message, which was skipped: {why}")]
     OutOfMemory {
         /// The program's name.
@@ -32,9 +32,9 @@ pub enum ChildError {
         /// The first bytes of the line.
         beginning: Bytes,
     },
-    /// The child does not read its stdin: there was no room for this line in time. The child goes on.
+    /// The child does not read its stdin: the queue had no room for this line in time. The child continues.
     #[error(
-        "{program} does not read its stdin: {queued} bytes are waiting, no room for more within {waited:?}"
+        "{program} does not read its stdin: {queued} bytes are queued, and the queue stayed full for {waited:?}"
     )]
     Stalled {
         /// The program's name.
@@ -54,7 +54,7 @@ pub enum ChildError {
         /// The last lines of its stderr.
         stderr: Arc<str>,
     },
-    /// The child has been told to stop and has not exited yet.
+    /// The child was asked to stop and has not exited yet.
     #[error("{program} is being stopped")]
     Stopping {
         /// The program's name.
@@ -66,12 +66,12 @@ pub enum ChildError {
 }
 
 impl ChildError {
-    /// Returns true if nothing can be sent to or received from this child any more.
+    /// Returns true if nothing can be sent to or received from this child anymore.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Closed { .. } | Self::Stopping { .. } | Self::Exited(_))
     }
 
-    /// The way in which the child failed, in the gateway's own words alone.
+    /// A description of the failure that contains no output of the child.
     pub fn in_brief(&self) -> String {
         match self {
             Self::LineTooLong { .. } => "it sent too long a line".to_owned(),
@@ -93,7 +93,7 @@ impl ChildError {
         }
     }
 
-    /// Returns true if the child ended although nobody told it to.
+    /// Returns true if the child ended without being asked to.
     pub fn is_own_end(&self) -> bool {
         match self {
             Self::Closed { .. } => true,
@@ -108,15 +108,15 @@ impl ChildError {
     }
 }
 
-/// The end of a child. Reads as a sentence with its last words on stderr.
+/// The end of a child. Its `Display` is a sentence that includes the last lines of stderr.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// The program's name.
     pub program: Arc<str>,
-    /// The status that the system reported; `None` if it never did (the process could not be ended or was reaped by
-    /// others).
+    /// The status that the system reported; `None` if it never did (the process could not be ended, or another
+    /// process reaped it).
     pub status: Option<ExitStatus>,
-    /// True if it ended because it was told to.
+    /// True if it ended because it was asked to.
     pub asked: bool,
     /// The cap that has ended it, or may have.
     pub cap: Option<CapUse>,
@@ -185,7 +185,7 @@ fn last_words(stderr: &str) -> String {
     }
     let start = tail.char_indices().rev().nth(CHARS - 1).map_or(0, |(start, _)| start);
     let dots = if start > 0 { "…" } else { "" };
-    format!("; its last words on stderr: {dots}{}", &tail[start..])
+    format!("; its last output on stderr: {dots}{}", &tail[start..])
 }
 
 #[cfg(test)]
@@ -235,7 +235,7 @@ mod tests {
         let six = "1\n2\n\n3\n4\n5\n6";
         assert_eq!(
             exit(0, false, six),
-            "npx exited with code 0; its last words on stderr: 2 | 3 | 4 | 5 | 6"
+            "npx exited with code 0; its last output on stderr: 2 | 3 | 4 | 5 | 6"
         );
         let long = exit(0, false, &"ä".repeat(1000));
         assert!(long.ends_with(&format!("stderr: …{}", "ä".repeat(600))), "{long}");

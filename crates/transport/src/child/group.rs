@@ -1,22 +1,22 @@
-//! The process group that a child leads. Signals go to all of it, so grandchildren end too.
+//! The process group that a child leads. Signals go to the whole group, so grandchildren end too.
 
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid};
 use tokio::time::{Instant, sleep};
 
-/// A group, named by its leader. A group's number is not given to another process while the group has members, so it
-/// stays valid after the leader was reaped for as long as there is anybody to signal.
+/// A group, named by its leader. A group's number is not reused while the group has members. So it stays valid after
+/// the leader was reaped, for as long as there is a process to signal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group(Pid);
 
 impl Group {
-    /// The group that the process `leader` leads; `None` for a number that no process can have.
+    /// The group that the process `leader` leads; `None` for a number that is not a possible process id.
     pub(super) fn of(leader: u32) -> Option<Self> {
         i32::try_from(leader).ok().and_then(Pid::from_raw).map(Self)
     }
 
-    /// Signals every member. A group that is gone is fine.
+    /// Signals every member. It is no error if the group is gone.
     pub(super) fn signal(self, signal: Signal) {
         if let Err(error) = kill_process_group(self.0, signal)
             && error != rustix::io::Errno::SRCH
@@ -25,16 +25,16 @@ impl Group {
         }
     }
 
-    /// Returns true if it has members that run. To be asked once the leader was reaped.
+    /// Returns true if it has running members. Call this after the leader was reaped.
     pub(super) fn lives(self) -> bool {
-        // Where this process is the machine's first (in a container), orphans are handed to it and it has to reap them.
-        // Elsewhere there is nothing to reap here.
+        // If this process is the first of the machine (in a container), it adopts orphans and has to reap them.
+        // Otherwise there is nothing to reap here.
         while let Ok(Some(_)) = waitpgid(self.0, WaitOptions::NOHANG) {}
         test_kill_process_group(self.0) != Err(rustix::io::Errno::SRCH) && !self.is_dead()
     }
 
-    /// Returns true if all that is left has ended and merely was not reaped yet by the machine's first process, which
-    /// is not always prompt, or never does it.
+    /// Returns true if all remaining members have ended, and only wait to be reaped by the machine's first process.
+    /// Some first processes do so late or never.
     #[cfg(target_os = "linux")]
     fn is_dead(self) -> bool {
         let group = self.0.as_raw_nonzero().get();
@@ -47,9 +47,9 @@ impl Group {
         false
     }
 
-    /// Waits until the group is empty, `patience` at most; whether it is.
+    /// Waits until the group is empty, for at most `patience`. Returns true if it is.
     ///
-    /// Nobody reports the end of somebody else's child, so this looks again and again, ever less often.
+    /// The system does not report the end of another process's child, so this polls at growing intervals.
     pub(super) async fn vanishes(self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         let mut pause = Duration::from_millis(1);

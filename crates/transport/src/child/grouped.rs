@@ -1,5 +1,5 @@
-//! A child of this very process in a process group of its own: how children run where there is no guardian. A descendant that
-//! leaves the group escapes. It must not know graces: the owner says when.
+//! A child of this very process in its own process group: the way that children run without a guardian. A descendant that
+//! leaves the group escapes. It must not know grace periods: the owner decides when to end a child.
 
 use std::{
     io,
@@ -20,10 +20,10 @@ pub(super) struct GroupedServer {
 }
 
 impl GroupedServer {
-    /// Starts it. To be called on the thread that lives as long as any child, in its runtime.
+    /// Starts it. Call this in the runtime of the thread that lives as long as any child.
     ///
     /// # Errors
-    /// The system's reason why it cannot.
+    /// The system's reason why it cannot be started.
     pub(super) fn start(program: ServerProgram) -> io::Result<(Self, Pipes)> {
         let mut child = spawn(command(program))?;
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
@@ -48,7 +48,8 @@ impl GroupedServer {
         }
     }
 
-    /// Waits until it has ended. `None` if the system does not say how. Safe to drop and call again.
+    /// Waits until it has ended. `None` if the system does not report its status. It is safe to drop the
+    /// future and call again.
     pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
         self.child.wait().await.ok()
     }
@@ -58,7 +59,7 @@ impl GroupedServer {
         self.group.vanishes(patience).await
     }
 
-    /// Returns true if nothing of the group is left, once the child was reaped.
+    /// Returns true if the group has no members left, once the child was reaped.
     pub(super) fn is_gone(&self) -> bool {
         !self.group.lives()
     }

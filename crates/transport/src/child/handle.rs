@@ -1,4 +1,4 @@
-//! The owner's side of a child: send, stop, ask.
+//! The owner's side of a child: sending, stopping, and querying its state.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -20,8 +20,8 @@ use super::{
 /// The time for which a failed write waits for the exit that explains it.
 const EXPLANATION: Duration = Duration::from_millis(250);
 
-/// A running child: a [`Handle`] to write to it and the [`Lines`] that it writes. Dropping either end stops it in the
-/// background.
+/// A running child: a [`Handle`] for writing to it and the [`Lines`] that it writes. Dropping either end stops it in
+/// the background.
 ///
 /// The pipes belong to the runtime that awaited [`Supervisor::spawn`](super::Supervisor::spawn). Both ends may be used
 /// from any other runtime; when their own runtime ends, the child is stopped and its users get an error.
@@ -47,12 +47,12 @@ impl Child {
         self.handle.stop().await
     }
 
-    /// The writing end, to keep a clone of.
+    /// The writing end, which can be cloned.
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// Both ends apart, for a task that reads and many that write.
+    /// Splits both ends, for one task that reads and many that write.
     pub fn split(self) -> (Handle, Lines) {
         (self.handle, self.lines)
     }
@@ -86,16 +86,16 @@ impl Handle {
         Self(Arc::new(Inner { queue, room, shared, patience: limits.send }))
     }
 
-    /// Puts a line in the queue to the child's stdin; its newline is added. Lines of one sender arrive in order; lines
-    /// that wait at the same time are written together.
+    /// Adds a line to the queue for the child's stdin; its newline is added. Lines of one sender arrive in order; lines that
+    /// wait at the same time are written together.
     ///
-    /// Line breaks inside `line` become spaces: in JSON they can only be white space between tokens, and on this
-    /// transport each would begin a message of its own.
+    /// Line breaks inside `line` become spaces: in JSON they can only be white space between tokens, and on this transport each
+    /// would start a new message.
     ///
     /// # Errors
-    /// [`ChildError::Stalled`] when the queue has no room within [`Limits::send`] (at once, if a sender has already
-    /// waited that long since the child last read); a final error when the child is gone or is being stopped. The child has not
-    /// seen a line that was refused.
+    /// [`ChildError::Stalled`] if the queue has no room within [`Limits::send`] (immediately if a sender has already waited
+    /// that long since the child last read); a final error if the child is gone or is being stopped. The child has not seen a
+    /// rejected line.
     pub async fn send(&self, line: Bytes) -> Result<QueuedLine, ChildError> {
         let inner = &*self.0;
         if !self.is_running() {
@@ -142,22 +142,22 @@ impl Handle {
         self.0.shared.ended("stdin", EXPLANATION).await
     }
 
-    /// Ends the child and waits until nothing of its process group is left: closes its stdin, after
-    /// [`Limits::stdin_grace`] sends SIGTERM to the group, after [`Limits::term_grace`] SIGKILL. Several callers may
-    /// wait; a child that is gone answers at once. Dropping the future does not call it off.
+    /// Ends the child and waits until nothing of its process group is left. Closes its stdin, sends SIGTERM to the
+    /// group after [`Limits::stdin_grace`], and SIGKILL after [`Limits::term_grace`]. Several callers may wait. If
+    /// the child is gone, this returns at once. Dropping the future does not cancel the stop.
     pub async fn stop(&self) -> Exit {
         self.0.shared.ask_stop();
         self.gone().await
     }
 
-    /// Waits until the child and its group are gone, without asking for it.
+    /// Waits until the child and its group are gone, without asking the child to stop.
     pub async fn gone(&self) -> Exit {
         let shared = &self.0.shared;
         let mut stage = shared.stage.subscribe();
         let gone = stage.wait_for(|stage| matches!(stage, Stage::Gone(_))).await;
         match gone.ok().and_then(|stage| stage.exit().cloned()) {
             Some(exit) => exit,
-            // Cannot happen: `shared` holds the sender.
+            // This cannot happen: `shared` holds the sender.
             None => Exit {
                 program: shared.program.clone(),
                 status: None,
@@ -168,24 +168,24 @@ impl Handle {
         }
     }
 
-    /// The child's process id, which is also its process group's.
+    /// The child's process id, which is also the id of its process group.
     pub fn pid(&self) -> u32 {
         self.0.shared.pid
     }
 
-    /// The end of what the child wrote to stderr, as text without control characters.
+    /// The last part of the child's stderr, as text without control characters.
     pub fn stderr(&self) -> Arc<str> {
         self.0.shared.stderr_text()
     }
 
-    /// Returns true if the child has neither exited nor been told to.
+    /// Returns true if the child has neither exited nor been asked to stop.
     pub fn is_running(&self) -> bool {
         self.0.shared.stage.borrow().is_running()
     }
 }
 
 fn single_line(line: Bytes) -> Bytes {
-    // A lone CR counts too: readers in text mode (Python's, for one) take it as the end of a line.
+    // A lone CR counts too: readers in text mode (Python's, for example) take it as the end of a line.
     if memchr2(b'\n', b'\r', &line).is_none() {
         return line;
     }

@@ -25,13 +25,16 @@ use super::{
     supervisor::{Phase, Slot},
 };
 
-/// The time that a process may take to vanish after SIGKILL. One that is stuck in the kernel takes longer; it is left.
+/// The time that a process may take to vanish after SIGKILL. A process that is stuck in the kernel takes longer and is
+/// left behind.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 
-/// The time that the end of stderr may come after the exit. A descendant may hold it open for longer, or for ever.
+/// The time to wait for the end of stderr after the exit. A descendant may hold stderr open for longer, or
+/// forever.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// A child that runs, for its owner to make pipes of. Dropped unused, it stops the child.
+/// A running child whose owner still has to make its pipes usable. If it is dropped unused, the child is
+/// stopped.
 pub(super) struct Launched {
     pub(super) stdin: OwnedFd,
     pub(super) stdout: OwnedFd,
@@ -55,7 +58,7 @@ impl Drop for Alive {
     }
 }
 
-/// Waits for a child's start, and starts the task that sees it through.
+/// Waits for a child's start, and starts the task that watches the child to its end.
 pub(super) async fn launch(
     spec: &Spec,
     (mut process, pipes): (ServerProcess, Pipes),
@@ -80,7 +83,7 @@ pub(super) async fn launch(
     Ok(Launched { stdin: pipes.stdin, stdout: pipes.stdout, alive })
 }
 
-/// Reads stderr to its end so that the child never waits for us, and keeps the last of it.
+/// Reads stderr to its end, so that the child never has to wait for us, and keeps the last part.
 async fn drain(mut stderr: impl AsyncRead + Unpin, shared: Arc<Shared>) {
     let mut chunk = vec![0; 8 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
@@ -104,7 +107,7 @@ impl Life {
             () = stopping(&mut stage) => None,
             _ = self.phase.wait_for(|phase| *phase != Phase::Running) => None,
         };
-        // A polite child may have exited before this task saw that it was asked to.
+        // A cooperative child may have exited before this task saw the request to stop.
         let asked = !stage.borrow().is_running() || *self.phase.borrow() != Phase::Running;
         let status = match exited {
             Some(status) => status,
@@ -123,14 +126,14 @@ impl Life {
         tracing::debug!(pid = self.shared.pid, status = ?exit.status, "{} has ended", exit.program);
         self.shared.stage.send_replace(Stage::Exited(exit.clone()));
         self.end_rest().await;
-        // Whoever waits for the end finds the place free.
+        // A task that waits for the end then finds the slot free.
         self.slot.take();
         self.shared.stage.send_replace(Stage::Gone(exit));
     }
 
-    /// Closes stdin, waits, SIGTERM, waits, SIGKILL, waits; until the process has exited.
+    /// Closes stdin, waits, sends SIGTERM, waits, sends SIGKILL, and waits until the process has exited.
     async fn wind_down(&mut self) -> Option<ExitStatus> {
-        // Closes stdin: the writer task waits for it.
+        // This closes stdin, because the writer task watches the stage.
         self.shared.ask_stop();
         if let Some(status) = self.exits_within(self.limits.stdin_grace, true).await {
             return Some(status);
@@ -143,7 +146,8 @@ impl Life {
         self.exits_within(AFTER_KILL, false).await
     }
 
-    /// The exit status if the process ends within `patience`; less when the supervisor has none left and `hurry` holds.
+    /// The exit status if the process ends within `patience`. The wait is cut short if the supervisor is killing all
+    /// children and `hurry` is true.
     async fn exits_within(&mut self, patience: Duration, hurry: bool) -> Option<ExitStatus> {
         tokio::select! {
             biased;
@@ -153,7 +157,7 @@ impl Life {
         }
     }
 
-    /// Ends what the child left behind.
+    /// Ends the processes that the child left behind.
     async fn end_rest(&mut self) {
         if self.process.is_gone() {
             return;
@@ -177,7 +181,7 @@ impl Life {
     }
 }
 
-/// Whatever ends this task, nobody waits for the child for ever.
+/// If this task ends for any reason, nobody waits for the child forever.
 impl Drop for Life {
     fn drop(&mut self) {
         self.shared.stage.send_if_modified(|stage| {

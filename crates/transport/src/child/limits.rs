@@ -1,19 +1,19 @@
-//! The bounds that one child lives within.
+//! The limits of one child.
 
 use std::time::Duration;
 
-/// The memory and the time that one child gets.
+/// The memory and the time that one child may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest line that is read, in bytes. A longer one is reported and skipped without being kept.
+    /// The longest line that is read, in bytes. A longer line is reported and skipped without being stored.
     pub line_bytes: usize,
-    /// The number of bytes that may wait to be written. One longer line is still taken when nothing else waits.
+    /// The number of bytes that may wait to be written. A single longer line is accepted if nothing else waits.
     pub queue_bytes: u32,
-    /// The time for which a sender waits for room in that queue when the child does not read.
+    /// The time for which a sender waits for room in that queue while the child does not read.
     pub send: Duration,
-    /// The number of bytes that are kept of the end of stderr.
+    /// The number of bytes that are kept from the end of stderr.
     pub stderr_bytes: usize,
-    /// The time that the child may take to exit once its stdin is closed, before SIGTERM.
+    /// The time that the child may take to exit after its stdin is closed, before SIGTERM.
     pub stdin_grace: Duration,
     /// The time that its process group may take after SIGTERM, before SIGKILL.
     pub term_grace: Duration,

@@ -1,4 +1,4 @@
-//! The reading end of a child: its stdout as lines, and how it ended.
+//! The reading end of a child: its stdout as lines, and the way in which it ended.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,20 +14,21 @@ use super::{
     state::{Shared, Stage, exited},
 };
 
-/// Read size: what a pipe holds by default, so one call empties it.
+/// The size of a read. It equals the default capacity of a pipe, so one call empties the pipe.
 const CHUNK: usize = 64 << 10;
 
-/// Allocate anew when less than this is left of a chunk.
+/// A new chunk is allocated if less than this is left of the current one.
 const LEAST: usize = 16 << 10;
 
-/// The amount that is still read after the child's exit: more than a pipe holds. Whoever inherited the pipe and still
-/// writes is not listened to.
+/// The number of bytes that are still read after the child's exit, which is more than a pipe holds. Any later
+/// output is ignored: a process that inherited the pipe may still write.
 const AFTER_EXIT: usize = 1 << 20;
 
 /// The time for which the end of stdout waits for the exit that explains it.
 const EXPLANATION: Duration = Duration::from_secs(1);
 
-/// The time for which reading stops where there is no memory for a line: behind it are everybody's answers.
+/// The time for which reading stops if there is no memory for a line. The answers for all callers wait behind
+/// that line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 fn new_reservation() -> Reservation {
@@ -44,7 +45,7 @@ pub struct Lines {
     shared: Arc<Shared>,
     /// The memory for a large line.
     reservation: Reservation,
-    /// Nothing more will be read.
+    /// True if nothing more will be read.
     at_end: bool,
 }
 
@@ -62,13 +63,13 @@ impl Lines {
         Self { pipe, decoder, buffer: BytesMut::new(), stage, shared, reservation, at_end: false }
     }
 
-    /// The next line, without its line ending, as the child wrote it: neither UTF-8 nor JSON is checked. Empty lines
-    /// are skipped; a last line without a newline counts. All lines that one read brought are handed out without
-    /// waiting. Safe to drop and call again.
+    /// The next line, without its line ending, as the child wrote it: neither UTF-8 nor JSON is checked. Empty lines are
+    /// skipped; a last line without a newline counts. All lines of one read are returned without waiting. It is safe to drop
+    /// the future and call again.
     ///
     /// # Errors
-    /// [`ChildError::LineTooLong`] and [`ChildError::OutOfMemory`] once for each such line; the next call goes on behind it.
-    /// Otherwise the child has ended: every further call says so again.
+    /// [`ChildError::LineTooLong`] and [`ChildError::OutOfMemory`], once for each such line; the next call continues after
+    /// it. Any other error means that the child has ended, and every further call repeats it.
     pub async fn recv(&mut self) -> Result<Bytes, ChildError> {
         loop {
             if let Some(line) = self.next_buffered() {
@@ -106,13 +107,14 @@ impl Lines {
         };
         match read {
             Ok(count) if count > 0 => self.decoder.push(self.buffer.split().freeze()),
-            // The end, or the runtime that this pipe belongs to is gone; either way nothing more will come.
+            // The pipe is at its end, or the runtime that owns it is gone. In both cases nothing more will
+            // arrive.
             _ => self.at_end = true,
         }
     }
 
-    /// Takes what the child wrote before it exited, without waiting. Past the runtime's idea of readiness: the exit may
-    /// have been noticed before the last bytes were.
+    /// Takes the output that the child wrote before it exited, without waiting. It bypasses the runtime's readiness,
+    /// because the exit may be noticed before the last bytes are.
     fn drain(&mut self) {
         let mut rest = Vec::with_capacity(CHUNK);
         while rest.len() < AFTER_EXIT {

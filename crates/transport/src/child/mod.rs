@@ -1,8 +1,8 @@
-//! Child processes that speak newline-delimited messages: upstreams over the stdio transport.
+//! Child processes that exchange newline-delimited messages: upstreams over the stdio transport.
 //!
-//! A [`Supervisor`] starts them, counts them, and ends them with everything that they started; a [`Child`] is a handle
-//! to write lines with and a stream of lines to read. Must not know what a line means: JSON, ids and protocol
-//! versions belong to `proto`.
+//! A [`Supervisor`] starts them, counts them, and ends them with everything that they started; a [`Child`] is a handle for
+//! writing lines and a stream of lines to read. It must not know what a line means: JSON, ids and protocol versions belong to
+//! `proto`.
 //!
 //! ```text
 //!  runtime of the caller                      thread of the supervisor
@@ -19,8 +19,8 @@
 //! | `grouped`, `group`, `death` | as a child of this process, in a process group: everywhere but on Linux |
 //! | `spec`, `environment`, `program`, `limits`, `caps` | what is started, and within which bounds |
 //! | `handle`, `writer`, `lines`, `stderr` | its pipes |
-//! | `error`, `start_error`, `backoff` | what goes wrong |
-//! | `stat` | what Linux says of a process |
+//! | `error`, `start_error`, `backoff` | failures |
+//! | `stat` | the data that Linux shows about a process |
 //!
 //! Messages never pass the supervisor's thread, so a call costs no thread hop. The thread exists because Linux ties
 //! the parent-death signal to the *thread* that started a process, and because a process must be ended and reaped even

@@ -1,4 +1,5 @@
-//! A running child, in whichever way it runs, as its owner ends it. It must not know pipes.
+//! A running child, in any of the ways in which it can run, for the owner that ends it. It must not know
+//! pipes.
 
 use std::{io, process::ExitStatus, time::Duration};
 
@@ -7,7 +8,7 @@ use super::grouped::GroupedServer;
 #[cfg(target_os = "linux")]
 use super::guarded::HeldServer;
 
-/// A child with all that it starts.
+/// A child with all processes that it starts.
 pub(super) enum ServerProcess {
     /// A child of this process, which is ended with its process group.
     Grouped(GroupedServer),
@@ -20,7 +21,7 @@ impl ServerProcess {
     /// Waits until its program runs, and returns its process id.
     ///
     /// # Errors
-    /// The system's reason why it does not.
+    /// The system's reason why it does not run.
     pub(super) async fn started(&mut self) -> io::Result<u32> {
         match self {
             Self::Grouped(server) => Ok(server.pid),
@@ -29,7 +30,8 @@ impl ServerProcess {
         }
     }
 
-    /// Waits until it has ended; `None` if nobody says how. Safe to drop and call again.
+    /// Waits until it has ended; `None` if its status is unknown. It is safe to drop the future and call
+    /// again.
     pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
         match self {
             Self::Grouped(server) => server.wait().await,
@@ -56,7 +58,7 @@ impl ServerProcess {
         }
     }
 
-    /// Returns true if nothing of it is known to be left. To be asked once it has ended.
+    /// Returns true if, as far as known, nothing of it is left. Call this once it has ended.
     pub(super) fn is_gone(&self) -> bool {
         match self {
             Self::Grouped(server) => server.is_gone(),
@@ -65,7 +67,7 @@ impl ServerProcess {
         }
     }
 
-    /// Asks all of it to end.
+    /// Asks all of its processes to end.
     pub(super) fn terminate(&self) {
         match self {
             Self::Grouped(server) => server.terminate(),
@@ -74,7 +76,7 @@ impl ServerProcess {
         }
     }
 
-    /// Ends all of it.
+    /// Kills all of its processes.
     pub(super) fn kill(&self) {
         match self {
             Self::Grouped(server) => server.kill(),

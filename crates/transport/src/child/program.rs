@@ -1,29 +1,30 @@
 //! The program of a server as bytes: name, arguments, environment, working directory. They may be longer than a packet, so
-//! they travel in a file of memory that only the server's own process reads. Pure: it must not know files.
+//! they are passed in a memory file that only the server's own process reads. Pure: it must not know files.
 
 use std::{
     ffi::{OsStr, OsString},
     os::unix::ffi::OsStrExt,
 };
 
-/// The most bytes that a program takes here. Linux refuses more than 6 MiB of arguments and environment in any case.
+/// The maximum size of a program in this form. Linux refuses more than 6 MiB of arguments and environment in any
+/// case.
 pub(crate) const LONGEST: usize = 8 << 20;
 
-/// A program and all that it is given.
+/// A program with everything that it is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerProgram {
-    /// A name to be looked up in the `PATH` of `env`, or a path.
+    /// A name that is looked up in the `PATH` of `env`, or a path.
     pub(crate) program: OsString,
-    /// The arguments, program name not included.
+    /// The arguments, without the program's name.
     pub(crate) args: Vec<OsString>,
-    /// The whole environment.
+    /// The complete environment.
     pub(crate) env: Vec<(OsString, OsString)>,
-    /// The working directory; `None` for that of the gateway.
+    /// The working directory; `None` for the gateway's own.
     pub(crate) cwd: Option<OsString>,
 }
 
 impl ServerProgram {
-    /// The program as bytes: three counts, then each text behind its length.
+    /// The program as bytes: three counts, then each text preceded by its length.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for count in [self.args.len(), self.env.len(), usize::from(self.cwd.is_some())] {

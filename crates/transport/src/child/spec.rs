@@ -7,13 +7,14 @@ use super::caps::ChildCaps;
 /// A program and all that it is given. There is no shell: every argument arrives exactly as it stands here.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Spec {
-    /// A name that is looked up in `PATH`, or a path when it contains a `/` (a relative one counts from `cwd`).
+    /// A name that is looked up in `PATH`, or a path if it contains a `/` (a relative path is relative to
+    /// `cwd`).
     pub program: String,
-    /// The arguments, program name not included.
+    /// The arguments, without the program's name.
     pub args: Vec<String>,
-    /// Environment variables on top of those that are inherited; these win.
+    /// Environment variables in addition to the inherited ones, which they override.
     pub env: Vec<(String, String)>,
-    /// The working directory; without one, that of this process.
+    /// The working directory; by default that of this process.
     pub cwd: Option<PathBuf>,
     /// Names of further variables to inherit from this process, besides those that every child inherits (`PATH`,
     /// `HOME`, locale, proxies and the like). A name that ends in `*` is a prefix.
@@ -23,19 +24,19 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A program without arguments, in this process's directory, with nothing but the usual environment.
+    /// A program without arguments, in this process's directory, with only the usual environment.
     pub fn new(program: impl Into<String>) -> Self {
         Self { program: program.into(), ..Self::default() }
     }
 
-    /// The same with one more argument.
+    /// Adds one argument.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         self.args.push(arg.into());
         self
     }
 
-    /// The same with one more environment variable.
+    /// Adds one environment variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.env.push((name.into(), value.into()));
@@ -43,7 +44,7 @@ impl Spec {
     }
 }
 
-/// Arguments and values of variables are left out: either may be a secret.
+/// Arguments and values of variables are left out: both may be secrets.
 impl fmt::Debug for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spec")

@@ -1,4 +1,4 @@
-//! Explanations of failed starts of programs, with what to do about them. Looks at files and `PATH` only to explain a failure.
+//! Explanations of failed program starts, with suggested fixes. Looks at files and `PATH` only to explain a failure.
 
 use std::{
     io,
@@ -11,12 +11,12 @@ use super::spec::Spec;
 /// The reason why there is no child.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
-    /// There is no such program.
+    /// The program does not exist.
     #[error("{program} was not found in {place}; {help}")]
     NotFound {
-        /// The program as it was asked for.
+        /// The program as requested.
         program: String,
-        /// The place where it was looked for.
+        /// The location where the program was searched for.
         place: String,
         /// The suggested fix.
         help: String,
@@ -24,42 +24,42 @@ pub enum SpawnError {
     /// The program exists but the system refuses to run it.
     #[error("{program} cannot be run: {reason}")]
     NotRunnable {
-        /// The program as it was asked for.
+        /// The program as requested.
         program: String,
         /// The problem and its fix.
         reason: String,
     },
-    /// The working directory is not there.
+    /// The working directory does not exist.
     #[error("the working directory {} of {program} {reason}", .directory.display())]
     Directory {
-        /// The program as it was asked for.
+        /// The program as requested.
         program: String,
-        /// The directory as it was asked for.
+        /// The directory as requested.
         directory: PathBuf,
         /// The problem.
         reason: &'static str,
     },
-    /// The program, an argument or a variable holds what no process can be given.
+    /// The program, an argument or a variable contains something that cannot be passed to a process.
     #[error("{program} cannot be started: {reason}")]
     Invalid {
-        /// The program as it was asked for.
+        /// The program as requested.
         program: String,
         /// The problem.
         reason: String,
     },
-    /// As many children are running as are allowed.
+    /// The maximum number of children is running.
     #[error("{max} child processes are running, which is the limit; stop one or raise the limit")]
     TooMany {
         /// The limit.
         max: usize,
     },
     /// The supervisor is ending all children.
-    #[error("no program is started any more: all are being stopped")]
+    #[error("no more programs are started: all are being stopped")]
     ShuttingDown,
-    /// Anything else, such as a lack of memory, processes or file descriptors.
+    /// Any other error, such as a lack of memory, processes or file descriptors.
     #[error("{program} could not be started: {source}")]
     Other {
-        /// The program as it was asked for.
+        /// The program as requested.
         program: String,
         /// The system's error.
         source: io::Error,
@@ -67,7 +67,7 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
-    /// Returns true if the same start may succeed in a moment, without anybody changing anything.
+    /// Returns true if the same start may succeed in a moment without any change.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::TooMany { .. } | Self::Other { .. })
     }
@@ -78,7 +78,7 @@ pub(super) fn name(program: &str) -> &str {
     program.rsplit('/').find(|part| !part.is_empty()).unwrap_or(program)
 }
 
-/// Refuses what the system would refuse with no word about where it stands.
+/// Rejects a spec that the system would reject without naming the part at fault.
 pub(super) fn check(spec: &Spec) -> Result<(), SpawnError> {
     let refuse = |reason: String| Err(SpawnError::Invalid { program: printable(&spec.program), reason });
     if spec.program.is_empty() {
@@ -95,7 +95,7 @@ pub(super) fn check(spec: &Spec) -> Result<(), SpawnError> {
     }
     for (name, value) in &spec.env {
         if name.is_empty() || name.contains(['=', '\0']) {
-            return refuse(format!("{:?} is no name for an environment variable", printable(name)));
+            return refuse(format!("{:?} is not a valid name for an environment variable", printable(name)));
         }
         if value.contains('\0') {
             return refuse(format!("the environment variable {name} contains a NUL character"));
@@ -189,7 +189,8 @@ fn search_path(spec: &Spec) -> Option<String> {
     }
 }
 
-/// The file that was meant: the first of that name in `PATH`, one that can be executed if there is one.
+/// The file that was meant: the first executable file of that name in `PATH`, otherwise the first file of
+/// that name.
 fn find(spec: &Spec) -> Option<PathBuf> {
     let cwd = spec.cwd.as_deref().unwrap_or(Path::new(""));
     if spec.program.contains('/') {
@@ -223,8 +224,8 @@ fn printable(text: &str) -> String {
 mod tests {
     use super::*;
 
-    // The programs and files behind the other explanations are in `child::tests::starting`. This one depends on the C
-    // library: some hand such a file to a shell.
+    // The programs and files for the other explanations are in `child::tests::starting`. This explanation depends on
+    // the C library: some pass such a file to a shell.
     #[test]
     fn a_file_of_an_unknown_format_is_explained() {
         let error = io::Error::from(rustix::io::Errno::NOEXEC);

@@ -1,5 +1,5 @@
-//! The two ways to start a child: through the guardian, or as a child of this process where there can be no guardian. Lives on
-//! the supervisor's thread. It must not know who asked.
+//! The two ways to start a child: through the guardian, or as a child of this process if there can be no guardian. Lives on
+//! the supervisor's thread. It must not know who requested the child.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ use super::{
     start_error::{self, SpawnError},
 };
 
-/// The way in which one supervisor's children are started.
+/// Starts the children of one supervisor in one of the two ways.
 pub(super) struct Starter {
-    /// `None` where children are ended by their groups.
+    /// `None` if children are ended by their groups.
     #[cfg(target_os = "linux")]
     launcher: Option<Launcher>,
     #[cfg(target_os = "linux")]
     reaper: Option<Reaper>,
 }
 
-/// The whole of a program and its surroundings.
+/// A program with its complete environment.
 fn program(spec: &Spec) -> ServerProgram {
     let inherited = environment::inherited(std::env::vars_os(), &spec.inherit);
     let own = spec.env.iter().map(|(name, value)| (name.into(), value.into()));
@@ -39,7 +39,7 @@ fn program(spec: &Spec) -> ServerProgram {
 
 #[cfg(target_os = "linux")]
 impl Starter {
-    /// One that starts children under a guardian if `guarded` and if this program can be one. To be called in the runtime of the
+    /// A starter that uses a guardian if `guarded` is true and this program can be one. Call this in the runtime of the
     /// supervisor's thread.
     pub(super) fn new(guarded: bool) -> Self {
         let launcher = guarded.then(Launcher::new).flatten();
@@ -47,7 +47,7 @@ impl Starter {
         Self { launcher, reaper }
     }
 
-    /// Starts a child, or at least begins to.
+    /// Starts a child, or at least begins to start it.
     pub(super) async fn start(
         &mut self,
         spec: &Spec,
@@ -79,7 +79,7 @@ impl Starter {
         Ok((ServerProcess::Grouped(server), pipes))
     }
 
-    /// Reaps processes that nobody waits for, until it is dropped.
+    /// Reaps processes that no code waits for, until it is dropped.
     pub(super) async fn reap(&mut self) {
         match &mut self.reaper {
             Some(reaper) => reaper.run().await,
@@ -87,18 +87,18 @@ impl Starter {
         }
     }
 
-    /// Lets the guardian go, and waits until it has gone, `patience` at most.
+    /// Releases the guardian, and waits for its end, for at most `patience`.
     pub(super) async fn close(&mut self, patience: Duration) {
         if let (Some(launcher), Some(reaper)) = (&mut self.launcher, &mut self.reaper)
             && let Some(guardian) = launcher.close()
         {
-            // If it does not go, this process goes first.
+            // If the guardian does not end in time, this process ends first.
             let _ = tokio::time::timeout(patience, reaper.reap_one(guardian)).await;
         }
     }
 }
 
-/// Returns true if this process is the first of its machine or container, which everybody's orphans are handed to.
+/// Returns true if this process is the first of its machine or container, which adopts all orphans.
 #[cfg(target_os = "linux")]
 pub(super) fn is_first() -> bool {
     rustix::process::getpid().is_init()

@@ -1,4 +1,4 @@
-//! Processes as `/proc/ID/stat` shows them. It must not know what is looked for.
+//! Processes as `/proc/ID/stat` shows them. It must not know why a process is examined.
 
 use std::{
     fs::{self, File},
@@ -20,12 +20,12 @@ pub(super) struct ProcessStat {
     pub(super) session: i32,
     /// The letter of its state.
     pub(super) state: u8,
-    /// The time of its start, in ticks: with the id it names one process for ever.
+    /// The time of its start, in ticks: together with the id, it identifies one process forever.
     pub(super) started: u64,
 }
 
 impl ProcessStat {
-    /// Reads a line: "id (name) state parent group session … start …"; the name may hold anything.
+    /// Reads a line: "id (name) state parent group session … start …"; the name may contain any characters.
     pub(super) fn parse(stat: &[u8]) -> Option<Self> {
         let behind_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
         let pid = number(stat.split(|byte| *byte == b' ').next()?)?;
@@ -37,15 +37,15 @@ impl ProcessStat {
         Some(Self { pid: Pid::from_raw(pid)?, parent, group, session, state, started })
     }
 
-    /// The process of this id, or `self`; `None` if there is none or it cannot be seen.
+    /// The process with this id, or `self`; `None` if there is none or it is not visible.
     pub(super) fn read(pid: impl std::fmt::Display) -> Option<Self> {
-        // A line has 52 numbers and a name of 64 bytes at most; what is needed stands in front.
+        // A line has 52 numbers and a name of at most 64 bytes; the needed fields come first.
         let mut line = [0; 1024];
         let length = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut line).ok()?;
         Self::parse(&line[..length])
     }
 
-    /// Every process that can be seen.
+    /// Every visible process.
     ///
     /// # Errors
     /// There is no `/proc`.
@@ -56,7 +56,8 @@ impl ProcessStat {
         Ok(ids.filter_map(Self::read))
     }
 
-    /// Returns true if it has ended and merely was not reaped yet. Of a program whose first thread has ended, others may run.
+    /// Returns true if it has ended and only waits to be reaped. If the first thread of a program has ended, its other
+    /// threads may still run.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, b'Z' | b'X')
     }

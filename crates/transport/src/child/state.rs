@@ -1,4 +1,4 @@
-//! The state that the parts of one child share: its stage of life and its last words.
+//! The state that the parts of one child share: its stage, and the last part of its stderr.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -12,11 +12,11 @@ use super::{
     stderr::Ring,
 };
 
-/// A child's life only ever moves forward.
+/// The stage of a child's life, which only moves forward.
 #[derive(Clone, Debug)]
 pub(super) enum Stage {
     Running,
-    /// Somebody asked for its end; its stdin is being closed.
+    /// Its end was requested; its stdin is being closed.
     Stopping,
     /// The process was reaped; members of its group may still be alive.
     Exited(Exit),
@@ -39,11 +39,11 @@ impl Stage {
 
 /// Waits until the process was reaped.
 pub(super) async fn exited(stage: &mut watch::Receiver<Stage>) {
-    // An error means that nobody is left to report anything: that is the end as well.
+    // An error means that no task is left that could report anything, so the child has ended.
     let _ = stage.wait_for(|stage| stage.exit().is_some()).await;
 }
 
-/// Waits until the child has been told to stop or has exited.
+/// Waits until the child has been asked to stop or has exited.
 pub(super) async fn stopping(stage: &mut watch::Receiver<Stage>) {
     let _ = stage.wait_for(|stage| !stage.is_running()).await;
 }
@@ -62,7 +62,7 @@ impl Shared {
         Self { program, pid, stage: watch::Sender::new(Stage::Running), stderr }
     }
 
-    /// Asks for the child's end; the supervisor does the rest. Returns whether this is the first to ask.
+    /// Requests the child's end; the supervisor does the rest. Returns true for the first request.
     pub(super) fn ask_stop(&self) -> bool {
         self.stage.send_if_modified(|stage| {
             let running = stage.is_running();
@@ -77,8 +77,9 @@ impl Shared {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).text().into()
     }
 
-    /// The final error: how the child ended. When a pipe closes, the exit is usually reported a moment later, so this
-    /// waits for it, `patience` at most; a child that lives on without `stream` is of no use and is told to stop.
+    /// The final error, which describes how the child ended. When a pipe closes, the exit is usually reported a
+    /// moment later, so this waits for it, for at most `patience`. A child that continues without `stream` is of no
+    /// use and is asked to stop.
     pub(super) async fn ended(&self, stream: &'static str, patience: Duration) -> ChildError {
         let mut stage = self.stage.subscribe();
         let exited = tokio::time::timeout(patience, stage.wait_for(|stage| stage.exit().is_some())).await;

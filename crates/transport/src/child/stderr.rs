@@ -1,13 +1,13 @@
-//! The last words of a child: a ring of the last bytes of its stderr, readable as harmless text.
+//! The last output of a child: a ring of the last bytes of its stderr, readable as harmless text.
 
 use std::collections::VecDeque;
 
-/// Keeps the last `cap` bytes of what is pushed.
+/// Keeps the last `cap` bytes of its input.
 #[derive(Debug)]
 pub(super) struct Ring {
     bytes: VecDeque<u8>,
     cap: usize,
-    /// Something was dropped, so the first kept line may be the end of one.
+    /// True if bytes were dropped, so the first kept line may be incomplete.
     cut: bool,
 }
 
@@ -24,8 +24,8 @@ impl Ring {
         self.bytes.extend(last);
     }
 
-    /// The kept text without escape sequences and control characters, from the first whole line on. Bytes that are not
-    /// UTF-8 become U+FFFD.
+    /// The kept text without escape sequences and control characters, starting with the first complete line. Bytes
+    /// that are not UTF-8 become U+FFFD.
     pub(super) fn text(&self) -> String {
         let (front, back) = self.bytes.as_slices();
         let bytes = [front, back].concat();
@@ -37,8 +37,8 @@ impl Ring {
     }
 }
 
-/// `text` without anything that a terminal or a page would obey: escape sequences, control characters other than LF and
-/// tab, characters that turn the writing direction.
+/// `text` without anything that a terminal or a page would interpret: escape sequences, control characters other than
+/// LF and tab, and characters that change the writing direction.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -51,7 +51,7 @@ fn plain(text: &str) -> String {
                     while chars.next_if(|c| !('\u{40}'..='\u{7e}').contains(c) && *c != '\n').is_some() {}
                     chars.next_if(|c| *c != '\n');
                 }
-                // A string sequence, such as a window title: up to BEL, an escape or the end of the line.
+                // A string sequence, such as a window title: up to BEL, an escape, or the end of the line.
                 Some(']') => while chars.next_if(|c| !matches!(c, '\u{7}' | '\u{1b}' | '\n')).is_some() {},
                 _ => {}
             },

@@ -1,4 +1,4 @@
-//! Starts children, counts them, and ends them all. Owns the thread that they are started and reaped on.
+//! Starts children, counts them, and ends them all. Owns the thread on which they are started and reaped.
 
 use std::{
     io,
@@ -35,13 +35,13 @@ const CLOSING: Duration = Duration::from_secs(3);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Running,
-    /// Every child is being stopped, none is started.
+    /// Every child is being stopped, and none is started.
     Stopping,
-    /// No child gets any grace.
+    /// Children get no grace period.
     Killing,
 }
 
-/// Counts one child from the wish to start it until its group is gone.
+/// Counts one child from the request to start it until its group is gone.
 pub(super) struct Slot(watch::Sender<usize>);
 
 impl Drop for Slot {
@@ -57,19 +57,19 @@ struct Launch {
     reply: oneshot::Sender<Result<Launched, SpawnError>>,
 }
 
-/// Starts and ends children; one for the whole gateway, clones are the same one. Dropping the last clone stops all
-/// children in the background.
+/// Starts and ends children. There is one for the whole gateway; clones share it. Dropping the last clone stops
+/// all children in the background.
 #[derive(Clone, Debug)]
 pub struct Supervisor(Arc<Core>);
 
 #[derive(Debug)]
 struct Core {
-    /// The way to the thread, which starts with the first child.
+    /// The channel to the thread, which starts with the first child.
     launches: Mutex<Option<mpsc::UnboundedSender<Launch>>>,
     phase: watch::Sender<Phase>,
     count: watch::Sender<usize>,
     max: AtomicUsize,
-    /// Children have a guardian, if this program can be one.
+    /// True if children have a guardian, provided that this program can be one.
     guarded: bool,
 }
 
@@ -86,12 +86,12 @@ impl Drop for Core {
 }
 
 impl Supervisor {
-    /// A supervisor of at most `max` children at a time, those included that are still ending. In a program that calls
+    /// A supervisor of at most `max` children at a time, including those that are still ending. In a program that calls
     /// [`guardian::enter`](super::guardian::enter), on Linux, children end with all of their descendants, even if this process is
     /// killed; elsewhere with their process groups.
     pub fn new(max: usize) -> Self {
         let supervisor = Self::with(max, true);
-        // Its thread reaps everybody's orphans, also if there is never a child.
+        // Its thread reaps all orphans, even if there is never a child.
         if starter::is_first()
             && let Err(error) = supervisor.thread()
         {
@@ -111,10 +111,10 @@ impl Supervisor {
         Self(Arc::new(Core { launches: Mutex::new(None), phase, count, max: AtomicUsize::new(max), guarded }))
     }
 
-    /// Starts a program and makes its pipes part of the calling runtime.
+    /// Starts a program and registers its pipes with the calling runtime.
     ///
     /// # Errors
-    /// A [`SpawnError`] that says what is wrong and how to fix it.
+    /// A [`SpawnError`], which names the problem and its fix.
     pub async fn spawn(&self, spec: &Spec, limits: Limits) -> Result<Child, SpawnError> {
         let slot = self.slot()?;
         let (reply, launched) = oneshot::channel();
@@ -126,27 +126,27 @@ impl Supervisor {
         adopt(launched, &limits).map_err(|error| start_error::explain(spec, error))
     }
 
-    /// Changes how many children there may be. Those that run stay.
+    /// Changes the maximum number of children. Running children continue.
     pub fn set_max(&self, max: usize) {
         self.0.max.store(max, Relaxed);
-        // Whoever waits for room looks again.
+        // Tasks that wait for a free slot check again.
         self.0.count.send_modify(|_| ());
     }
 
-    /// The number of children that there are, those included that are being started or are still ending.
+    /// The number of children, including those that are being started or are still ending.
     pub fn count(&self) -> usize {
         *self.0.count.borrow()
     }
 
-    /// Waits until another child may be started; returns `false` if none may be at the deadline.
+    /// Waits until another child may be started; returns `false` if the deadline passes first.
     pub async fn room(&self, deadline: Duration) -> bool {
         let mut count = self.0.count.subscribe();
         let has_room = |count: &usize| *count < self.0.max.load(Relaxed);
         timeout(deadline, count.wait_for(has_room)).await.is_ok()
     }
 
-    /// Stops all children and waits. Those that are left at `deadline` are killed without further grace. Starts none
-    /// from now on. Returns how many could not be ended.
+    /// Stops all children and waits. Children that are left at `deadline` are killed without further grace. No child
+    /// is started from now on. Returns the number of children that could not be ended.
     pub async fn shutdown(&self, deadline: Duration) -> usize {
         let mut count = self.0.count.subscribe();
         self.0.phase.send_if_modified(|phase| {
@@ -158,7 +158,7 @@ impl Supervisor {
         });
         if timeout(deadline, count.wait_for(|count| *count == 0)).await.is_err() {
             self.0.phase.send_replace(Phase::Killing);
-            // Running out of time here is the answer that the count gives.
+            // If this times out, the count shows it.
             let _ = timeout(REAPING, count.wait_for(|count| *count == 0)).await;
         }
         *count.borrow()
@@ -177,7 +177,7 @@ impl Supervisor {
         if free { Ok(Slot(self.0.count.clone())) } else { Err(SpawnError::TooMany { max }) }
     }
 
-    /// The way to the thread; starts it when it is needed for the first time.
+    /// The channel to the thread, which is started on first use.
     fn thread(&self) -> io::Result<mpsc::UnboundedSender<Launch>> {
         let mut launches = self.0.launches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = &*launches {
@@ -202,7 +202,8 @@ fn start_thread(
     Ok(())
 }
 
-/// The thread's life: starts what it is asked for; once no supervisor is left, stays until the last child is gone.
+/// The main loop of the thread: starts the requested children. Once no supervisor is left, it stays until the last
+/// child is gone.
 async fn run(
     mut launches: mpsc::UnboundedReceiver<Launch>,
     phase: watch::Sender<Phase>,
@@ -220,14 +221,15 @@ async fn run(
         begin(launch, &mut starter, phase.subscribe()).await;
     }
     tokio::select! {
-        // An error means that nothing is counted any more: then nothing is left either.
+        // An error means that nothing counts children anymore, so none is left.
         _ = count.wait_for(|count| *count == 0) => {}
         () = starter.reap() => {}
     }
     starter.close(CLOSING).await;
 }
 
-/// Begins to start a child. Its program is waited for elsewhere, so that the next one need not wait for a slow file system.
+/// Begins to start a child. A separate task waits for its program, so that the next start need not wait for a slow file
+/// system.
 async fn begin(launch: Launch, starter: &mut Starter, phase: watch::Receiver<Phase>) {
     let Launch { spec, limits, slot, reply } = launch;
     let server = starter.start(&spec, &limits).await;
@@ -239,12 +241,12 @@ async fn begin(launch: Launch, starter: &mut Starter, phase: watch::Receiver<Pha
                 Err(error)
             }
         };
-        // If the caller has gone meanwhile, dropping the answer stops the child.
+        // If the caller is gone, dropping the reply stops the child.
         let _ = reply.send(outcome);
     });
 }
 
-/// Makes a started child the calling runtime's own.
+/// Registers a started child with the calling runtime.
 fn adopt(launched: Launched, limits: &Limits) -> io::Result<Child> {
     let stdin = pipe::Sender::from_owned_fd(launched.stdin)?;
     let stdout = pipe::Receiver::from_owned_fd(launched.stdout)?;

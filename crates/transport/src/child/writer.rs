@@ -1,4 +1,5 @@
-//! The task that writes a child's stdin: takes all lines that wait and hands them to the system in one call.
+//! The task that writes a child's stdin. It takes all waiting lines and passes them to the system in one
+//! call.
 
 use std::{
     collections::VecDeque,
@@ -17,22 +18,22 @@ use tokio::{
 
 use super::state::{Stage, exited, stopping};
 
-/// Lines per system call.
+/// The number of lines per system call.
 const BATCH: usize = 64;
 
-/// The cost of a waiting line besides its bytes, so that many empty lines cannot fill the memory.
+/// The cost of a waiting line in addition to its bytes, so that many empty lines cannot fill the memory.
 const LINE_COST: usize = 64;
 
-/// The bounded way from the senders to the writer.
+/// The capacity of the queue between the senders and the writer.
 #[derive(Debug)]
 pub(super) struct Room {
     /// One permit for each byte that may wait.
     pub(super) permits: Semaphore,
-    /// A sender waited in vain since the child last took a byte: the next ones need not wait as long.
+    /// True if a sender has waited in vain since the child last took a byte; the next senders wait less.
     pub(super) stalled: AtomicBool,
-    /// The number of lines that are in the queue or have left it. Counted after a line was put there.
+    /// The number of lines that are in the queue or have left it. It is incremented after a line was added.
     queued: AtomicU64,
-    /// The number of lines that the child may have read whole.
+    /// The number of lines that the child may have read completely.
     offered: AtomicU64,
     cap: u32,
 }
@@ -41,12 +42,13 @@ pub(super) struct Room {
 #[derive(Debug)]
 pub struct QueuedLine {
     room: Arc<Room>,
-    /// The number of lines that are certainly before it.
+    /// The number of lines that certainly precede it.
     before: u64,
 }
 
 impl QueuedLine {
-    /// Returns true if the child has certainly not read all of the line, once nothing more is written to it.
+    /// Returns true if the child has certainly not read the complete line, provided that nothing more is
+    /// written to it.
     pub fn is_unread(&self) -> bool {
         self.room.offered.load(Ordering::SeqCst) <= self.before
     }
@@ -64,14 +66,14 @@ impl Room {
         }
     }
 
-    /// The cost of a line of `bytes` bytes. A line above the cap costs all of it: it is taken alone.
+    /// The cost of a line of `bytes` bytes. A line above the cap costs the whole cap, so it is written alone.
     pub(super) fn cost(&self, bytes: usize) -> u32 {
         u32::try_from(bytes + LINE_COST).map_or(self.cap, |cost| cost.min(self.cap))
     }
 
-    /// Puts a line in the queue by `put`, which returns false if there is none any more.
+    /// Adds a line to the queue by calling `put`, which returns false if the queue no longer exists.
     pub(super) fn enqueue(self: &Arc<Self>, put: impl FnOnce() -> bool) -> Option<QueuedLine> {
-        // Others may come in between, so that there may be more before it, never fewer.
+        // Other lines may be added in between, so more lines may precede it, but never fewer.
         let before = self.queued.load(Ordering::SeqCst);
         if !put() {
             return None;
@@ -85,7 +87,7 @@ impl Room {
     }
 }
 
-/// Closes the room when the writer ends in whatever way, its runtime's end included, so that no sender waits for ever.
+/// Closes the room whenever the writer ends, even if its runtime ends, so that no sender waits forever.
 struct Closing(Arc<Room>);
 
 impl Drop for Closing {
@@ -94,8 +96,8 @@ impl Drop for Closing {
     }
 }
 
-/// Writes until the child is told to stop (what waits is still written), is gone, or closes its stdin. Returning closes
-/// the pipe: that is how a child over stdio learns that it should exit.
+/// Writes until the child is asked to stop (waiting lines are still written), is gone, or closes its stdin. Returning
+/// closes the pipe, which tells a child over stdio to exit.
 pub(super) async fn run(
     stdin: pipe::Sender,
     mut lines: mpsc::UnboundedReceiver<Bytes>,
@@ -122,7 +124,7 @@ pub(super) async fn run(
         let written = tokio::select! {
             biased;
             written = batch.write(&stdin, &closing.0) => written,
-            // Somebody outside the process group may hold the other end and never read.
+            // A process outside the process group may hold the other end and never read.
             () = exited(&mut stage) => return,
         };
         if written.is_err() {
@@ -133,12 +135,12 @@ pub(super) async fn run(
     }
 }
 
-/// Lines on their way, with their newlines.
+/// Lines that are being written, with their newlines.
 struct Batch {
     lines: VecDeque<Bytes>,
-    /// The number of bytes written of the first line and its newline.
+    /// The number of bytes that were written of the first line and its newline.
     offset: usize,
-    /// The number of lines that were written before the first line.
+    /// The number of lines that were completely written before the first one.
     gone: u64,
 }
 
@@ -149,7 +151,7 @@ impl Batch {
 
     async fn write(&mut self, stdin: &pipe::Sender, room: &Room) -> io::Result<()> {
         while !self.lines.is_empty() {
-            // The child may read a line, and end, before this thread goes on.
+            // The child may read a line and end before this thread continues.
             room.offered.store(self.gone + self.lines.len() as u64, Ordering::SeqCst);
             let tried = {
                 let mut slices = [IoSlice::new(&[]); 2 * BATCH];
@@ -159,7 +161,7 @@ impl Batch {
             if let Ok(written) = tried {
                 self.advance(written);
             }
-            // A write that failed has written nothing.
+            // A failed write has written nothing.
             room.offered.store(self.whole(), Ordering::SeqCst);
             match tried {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -171,13 +173,14 @@ impl Batch {
         Ok(())
     }
 
-    /// The number of lines that were written but for their newlines: at the end of its input a child may take one of these.
+    /// The number of lines that were written completely, except perhaps for the newline: at the end of its input, a child
+    /// may accept a line without one.
     fn whole(&self) -> u64 {
         let has_more = self.lines.front().is_some_and(|first| self.offset >= first.len() && self.offset > 0);
         self.gone + u64::from(has_more)
     }
 
-    /// Fills `slices` with what is left; how many were used.
+    /// Fills `slices` with the unwritten rest; returns the number of used slices.
     fn slices<'a>(&'a self, slices: &mut [IoSlice<'a>; 2 * BATCH]) -> usize {
         let mut count = 0;
         let mut skip = self.offset;
@@ -209,7 +212,7 @@ impl Batch {
 mod tests {
     use super::*;
 
-    /// Writes `lines` in steps of `step` bytes, as a pipe that is nearly full would take them.
+    /// Writes `lines` in steps of `step` bytes, as happens with a pipe that is almost full.
     fn written(lines: &[&'static str], step: usize) -> String {
         let mut batch = Batch::new(lines.iter().map(|line| Bytes::from(*line)), 0);
         let mut out = Vec::new();

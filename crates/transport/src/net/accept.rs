@@ -44,7 +44,8 @@ impl ConnectionCap {
 
     fn admit(&self) -> Option<Admitted> {
         let admitted = Admitted(self.0.clone());
-        // Counted first, so that two shards cannot both take the last place; `admitted` counts down again.
+        // Counted first, so that two shards cannot both take the last connection; `admitted` decrements the
+        // count again.
         (self.0.open.fetch_add(1, Relaxed) < self.0.cap.load(Relaxed)).then_some(admitted)
     }
 }
@@ -59,7 +60,7 @@ impl Drop for Admitted {
     }
 }
 
-/// The listener broke: no connection will come from it again.
+/// The listener failed: it will accept no further connections.
 #[derive(Debug, thiserror::Error)]
 #[error("the listening socket failed: {0}; restart Dragoman")]
 pub struct ServeError(#[from] io::Error);
@@ -67,7 +68,7 @@ pub struct ServeError(#[from] io::Error);
 /// The reaction to a failed accept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AfterError {
-    /// Take the next connection: only this one went away while it waited.
+    /// Take the next connection: only this one was closed while it waited.
     Next,
     /// Wait, because files or memory have run out; otherwise the loop would spin.
     BackOff(Duration),
@@ -82,16 +83,17 @@ pub(super) fn after_error(error: &io::Error, failures: u32) -> AfterError {
         | ErrorKind::ConnectionReset
         | ErrorKind::ConnectionRefused
         | ErrorKind::Interrupted => AfterError::Next,
-        // EBADF and ENOTSOCK have no kind of their own on every system; EINVAL: not listening.
+        // EBADF and ENOTSOCK have no kind of their own on every system. EINVAL means that the socket is not
+        // listening.
         ErrorKind::InvalidInput => AfterError::Fail,
-        // EMFILE, ENFILE, ENOBUFS, ENOMEM, and errors of the network below that pass.
+        // EMFILE, ENFILE, ENOBUFS, ENOMEM, and temporary network errors.
         _ => AfterError::BackOff(Duration::from_millis(10 << failures.min(7)).min(Duration::from_secs(1))),
     }
 }
 
-/// Serves `listener` (from [`super::Listeners::take`]) until `stop`. Then it takes the connections that already wait
-/// to be accepted, closes idle ones, and returns when the last request is done or the drain time is over. Changed limits are for
-/// connections that are accepted from then on; those that the roster keeps are for all.
+/// Serves `listener` (from [`super::Listeners::take`]) until `stop`. Then it accepts the connections that are already waiting,
+/// closes idle ones, and returns when the last request is done or the drain time is over. Changed limits apply to connections
+/// that are accepted later; the limits of the roster apply to all.
 pub async fn serve<H: Handler>(
     listener: TcpListener,
     handler: H,
@@ -135,7 +137,7 @@ async fn sweep(roster: &Roster, limits: &SharedServerLimits) {
     }
 }
 
-/// The limits, and what was made of them.
+/// The limits, and the settings derived from them.
 struct Settled {
     limits: Arc<ServerLimits>,
     protocols: Arc<Protocols>,
@@ -192,8 +194,8 @@ impl<H: Handler> Acceptor<H> {
         }
     }
 
-    /// Accepts the connections in the kernel's queue: their clients have been told that they are connected, so they
-    /// are served before the listener closes.
+    /// Accepts the connections in the kernel's queue. Their clients already see them as connected, so they are
+    /// served before the listener closes.
     async fn accept_waiting(&self, listener: tokio::net::TcpListener) {
         while let Ok(Ok((stream, peer))) = timeout(Duration::ZERO, listener.accept()).await {
             self.start(stream, peer);
@@ -212,7 +214,8 @@ impl<H: Handler> Acceptor<H> {
             }
             return;
         };
-        // An answer is one write: waiting for more would only add up to 40 ms. Failing costs no more than that.
+        // An answer is one write, so waiting for more data would only add up to 40 ms. If the call fails,
+        // nothing else is lost.
         let _ = stream.set_nodelay(true);
         let place = self.roster.enter(Instant::now());
         let served = connection(stream, peer, self.handler.clone(), self.protocols(), place);
@@ -224,27 +227,28 @@ impl<H: Handler> Acceptor<H> {
 
     async fn drain(&self) {
         if self.roster.len() > 0 {
-            // What has arrived on connections just accepted is only seen in the next turn of the event loop.
+            // Data on connections that were just accepted is seen only in the next turn of the event loop.
             sleep(SETTLE).await;
         }
         self.roster.order_all(Order::Drain);
         if timeout(self.limits.get().drain_timeout, self.roster.emptied()).await.is_err() {
             tracing::warn!(open = self.roster.len(), "stopped with requests still running");
             self.roster.order_all(Order::Close);
-            // They end at their next poll.
+            // These connections end at their next poll.
             let _ = timeout(Duration::from_secs(1), self.roster.emptied()).await;
         }
     }
 }
 
-/// The time in which the last accepted connections must start their request before they count as idle.
+/// The time in which the last accepted connections must start their request; later they count as idle.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// The maximum number of connections over the cap that receive an answer at the same time; further ones are closed
 /// without one.
 const MOST_TURNED_AWAY: usize = 64;
 
-/// The answer to a connection over the cap. With TLS there is none: clients would take it for a broken record.
+/// The answer to a connection over the cap. With TLS there is none, because clients would take it for a broken
+/// record.
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
      x-content-type-options: nosniff\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
      Too many open connections; close some or try again later\n";

@@ -1,8 +1,8 @@
 //! The waker of an HTTP/1.1 connection, and the body of a request on it. It must not know what is requested.
 //!
-//! hyper wakes a connection's task whenever a piece of a request's body has been taken, even the last one, after
-//! which nothing is left to do. The connection, and the request that runs in its task, would be polled once more for
-//! nothing, with every request. So wakes that result from taking a piece are held back until it is known whether the
+//! hyper wakes a connection's task whenever a piece of a request's body has been taken, even the last piece, after
+//! which nothing is left to do. With every request, the connection and the request that runs in its task would be
+//! polled once more for nothing. So the wakes that result from taking a piece are delayed until it is known if that
 //! piece was the last one.
 
 use std::cell::{Cell, RefCell};
@@ -18,11 +18,11 @@ use super::unread;
 thread_local! {
     /// True if a piece is being taken on this thread.
     static TAKING: Cell<bool> = const { Cell::new(false) };
-    /// The waker to ring once the piece has been taken.
+    /// The waker to call once the piece has been taken.
     static HELD: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };
 }
 
-/// A waker that can be held back.
+/// A waker that can be delayed.
 struct Bell(Waker);
 
 impl Wake for Bell {
@@ -68,7 +68,7 @@ impl Drop for Incoming {
     }
 }
 
-/// Ends the holding back when dropped, however the taking ends.
+/// Ends the delay of wakes when dropped, however taking the piece ends.
 struct Taking;
 
 impl Taking {

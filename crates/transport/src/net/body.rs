@@ -1,4 +1,4 @@
-//! The body type of everything that we send. It must not know what the bytes mean.
+//! The body type of all messages that we send. It must not know what the bytes mean.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -20,10 +20,9 @@ pub enum Body {
     Empty,
     /// One piece, written together with the header.
     Full(Bytes),
-    /// A few pieces that are sent without being copied together: a template and the parts spliced into it. Exact
-    /// length.
+    /// A few pieces that are sent without being joined: a template and the parts spliced into it. Exact length.
     Rope(VecDeque<Bytes>),
-    /// Pieces as they come (chunked): event streams.
+    /// Pieces as they arrive (chunked): event streams.
     Stream(BodyStream),
     /// A body from another peer, passed through as it arrives.
     Relay(Box<Relay>),
@@ -39,10 +38,10 @@ pub enum BodyError {
     /// The relayed body broke off or was not valid HTTP.
     #[error("the relayed body broke off: {0}")]
     Source(#[from] WireError),
-    /// The relayed body has an invalid content.
+    /// The relayed body has invalid content.
     #[error("the relayed body was aborted: {0}")]
     Refused(String),
-    /// The relayed body had no byte for this long.
+    /// The relayed body delivered no byte for this long.
     #[error("the relayed body stalled for {0:?}")]
     Stalled(Duration),
 }
@@ -58,8 +57,8 @@ impl Body {
         }
     }
 
-    /// Creates a body fed through a channel that holds at most `capacity` pieces (at least one) which the peer has
-    /// not taken yet. The body ends when the sender is dropped.
+    /// Creates a body that is fed through a channel. The channel holds at most `capacity` pieces (at least one)
+    /// that the peer has not taken yet. The body ends when the sender is dropped.
     pub fn channel(capacity: usize) -> (BodySender, Self) {
         let (tx, rx) = mpsc::channel(capacity.max(1));
         (BodySender(tx), Self::Stream(BodyStream { pieces: rx, failed: Failing::default() }))
@@ -132,7 +131,7 @@ impl http_body::Body for Body {
 }
 
 /// An error that is delayed by one turn. hyper drops a connection as soon as its body fails, along with all unsent
-/// bytes; the pause lets it send what came before the failure.
+/// bytes; the pause lets it send the bytes that came before the failure.
 #[derive(Debug, Default)]
 pub(super) struct Failing(pub(super) Option<BodyError>);
 
@@ -187,7 +186,7 @@ pub struct Gone;
 /// The reason why a piece was not accepted immediately.
 #[derive(Debug, thiserror::Error)]
 pub enum TrySend {
-    /// The channel is full. The piece comes back.
+    /// The channel is full. The piece is returned.
     #[error("the reader of this answer is too slow")]
     Full(Bytes),
     /// The reader has gone.
@@ -196,19 +195,19 @@ pub enum TrySend {
 }
 
 impl BodySender {
-    /// Sends a piece and waits until there is room.
+    /// Sends a piece, waiting until the channel has room.
     pub async fn send(&self, piece: Bytes) -> Result<(), Gone> {
         self.0.send(Ok(piece)).await.map_err(|_| Gone)
     }
 
-    /// Returns true if a piece can be sent now, or nobody reads any more.
+    /// Returns true if a piece can be sent now, or nobody reads anymore.
     pub fn has_room(&self) -> bool {
         self.0.capacity() > 0 || self.is_gone()
     }
 
     /// Waits until there is room for a piece, or the reader has gone.
     pub async fn room(&self) {
-        // Somebody else may take it before the caller does.
+        // Another sender may take the free slot before the caller does.
         drop(self.0.reserve().await);
     }
 
@@ -220,8 +219,8 @@ impl BodySender {
         })
     }
 
-    /// Cuts the body short, so that the reader cannot take it for complete. Pieces sent before still go out if the
-    /// reader takes them without delay.
+    /// Cuts the body short, so that the reader cannot take it for complete. Pieces that were sent before are still
+    /// delivered if the reader takes them without delay.
     pub async fn abort(self, reason: &'static str) {
         let _ = self.0.send(Err(BodyError::Aborted(reason))).await;
     }

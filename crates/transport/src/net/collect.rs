@@ -1,5 +1,5 @@
-//! Reads a whole body, under a cap, within the budget of the process and before a deadline. It must not know what the bytes
-//! mean.
+//! Reads a whole body: under a cap, within the budget of the process, and before a deadline. It must not know what the
+//! bytes mean.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -15,7 +15,7 @@ use crate::budget::{self, FREE, OutOfMemory, Part};
 /// The reason why a body could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError<E> {
-    /// It is longer than allowed; detected from its declared length if it has one.
+    /// It is longer than allowed. This is detected from the declared length if there is one.
     #[error("the body is longer than the allowed {cap} bytes")]
     TooLarge {
         /// The cap in bytes.
@@ -35,9 +35,9 @@ pub enum CollectError<E> {
     Broken(E),
 }
 
-/// Reads `body`, at most `cap` bytes, until `deadline`. A body of one piece (the usual case) is not copied. Trailers
-/// are left out. Dropping the future drops the body. A large body counts in its part of the budget for as long as a slice of
-/// it exists; while there is no room, it is not read.
+/// Reads `body`, at most `cap` bytes, until `deadline`. A body of one piece (the usual case) is not copied. Trailers are
+/// left out. Dropping the future drops the body. A large body counts in its part of the budget for as long as a slice of it
+/// exists. While the budget is used up, it is not read.
 pub async fn collect<B>(
     body: B,
     part: Part,
@@ -50,7 +50,7 @@ where
     collect_after(Bytes::new(), body, part, cap, deadline).await
 }
 
-/// Reads the rest of a body of which `head` was read, and returns the whole.
+/// Reads the rest of a body whose beginning is `head`, and returns the whole body.
 pub async fn collect_after<B>(
     head: Bytes,
     body: B,
@@ -108,14 +108,14 @@ where
     }
 }
 
-/// Reads and discards the rest of a body, at most `most` bytes, until `deadline`. An answer sent while the other side
-/// still writes would be lost if the connection were closed on it.
+/// Reads and discards the rest of a body, at most `most` bytes, until `deadline`. If the connection were closed while
+/// the other side still writes, the answer would be lost.
 pub async fn discard<B>(mut body: B, most: u64, deadline: Instant)
 where
     B: Body<Data = Bytes> + Unpin,
 {
     let mut left = most;
-    // What is too much anyway is not waited for.
+    // A body that is too long anyway is not read.
     if body.size_hint().lower() > left {
         return;
     }
@@ -138,7 +138,7 @@ const REQUEST_PATIENCE: Duration = Duration::from_secs(2);
 /// A step of reading.
 enum Progress {
     Whole(Bytes),
-    /// It has read so many bytes that more memory has to be reserved.
+    /// So many bytes have been read that more memory must be reserved.
     Needs(usize),
 }
 
@@ -183,7 +183,7 @@ impl Gathered {
             }
             if self.all.is_empty() {
                 let rest = usize::try_from(body.size_hint().lower()).unwrap_or(cap);
-                // A declared length is only a promise: what is set aside for it is bounded, too.
+                // A declared length is only a promise, so the capacity reserved for it is bounded, too.
                 self.all.reserve((self.first.len() + piece.len() + rest).min(cap).min(1024 * 1024));
                 self.all.extend_from_slice(&std::mem::take(&mut self.first));
             }

@@ -1,4 +1,4 @@
-//! The end of a connection that is not served, with a short answer to its client. It must not know the reason.
+//! The end of a connection that is not served: its client gets a short answer. It must not know the reason.
 
 use std::io;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Sends the reason and closes. First it reads and discards what the client sent: closing with unread bytes would
-/// reset the connection and lose our answer.
+/// Sends `words` and closes the connection. First it reads and discards the bytes that the client sent: closing
+/// with unread bytes would reset the connection and lose our answer.
 pub(super) async fn end(mut stream: TcpStream, words: &str) {
     let goodbye = async {
         stream.write_all(words.as_bytes()).await?;

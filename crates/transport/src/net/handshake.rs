@@ -1,6 +1,6 @@
-//! A limit on concurrent TLS handshakes, which cost more than anything else that strangers can request. One address
-//! gets at most a quarter of them, so clients that begin handshakes and do not finish them cannot lock others out. It
-//! must not know TLS.
+//! A limit on concurrent TLS handshakes, which are the most expensive operation that a stranger can trigger. One
+//! address gets at most a quarter of them, so clients that start handshakes and do not finish them cannot lock out
+//! others. It must not know TLS.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -11,7 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// The maximum number of handshakes at once per listener and shard; further ones wait, within the deadline for
 /// reading heads.
 const MOST: usize = 256;
-/// The maximum for one address. This machine may use all, because its connections may come from a proxy.
+/// The maximum for one address. This machine may use all of them, because its connections may come from a
+/// proxy.
 const MOST_OF_ONE: usize = MOST / 4;
 
 /// The handshakes in progress.
@@ -52,7 +53,7 @@ impl Handshakes {
         Self(Arc::new(Counts { all, of_addresses: Mutex::default(), most_of_one }))
     }
 
-    /// Waits for permission, in turn among the connections from the same address.
+    /// Waits for permission, in order among the connections from the same address.
     pub(super) async fn permit(&self, peer: IpAddr) -> HandshakePermit {
         let peer = peer.to_canonical();
         let own = if peer.is_loopback() { None } else { Some(self.of_address(network(peer)).await) };
@@ -66,7 +67,7 @@ impl Handshakes {
             let new = || Arc::new(Semaphore::new(counts.most_of_one));
             all.entry(address).or_insert_with(new).clone()
         };
-        // Made before it waits: it tidies up, however the wait ends.
+        // Created before waiting, so that it cleans up however the wait ends.
         let mut own = AddressPermit { permit: None, address, counts };
         own.permit = Some(acquire(semaphore).await);
         own
@@ -91,7 +92,7 @@ impl Drop for AddressPermit {
     fn drop(&mut self) {
         let mut all = self.counts.lock();
         drop(self.permit.take());
-        // Nobody else holds it, or waits for it, who has not got it from the map under this lock.
+        // Nobody else holds it or waits for it, because everybody gets it from the map under this lock.
         if all.get(&self.address).is_some_and(|own| Arc::strong_count(own) == 1) {
             all.remove(&self.address);
         }

@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::roster::ConnectionProgress;
 
-/// The first bytes of an HTTP/2 client with prior knowledge (RFC 9113, 3.4).
+/// The first bytes from an HTTP/2 client with prior knowledge (RFC 9113, 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// The tracked stream of one connection.
@@ -21,9 +21,10 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub(super) struct Watched<T> {
     inner: TokioIo<T>,
     progress: Arc<ConnectionProgress>,
-    /// Bytes that an earlier connection over this stream has read but not used.
+    /// Bytes that an earlier connection over this stream read but did not use.
     left: Bytes,
-    /// Bytes read to detect the protocol or the end of a rest; `given` of `held` have been passed on.
+    /// The bytes that were read to detect the protocol or the end of a rest. Of `held` bytes, `given` have
+    /// been passed on.
     first: [u8; PREFACE.len()],
     held: u8,
     given: u8,
@@ -35,9 +36,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
         Self { inner: TokioIo::new(inner), progress, left, first: [0; PREFACE.len()], held: 0, given: 0 }
     }
 
-    /// The stream with these bytes placed before the following ones.
+    /// The stream, with these bytes in front.
     pub(super) fn before(mut self, left: Bytes) -> Self {
-        // Also an empty piece would keep the whole buffer that it is cut from.
+        // Even an empty slice would keep its whole buffer.
         self.left = if left.is_empty() { Bytes::new() } else { left };
         self
     }
@@ -107,7 +108,8 @@ impl<T: AsyncRead + Unpin> Read for Watched<T> {
         if kept && buffer.remaining() == 0 {
             return Poll::Ready(Ok(()));
         }
-        // In the same read, because hyper doubles its buffer for a head that comes in two.
+        // Combined into the same read, because hyper doubles its buffer for a head that arrives in two
+        // pieces.
         let polled = Pin::new(&mut self.inner).poll_read(cx, buffer);
         if polled.is_ready() {
             self.progress.has_read();
@@ -144,7 +146,7 @@ impl<T: AsyncWrite + Unpin> Write for Watched<T> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.inner).poll_flush(cx);
-        // A socket has nothing to flush; TLS may hold bytes that the peer does not take.
+        // A socket has nothing to flush, but TLS may hold bytes that the peer does not accept.
         if polled.is_pending() { self.note(polled) } else { polled }
     }
 

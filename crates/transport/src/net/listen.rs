@@ -1,10 +1,10 @@
 //! Listening sockets, one per shard on the same address. It must not know who serves them.
 //!
-//! On Linux each shard gets a socket of its own (`SO_REUSEPORT`), so that the kernel deals connections out and no
-//! accept wakes two threads. The danger of that option is that a second process of the same user could join the
-//! port silently. So the first socket is bound *and listens* without it, which fails if anybody else listens there;
-//! only then is the option switched on for it, and the other shards join. A second Dragoman does the same and so
-//! meets "address in use", however the two starts interleave. Elsewhere all shards share one socket's queue.
+//! On Linux each shard gets its own socket (`SO_REUSEPORT`), so that the kernel distributes connections and no
+//! accept wakes two threads. The danger of that option is that a second process of the same user could silently
+//! join the port. So the first socket is bound *and listens* without it, which fails if another process listens
+//! there. Only then is the option enabled for it, and the other shards join. A second Dragoman does the same, so it
+//! gets "address in use" however the two starts interleave. On other systems, all shards share one socket's queue.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -12,11 +12,11 @@ use std::sync::{Mutex, PoisonError};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// The number of connections that can wait to be accepted, per socket; the kernel may lower it
+/// The number of connections per socket that can wait to be accepted; the kernel may lower it
 /// (`net.core.somaxconn`).
 const BACKLOG: i32 = 1024;
 
-/// The reason why an address cannot be listened on, with a suggestion.
+/// The reason why it is impossible to listen on an address, with a suggestion.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Another process listens there.
@@ -57,24 +57,25 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// Listens on `addr` with one socket per shard (at least one). Port 0 is resolved once for all of them.
+    /// Listens on `addr` with one socket per shard (at least one). If the port is 0, all of them get the same
+    /// port.
     pub fn bind(addr: SocketAddr, shards: usize) -> Result<Self, BindError> {
         Self::try_bind(addr, shards.max(1), false).map_err(|source| explain(addr, source))
     }
 
-    /// Listens on `addr`, where this process listens on the same port already at an address that overlaps. Only for that:
-    /// another process of the same user might listen there, too.
+    /// Listens on `addr` although this process already listens on the same port at an overlapping address. Use this in no
+    /// other case, because another process of the same user might listen there, too.
     pub fn bind_beside(addr: SocketAddr, shards: usize) -> Result<Self, BindError> {
         Self::try_bind(addr, shards.max(1), true).map_err(|source| explain(addr, source))
     }
 
-    /// The actual address: if port 0 was requested, it has the port that the system chose.
+    /// The actual address: if port 0 was requested, its port is the one that the system chose.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Hands out one shard's socket, non-blocking, once: the shard that serves it also closes it. `None` if the shard
-    /// has no socket, or has taken it already.
+    /// Returns one shard's socket, non-blocking, but only once: the shard that serves it also closes it. `None` if
+    /// the shard has no socket, or has already taken it.
     pub fn take(&self, index: usize) -> Option<TcpListener> {
         self.sockets.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index)?.take()
     }
@@ -113,19 +114,19 @@ fn socket(addr: SocketAddr) -> io::Result<Socket> {
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
     if addr.is_ipv6() {
-        // `[::]` would otherwise take the IPv4 port too, on some systems only.
+        // On some systems, `[::]` would otherwise take the IPv4 port, too.
         socket.set_only_v6(true)?;
     }
     Ok(socket)
 }
 
-/// Allows other sockets of this user at the port, if they allow it as well.
+/// Allows other sockets of this user on the port, if they allow it as well.
 #[cfg(target_os = "linux")]
 fn share(socket: &Socket) -> io::Result<()> {
     socket.set_reuse_port(true)
 }
 
-/// Elsewhere a port is shared by sharing one socket.
+/// On other systems, the shards share one socket.
 #[cfg(not(target_os = "linux"))]
 fn share(_: &Socket) -> io::Result<()> {
     Ok(())

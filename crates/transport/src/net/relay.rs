@@ -1,5 +1,5 @@
-//! A body from another peer, passed on as it arrives; its bytes may be edited on the way. It must not know what they
-//! mean.
+//! A body from another peer, passed on as it arrives; its bytes may be edited on the way. It must not know what the
+//! bytes mean.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -29,7 +29,7 @@ pub trait Rewrite: Send + Sync {
 }
 
 /// A body from another peer, passed on as it arrives. It is cut short if no byte arrives for `stall`; the time that
-/// its reader takes does not count.
+/// the reader takes does not count.
 pub struct Relay {
     source: ResponseBody,
     stall: Duration,
@@ -103,7 +103,8 @@ impl Relay {
                 return Poll::Ready(None);
             }
             let Poll::Ready(next) = Pin::new(&mut self.source).poll_frame(cx) else { return self.wait(cx) };
-            // The next wait starts when it begins, not now: the reader's own slowness is not the source's.
+            // The next timeout starts with the next wait, not now: a slow reader must not be blamed on the
+            // source.
             self.timer = None;
             match next {
                 Some(Err(error)) => return self.failed.keep(error.into(), cx),

@@ -1,6 +1,6 @@
-//! All connections of one shard: the state of each, and the orders to end that they receive. One sweep per tick over
-//! plain counters replaces a timer per connection, so neither an idle connection nor a request pays for one. It must
-//! not know HTTP's syntax; connections report their state.
+//! All connections of one shard: the state of each, and the orders that end it. One sweep per tick over plain
+//! counters replaces a timer per connection, so neither idle connections nor requests need a timer. It must not know
+//! HTTP's syntax; connections report their state.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
@@ -180,12 +180,12 @@ impl Sample {
     }
 }
 
-/// Adds to a counter. Only the connection's own task does so, so a load and a store suffice.
+/// Adds to a counter. Only the connection's own task changes it, so a load and a store suffice.
 fn bump(counter: &AtomicU32, by: u32) {
     counter.store(counter.load(Relaxed).wrapping_add(by), Relaxed);
 }
 
-/// Decides the order for a connection that has shown the same `sample` for `quiet`.
+/// Determines the order for a connection whose `sample` has not changed for `quiet`.
 fn judge(sample: Sample, quiet: Duration, patience: Patience) -> Order {
     if sample.write_blocked {
         return if quiet >= patience.write { Order::Close } else { Order::Serve };
@@ -195,7 +195,7 @@ fn judge(sample: Sample, quiet: Duration, patience: Patience) -> Order {
         return Order::Serve;
     }
     let http2 = sample.phase == ConnectionPhase::Http2 as u8;
-    // On HTTP/2 pings and window updates come in between requests; they begin no head.
+    // On HTTP/2, pings and window updates arrive between requests. They do not start a head.
     let head_awaited = !http2 && (sample.head_begun || sample.requests == 0);
     match head_awaited {
         true if quiet >= patience.header => Order::Close,
@@ -291,7 +291,7 @@ impl Drop for RosterPlace {
         let mut entries = lock(&self.roster.entries);
         entries.by_id.remove(&self.id);
         if entries.by_id.is_empty() {
-            // After a rush the table must not stay as big as the rush.
+            // After a peak, the table must not stay at the size of the peak.
             entries.by_id.shrink_to(64);
             self.roster.emptied.notify_waiters();
         }
@@ -299,6 +299,6 @@ impl Drop for RosterPlace {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing under these locks can panic half-way, so a poisoned one holds sound data.
+    // Code under these locks cannot panic half-way, so the data behind a poisoned lock is sound.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Runs the service on threads: either one single-threaded runtime per core, so that a request never changes
+//! Runs the service on threads: one single-threaded runtime per core, so that a request never changes
 //! threads, or one work-stealing runtime. It must not know what the service does.
 
 use std::any::Any;
@@ -24,7 +24,7 @@ const BLOCKING_THREADS: usize = 8;
 /// The distribution of work among threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuntimeKind {
-    /// One single-threaded runtime per shard, each on a named thread with sockets of its own.
+    /// One single-threaded runtime per shard, each on a named thread with its own sockets.
     PerCore,
     /// One shard on one runtime whose threads steal tasks from each other.
     WorkStealing,
@@ -98,7 +98,7 @@ where
                 let _inside = runtime.enter();
                 make(shard(0))
             };
-            // On a worker, not on this thread: a task that both poll would wake across threads.
+            // Run on a worker, not on this thread: a task that both poll would be woken across threads.
             let ended = runtime.block_on(runtime.spawn(future));
             finish(runtime);
             match ended {

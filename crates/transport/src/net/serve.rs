@@ -39,14 +39,14 @@ use super::unread::UnreadBody;
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The number of HTTP/2 streams that a client may open and reset before we have looked at them ("rapid reset",
-/// CVE-2023-44487), and of protocol errors that we answer before the connection is closed.
+/// The number of HTTP/2 streams that a client may open and reset before they are processed ("rapid reset",
+/// CVE-2023-44487), and the number of protocol errors that are answered before the connection is closed.
 const PENDING_RESETS: usize = 20;
 const ERROR_RESETS: usize = 128;
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
-/// The number of bytes that hyper may buffer, unsent or unparsed, per connection (HTTP/1.1) or stream (HTTP/2).
+/// The number of bytes, unsent or unparsed, that hyper may buffer per connection (HTTP/1.1) or stream (HTTP/2).
 const BUFFER: usize = 128 * 1024;
 
 /// The number of header lines that hyper accepts by default.
@@ -98,14 +98,14 @@ struct Secured {
 impl Protocols {
     pub(super) fn new(limits: &ServerLimits) -> Self {
         let mut http1 = http1::Builder::new();
-        // The roster keeps the time for reading heads: hyper's own timer would also count idle time.
+        // The roster enforces the time for reading heads: hyper's own timer would also count idle time.
         http1
             .header_read_timeout(None)
             .max_header_size(limits.max_header_bytes.max(LEAST_HEADER))
             .max_buf_size(BUFFER.max(limits.max_header_bytes))
             .keep_alive(true)
             .half_close(false);
-        // Said in so many words, hyper fills the room for as many lines with zeros for each request.
+        // If this is set explicitly, hyper zeroes the space for that many lines with each request.
         if limits.max_headers != HYPERS_MOST_HEADERS {
             http1.max_headers(limits.max_headers);
         }
@@ -138,7 +138,7 @@ pub(super) async fn connection<H: Handler>(
 ) {
     let served = match &protocols.tls {
         None => plain(stream, peer, handler, &protocols, &place.progress).await,
-        // Boxed: connections without TLS should not be as big as those with it.
+        // Boxed, so that connections without TLS are not as large as those with it.
         Some(tls) => Box::pin(secured(tls, stream, peer, handler, &protocols, &place.progress)).await,
     };
     if let Err(error) = served {
@@ -185,7 +185,7 @@ async fn secured<H: Handler>(
         }
         _ => return Ok(()),
     }
-    // Only those who have begun count: others would keep them out without doing anything.
+    // Only clients that have sent a byte count. Otherwise clients that do nothing would keep others out.
     let mut permit = std::pin::pin!(secured.handshakes.permit(peer.ip()));
     let permit = obeying(progress, |cx| permit.as_mut().poll(cx)).await?;
     let mut handshake = secured.tls.acceptor().accept(stream);
@@ -195,8 +195,8 @@ async fn secured<H: Handler>(
     watched(Watched::new(stream, progress.clone()), http2, peer, handler, protocols, progress).await
 }
 
-/// Serves a stream whose protocol is known, and lets it rest between requests that are far apart: then only the
-/// stream is kept, without hyper's connection and its buffers.
+/// Serves a stream whose protocol is known. Between requests that are far apart, only the stream is kept,
+/// without hyper's connection and its buffers.
 async fn watched<T, H>(
     mut stream: Watched<T>,
     http2: bool,
@@ -233,7 +233,7 @@ pub(super) enum EndError {
     Http(#[from] hyper::Error),
 }
 
-/// Waits for `poll`, but no longer than until an order to end.
+/// Polls until `poll` is done or an order ends it.
 async fn obeying<R>(
     progress: &ConnectionProgress,
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
@@ -245,7 +245,7 @@ async fn obeying<R>(
         }
         match progress.order() {
             Order::Serve => poll(cx).map(Ok),
-            // Those that have sent something already are let in.
+            // Clients that have already sent something are still admitted.
             Order::Drain => Poll::Ready(match poll(cx) {
                 Poll::Ready(ready) => Ok(ready),
                 Poll::Pending => Err(EndError::Ordered),
@@ -256,7 +256,7 @@ async fn obeying<R>(
     .await
 }
 
-/// A connection until its end, or until its stream rests.
+/// A connection until its end, or until it keeps only its stream.
 type Driven<T> = Pin<Box<dyn Future<Output = Result<Option<Watched<T>>, EndError>> + Send>>;
 
 fn http<T, H>(
@@ -316,7 +316,7 @@ async fn contained<H: Handler>(
         polled
     })
     .await;
-    // A stream of HTTP/2 ends alone.
+    // On HTTP/2, only the stream ends.
     if !http2 {
         unread.settle(answer.headers_mut()).await;
     }
@@ -332,7 +332,7 @@ impl Running {
         Self(progress.clone())
     }
 
-    /// The answer as it is sent, with a header that makes browsers respect its declared type.
+    /// The answer, with an additional header that makes browsers respect its declared type.
     fn answer(self, mut response: Response<Body>) -> Response<AnswerBody> {
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         response.map(|body| AnswerBody { body, _running: self })

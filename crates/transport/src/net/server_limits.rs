@@ -11,14 +11,14 @@ use super::tls::ServerTls;
 /// shared.
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
-    /// From a request's first byte (or, for the first request, from the accept) to the end of its head. Measured in
-    /// ticks of a quarter of it, so it may last up to 1.25 times as long. It also limits a TLS handshake.
+    /// From a request's first byte (or, for the first request, from the accept) to the end of its head. It is
+    /// checked four times per period, so it may last up to 1.25 times as long. It also limits a TLS handshake.
     pub header_timeout: Duration,
     /// Between two requests of a connection.
     pub idle_timeout: Duration,
     /// Between two requests of an HTTP/1.1 connection, before it releases its buffers until the next one.
     pub rest_after: Duration,
-    /// With an answer to send, of which the peer accepts nothing.
+    /// With an answer to send, of which the peer accepts no byte.
     pub write_timeout: Duration,
     /// After the stop signal, for requests that have begun.
     pub drain_timeout: Duration,
@@ -43,7 +43,7 @@ impl From<ServerLimits> for SharedServerLimits {
 }
 
 impl SharedServerLimits {
-    /// The limits as they are now.
+    /// The current limits.
     pub fn get(&self) -> Arc<ServerLimits> {
         self.0.load_full()
     }

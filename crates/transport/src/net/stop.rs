@@ -24,7 +24,7 @@ impl Stop {
 
     /// Waits until the signal is raised; returns immediately if it already is.
     pub async fn stopped(&self) {
-        // The wait can only fail when no sender is left, and we hold one.
+        // The wait fails only if no sender is left, and we hold one.
         let _ = self.0.subscribe().wait_for(|stopped| *stopped).await;
     }
 }

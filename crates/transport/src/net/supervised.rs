@@ -21,8 +21,7 @@ pub(super) trait Graceful: Future<Output = Result<(), hyper::Error>> + Sized {
     /// Finishes the requests that have begun, and takes no new ones.
     fn drain(self: Pin<&mut Self>);
 
-    /// Returns the stream of a connection that has nothing to do, or the connection itself if it still needs its
-    /// state.
+    /// Returns the stream of an idle connection, or the connection itself if it still needs its state.
     fn rest(self: Pin<Box<Self>>) -> Result<Watched<Self::Stream>, Pin<Box<Self>>>;
 }
 
@@ -59,7 +58,7 @@ where
         self.graceful_shutdown();
     }
 
-    /// Never rests: the streams and windows could not be restored.
+    /// Never gives up the connection, because its streams and windows could not be restored.
     fn rest(self: Pin<Box<Self>>) -> Result<Watched<T>, Pin<Box<Self>>> {
         Err(self)
     }

@@ -1,5 +1,5 @@
 //! TLS to clients: a certificate with its key and, if clients need certificates too, the authorities that issue
-//! these. All of it can be replaced while serving. It must not know files, nor what is served.
+//! these. All of this can be replaced while serving. It must not know files, nor what is served.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use tokio_rustls::TlsAcceptor;
 /// The protocols offered to clients: the same as without TLS.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// A listener's side of TLS. Clones share it: a replacement applies to the next handshake of each.
+/// A listener's TLS settings. Clones share them: a replacement applies to the next handshake of each.
 #[derive(Clone, Debug)]
 pub struct ServerTls(Arc<ArcSwap<ServerConfig>>);
 
@@ -27,7 +27,7 @@ pub struct ServerPem<'a> {
     pub cert: &'a [u8],
     /// The certificate's private key.
     pub key: &'a [u8],
-    /// The authorities that issue client certificates; without them, clients need no certificate.
+    /// The authorities that issue client certificates; if there are none, clients need no certificate.
     pub client_ca: Option<&'a [u8]>,
 }
 
@@ -64,7 +64,7 @@ impl ServerTls {
         Ok(Self(Arc::new(ArcSwap::new(config(pem)?))))
     }
 
-    /// Replaces the files from now on. If the new ones are unusable, the previous ones stay in use.
+    /// Replaces the files. If the new ones are unusable, the previous ones stay in use.
     pub fn replace(&self, pem: &ServerPem<'_>) -> Result<(), TlsError> {
         self.0.store(config(pem)?);
         Ok(())
@@ -154,7 +154,7 @@ fn clients(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCe
     verifier.map_err(|e| unusable(e.to_string()))
 }
 
-/// The validity of a certificate, as far as it matters now; times in seconds since 1970.
+/// The validity of a certificate at a time; times are in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
     /// It is valid now.
@@ -180,7 +180,8 @@ impl ServerCertificate {
         let Ok(certificate) = ParsedCertificate::try_from(&self.0) else { return Validity::Now };
         let now = UnixTime::since_unix_epoch(std::time::Duration::from_secs(now));
         let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms.all;
-        // Without authorities it is refused in any case: for its time, if that is not right, else for its issuer.
+        // Without authorities, the certificate is rejected in any case: for its dates if they are wrong,
+        // otherwise for its issuer.
         let nobody = RootCertStore::empty();
         match verify_server_cert_signed_by_trust_anchor(&certificate, &nobody, &[], now, algorithms) {
             Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {

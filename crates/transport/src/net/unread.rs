@@ -1,8 +1,8 @@
 //! The body of a request that was answered before the body was read. It must not know why.
 //!
-//! hyper closes an HTTP/1.1 connection if the rest of a body has not arrived when its answer is sent, although it has
-//! told the client by then that the connection stays open: the client's next request over it fails. So a short rest
-//! is read first, and with a long one the answer announces that the connection will close (RFC 9112, 9.6).
+//! hyper closes an HTTP/1.1 connection if the rest of a body has not arrived when its answer is sent, although the
+//! client has been told that the connection stays open. The client's next request over it then fails. So a short rest
+//! is read first. If the rest is long, the answer announces that the connection will close (RFC 9112, 9.6).
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -15,16 +15,17 @@ use http_body::Body as _;
 
 use super::bell::Incoming;
 
-/// The number of bytes that are read only to keep the connection, and the time in which they must arrive.
+/// The number of bytes that are read only to keep the connection open, and the time in which they must
+/// arrive.
 const LONGEST: u64 = 64 * 1024;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// A body that the handler polled on this thread has dropped before its end.
+    /// A body that was dropped before its end by the handler that was polled on this thread.
     static DROPPED: RefCell<Option<hyper::body::Incoming>> = const { RefCell::new(None) };
 }
 
-/// Keeps a dropped body for [`UnreadBody::collect`].
+/// Stores a dropped body for [`UnreadBody::collect`].
 pub(super) fn dropped(body: hyper::body::Incoming) {
     DROPPED.set(Some(body));
 }
@@ -32,13 +33,13 @@ pub(super) fn dropped(body: hyper::body::Incoming) {
 /// The part of a body that a handler has not read.
 pub(super) struct UnreadBody {
     body: Option<Incoming>,
-    /// True if the client waits for our go-ahead before it sends the body (RFC 9110, 10.1.1).
+    /// True if the client waits for our permission before it sends the body (RFC 9110, 10.1.1).
     awaits_word: bool,
 }
 
 impl UnreadBody {
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        // A request of before, on a task that has been dropped, may have left its own here.
+        // An earlier request, on a task that was dropped, may have left its body here.
         DROPPED.take();
         Self { body: None, awaits_word: headers.contains_key(EXPECT) }
     }
@@ -58,7 +59,7 @@ impl UnreadBody {
         if tokio::time::timeout(PATIENCE, ended).await == Ok(true) {
             return;
         }
-        // hyper ends the connection when nobody holds the body any more.
+        // hyper ends the connection when the body is dropped.
         DROPPED.take();
         answer.insert(CONNECTION, HeaderValue::from_static("close"));
     }

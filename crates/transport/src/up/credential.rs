@@ -39,7 +39,7 @@ impl Credential {
     }
 }
 
-/// An upstream's refusal because a credential is missing or insufficient: the request was not executed.
+/// An upstream's rejection because a credential is missing or insufficient: the request was not executed.
 #[derive(Debug, Clone)]
 pub struct CredentialRefusal {
     /// The HTTP status: 401 or 403.
@@ -55,8 +55,8 @@ pub struct CredentialRefusal {
 }
 
 impl CredentialRefusal {
-    /// The refusal in a response; `None` for any other response. A 403 has nothing to do with credentials unless it
-    /// says that others would suffice (RFC 6750, section 3.1).
+    /// The refusal in a response; `None` for any other response. A 403 is not about credentials unless its
+    /// challenge says that others would suffice (RFC 6750, section 3.1).
     pub(super) fn of(
         status: StatusCode,
         headers: &HeaderMap,

@@ -1,6 +1,6 @@
-//! The address to POST to in HTTP+SSE: the reference that an event stream opens with, resolved and restricted to the
-//! stream's own origin (MCP 2024-11-05, transports: HTTP with SSE; RFC 3986, section 5). It must not know what is
-//! sent there.
+//! The address to POST to in HTTP+SSE. An event stream opens with a reference to it, which is resolved and
+//! restricted to the stream's own origin (MCP 2024-11-05, transports: HTTP with SSE; RFC 3986, section 5). It must
+//! not know what is sent there.
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery, Scheme};
@@ -10,7 +10,7 @@ use super::LinkError;
 /// The maximum length of a reference, in bytes.
 pub(super) const LONGEST: usize = 8 << 10;
 
-/// The minimum length of a value in a query that counts as a secret.
+/// The minimum length of a query value that counts as a secret.
 const SECRET: usize = 6;
 
 /// The length of the part of a text that is searched for secrets before it is shown.
@@ -37,7 +37,7 @@ impl Endpoint {
         if said.len() > LONGEST {
             return Err(fault(format!("its endpoint event is longer than {LONGEST} bytes")));
         }
-        // A backslash is a slash to some, and so may lead elsewhere.
+        // Some parsers treat a backslash as a slash, so it could lead to another host.
         let text = std::str::from_utf8(said)
             .ok()
             .filter(|text| text.bytes().all(|b| b.is_ascii_graphic() && b != b'\\'))
@@ -68,12 +68,12 @@ impl Endpoint {
         Ok(Self(uri))
     }
 
-    /// The address. Do not show it.
+    /// The address. Never show it.
     pub(super) fn uri(&self) -> &Uri {
         &self.0
     }
 
-    /// A text of the server without the session that its address names; long texts are truncated.
+    /// A text of the server, with the secrets of its address removed; long texts are truncated.
     pub(super) fn without_secrets(&self, text: &[u8]) -> String {
         let mut shown = String::from_utf8_lossy(&text[..text.len().min(SHOWN)]).into_owned();
         let query = self.0.query().unwrap_or_default();
@@ -125,7 +125,7 @@ fn on_same_origin(base: &Uri, scheme: &str, rest: &str) -> Result<String, LinkEr
 }
 
 fn port(scheme: &str, authority: &Authority) -> Option<u16> {
-    // A port that is no number is none that could be the same.
+    // A port that is not a number cannot be equal.
     if authority.port().is_none() && authority.as_str().ends_with(':') {
         return None;
     }

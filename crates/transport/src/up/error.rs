@@ -37,25 +37,25 @@ pub enum LinkError {
     /// The answer is not a message.
     #[error("sent something that is not a message: {0}")]
     NotAMessage(String),
-    /// The answer ended before it was whole.
+    /// The answer ended before it was complete.
     #[error("sent something that is not a message: an answer that cannot be read: the body broke off: {0}")]
     BrokeOff(String),
     /// The answer is longer than this many bytes.
     #[error("sent more than {0} bytes in one message (`limits.result` in the configuration)")]
     TooLong(usize),
     /// There was no memory for the answer.
-    #[error("answered, but the answer was given up: {0}")]
+    #[error("answered, but the answer was abandoned: {0}")]
     OutOfMemory(OutOfMemory),
-    /// The answer's stream ended before the answer.
+    /// The stream ended before the answer arrived.
     #[error("closed its stream before it answered")]
     Closed,
     /// The event stream that carries the answers broke.
     #[error("lost its event stream: {0}")]
     Broken(Arc<str>),
-    /// There is no event stream (HTTP+SSE) at the address, or none that names the address to POST to.
+    /// The address provides no event stream (HTTP+SSE), or none that names the address to POST to.
     #[error("cannot be used over HTTP+SSE: {0}")]
     EventStream(String),
-    /// The answer did not come in time.
+    /// The answer did not arrive in time.
     #[error("did not answer within {0} s")]
     Late(u64),
     /// A child process was alive, but did not answer in the time allowed for its start.
@@ -63,7 +63,7 @@ pub enum LinkError {
     NotStarted {
         /// The time allowed.
         within: Duration,
-        /// The first line that it printed, made printable, if that was not a message.
+        /// The first line that it printed, made printable, if the line was not a message.
         first_line: Option<Arc<str>>,
     },
     /// The child process failed.
@@ -73,7 +73,7 @@ pub enum LinkError {
     #[error("could not be started: {0}")]
     Spawn(#[from] SpawnError),
     /// The upstream refused the introduction.
-    #[error("refused the introduction: error {code}: {message}")]
+    #[error("refused the handshake: error {code}: {message}")]
     Refused {
         /// The error's code.
         code: i32,
@@ -81,9 +81,9 @@ pub enum LinkError {
         message: String,
     },
     /// The introduction is invalid.
-    #[error("sent an invalid introduction: {0}")]
+    #[error("sent an invalid answer to the handshake: {0}")]
     Hello(#[from] HelloFault),
-    /// The upstream now answers in another era than when its lists were last fetched.
+    /// The upstream now answers in another era than at the time when its lists were last fetched.
     #[error(
         "now uses protocol version {speaks} instead of {expected}; its lists are being fetched again, so retry in a moment"
     )]
@@ -93,28 +93,29 @@ pub enum LinkError {
         /// The version of its answer.
         speaks: &'static str,
     },
-    /// It refused a request because it does not support that era, though it did before.
+    /// It rejected a request because it no longer supports that era.
     #[error(
         "no longer supports protocol version {0}; the version is being negotiated again, so retry in a moment"
     )]
     Foreign(&'static str),
-    /// It failed repeatedly, and is not started again before a point in time.
+    /// It failed repeatedly, and is not started again before a certain time.
     #[error("failed repeatedly and is paused for a while: {why}")]
     Resting {
         /// The last failure.
         why: String,
         /// The time of the next start.
         at: Instant,
-        /// True if the next start may succeed without anybody changing anything.
+        /// True if the next start may succeed without any change.
         heals: bool,
     },
     /// The request was not sent: a link could not be opened, or ended before the request was written to it.
     #[error("{0}")]
     Unsent(Box<Self>),
-    /// It wants fewer requests, and says when the next one may come.
+    /// It demands fewer requests, and states when the next one may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     TooMany(Box<TooMany>),
-    /// Requests to it have failed in a row, and no other is sent before it has answered the gateway.
+    /// Several requests to it have failed in a row. No other request is sent until it has answered the
+    /// gateway.
     #[error("gets no requests until it answers again: {0}")]
     HeldBack(String),
     /// Too many exchanges are open on one link.
@@ -122,18 +123,18 @@ pub enum LinkError {
     Busy(usize),
 }
 
-/// A refusal because of too many requests.
+/// A rejection because of too many requests.
 #[derive(Debug)]
 pub struct TooMany {
     /// The time to wait.
     pub after: Duration,
     /// The beginning of the body, if it is text.
     pub body: String,
-    /// The message with which the server refuses the request, if the answer contains one.
+    /// The message with which the server rejects the request, if the answer contains one.
     pub message: Option<Bytes>,
 }
 
-/// The first line of a child's output that is not a message, as the end of a sentence.
+/// A suffix for a sentence, with the first line of a child's output if that is not a message.
 fn printed(first_line: Option<&str>) -> String {
     let said = |line| format!("; it prints lines on stdout that are not messages, the first one is {line:?}");
     first_line.map(said).unwrap_or_default()
@@ -161,13 +162,12 @@ impl<E: Display> From<CollectError<E>> for LinkError {
 }
 
 impl LinkError {
-    /// Returns true if the upstream refused the request with only a status.
+    /// Returns true if the upstream rejected the request with only a status.
     pub(super) fn is_status(&self) -> bool {
         matches!(self, Self::Status { .. })
     }
 
-    /// The execution of a request that failed so, where the failure may pass by itself in a moment; `None` where trying again
-    /// is of no use.
+    /// The state of execution after a failure that may pass by itself in a moment; `None` if a retry is of no use.
     pub fn passing(&self) -> Option<Execution> {
         match self {
             Self::Http(e) if e.is_unsent() => e.is_passing().then_some(Execution::NotExecuted),
@@ -184,7 +184,7 @@ impl LinkError {
         }
     }
 
-    /// Returns true if the request was certainly not acted on, so that sending it again does no harm.
+    /// Returns true if the request was certainly not executed, so that sending it again does no harm.
     pub fn not_executed(&self) -> bool {
         match self {
             Self::Http(e) => e.is_unsent(),
@@ -203,12 +203,12 @@ impl LinkError {
         }
     }
 
-    /// The knowledge about the request.
+    /// The known state of the request's execution.
     pub fn execution(&self) -> Execution {
         if self.not_executed() { Execution::NotExecuted } else { Execution::Unknown }
     }
 
-    /// The time before which trying again is of no use, where it is known.
+    /// The time before which a retry is of no use, if known.
     pub fn earliest(&self) -> Option<Instant> {
         match self {
             Self::Resting { at, .. } => Some(*at),
@@ -223,7 +223,7 @@ impl LinkError {
         if self.not_executed() { self } else { Self::Unsent(Box::new(self)) }
     }
 
-    /// The failure itself, where a request was not sent because of it.
+    /// The failure itself, without the wrapper for unsent requests.
     pub fn cause(&self) -> &Self {
         match self {
             Self::Unsent(why) => why.cause(),

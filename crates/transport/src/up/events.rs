@@ -20,7 +20,7 @@ use crate::net::client::{Client, ResponseBody};
 /// The time that an upstream may take to close a stream after its answer.
 const LINGER: Duration = Duration::from_millis(250);
 
-/// The number of attempts to resume a stream without a message in between.
+/// The maximum number of attempts to resume a stream without a message in between.
 const MAX_RESUMES: u32 = 5;
 
 /// The delay before an attempt, if the upstream does not name one.
@@ -74,7 +74,7 @@ impl EventStream {
     }
 
     /// The next item. After [`StreamItem::Paused`], the next call waits, resumes and continues. It is safe to drop
-    /// and call again, except while it resumes: then the resumption starts over.
+    /// the future and call again, but a resumption in progress then starts over.
     ///
     /// # Errors
     /// [`LinkError::Closed`] at the end of a stream that cannot be resumed; other errors end it too.
@@ -93,7 +93,7 @@ impl EventStream {
                     return Ok(StreamItem::Message(reservation.keep(data)));
                 }
             }
-            // Nobody else's messages are behind it, so it may wait for as long as its call.
+            // No other exchange's messages are behind it, so it may wait for as long as its call.
             let buffered = self.decoder.buffered();
             if !self.reservation.covers(buffered) {
                 let grown =
@@ -118,8 +118,8 @@ impl EventStream {
         }
     }
 
-    /// Releases the stream once its answer is there. Its connection can be reused if the upstream closes the stream,
-    /// which it has nearly always done along with the answer.
+    /// Releases the stream after its answer. Its connection can be reused if the upstream closes the stream, as it
+    /// nearly always does together with the answer.
     pub fn finish(self: Box<Self>) {
         let Some(mut body) = self.body else { return };
         let mut context = Context::from_waker(Waker::noop());

@@ -30,31 +30,31 @@ use crate::net::collect;
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// The headers of an answer that matter here.
+/// The headers of an answer that are read here.
 static HEARD: [HeaderName; 4] =
     [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID), RETRY_AFTER];
 
-/// The longest time that is waited because a server wants fewer requests.
+/// The maximum time to wait before a retry that a server requested because of too many requests.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// One session with an upstream; in eras without sessions, no session.
+/// One session with an upstream; in eras without sessions, only its address and headers.
 #[derive(Debug)]
 pub struct HttpLink {
     target: Arc<HttpTarget>,
     era: &'static Era,
     session: ArcSwapOption<HeaderValue>,
-    /// The headers of every POST, the session id included once there is one.
+    /// The headers of every POST, including the session id once there is one.
     head: ArcSwap<Template>,
-    /// The origin as known to each thread's client, so that it is not looked up for each message.
+    /// The origin in the client of each thread, so that it is not looked up for each message.
     origins: ArcSwap<Vec<(usize, Origin)>>,
 }
 
 /// The answer to a POST.
 #[derive(Debug)]
 pub enum HttpReply {
-    /// The message was accepted, and there is nothing to answer.
+    /// The message was accepted and has no answer.
     Accepted,
-    /// The whole answer.
+    /// The complete answer.
     Whole {
         /// The HTTP status.
         status: u16,
@@ -77,7 +77,7 @@ pub struct HttpAnswer {
 }
 
 impl HttpLink {
-    /// Creates a link without an introduction.
+    /// Creates a link that has not been introduced.
     pub fn new(target: Arc<HttpTarget>, era: &'static Era) -> Self {
         let mut head = target.headers.clone();
         head.insert(CONTENT_TYPE, JSON);
@@ -101,7 +101,8 @@ impl HttpLink {
     }
 
     /// Introduces the gateway with `request`, an `initialize` or `server/discover` request with the id `key`. Tries
-    /// once more if its version is refused and yet listed as supported. The link then uses the era of the answer.
+    /// once more if the upstream rejects its version but lists it as supported. The link then uses the era of the
+    /// answer.
     ///
     /// # Errors
     /// [`LinkError`] if the upstream cannot be reached or refuses the introduction.
@@ -116,7 +117,7 @@ impl HttpLink {
         let late = |_| LinkError::Late(patience.as_secs());
         let answer = async {
             let frame = self.answered(client, request.clone(), key, mirror).await?;
-            // Some backend behind this address speaks it, if not the one that was met.
+            // Another backend behind this address may support it.
             if proto::era::refused_but_supported(&frame, self.era) {
                 return self.answered(client, request, key, mirror).await;
             }
@@ -133,7 +134,7 @@ impl HttpLink {
         Ok(hello)
     }
 
-    /// Sets the era to the one of the upstream's answer.
+    /// Sets the era to that of the upstream's answer.
     fn settle(&mut self, era: &'static Era) {
         if era == self.era {
             return;
@@ -157,7 +158,7 @@ impl HttpLink {
     /// Sends an introduction and waits for its answer. The caller sets the deadline.
     ///
     /// # Errors
-    /// Whatever kept the answer away.
+    /// The reason why there is no answer.
     async fn answered(
         &self,
         client: &Client,
@@ -165,7 +166,7 @@ impl HttpLink {
         key: u64,
         mirror: Option<&Mirror>,
     ) -> Result<Frame, LinkError> {
-        // It may answer in the version with batches, whichever was asked for.
+        // The answer may use the version with batches, whichever version was requested.
         let batches = self.era.lifecycle == Lifecycle::Handshake;
         Ok(self
             .asked_in(client, request, key, mirror, (batches, self.target.limits.get().frame))
@@ -173,7 +174,7 @@ impl HttpLink {
             .frame)
     }
 
-    /// The same, together with the answer's HTTP status.
+    /// Sends a request and returns its answer with the HTTP status.
     ///
     /// # Errors
     /// Any failure to get an answer.
@@ -204,7 +205,8 @@ impl HttpLink {
             };
             frames.into_iter().find(answers)
         };
-        // A body of one message is the answer whatever its id: some servers name none of ours in an error.
+        // A body of one message is the answer, whatever its id: some servers do not repeat our id in an
+        // error.
         let whole = |text| {
             let mut frames = read(text)?;
             let only = if frames.len() == 1 { frames.pop_front() } else { among(frames) };
@@ -225,7 +227,7 @@ impl HttpLink {
         }
     }
 
-    /// Another link to the same address, without an introduction.
+    /// Another link to the same address, which has not been introduced.
     #[must_use]
     pub fn sibling(&self) -> Self {
         Self::new(self.target.clone(), self.era)
@@ -239,7 +241,7 @@ impl HttpLink {
     /// Sends a message.
     ///
     /// # Errors
-    /// Whatever kept the reply away; a refusal without a message as [`LinkError::Status`].
+    /// The reason why there is no reply; a rejection without a message is [`LinkError::Status`].
     pub async fn post(
         &self,
         client: &Client,
@@ -272,7 +274,7 @@ impl HttpLink {
         let origin = client.origin(&self.target.uri, Protocol::Auto)?;
         let mut more = known.to_vec();
         more.push((client.id(), origin.clone()));
-        // Two threads at once may lose one of their entries; it is looked up again.
+        // If two threads do this at once, one entry may be lost; the origin is then looked up again.
         self.origins.store(Arc::new(more));
         Ok(origin)
     }
@@ -320,7 +322,7 @@ impl HttpLink {
         if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
             return Ok(HttpReply::Accepted);
         }
-        // A server that says how it wants to be asked means it, whatever else it says.
+        // A server that sends a challenge requires a credential, whatever else it says.
         if let Some(refusal) = refusal
             && (!refusal.challenge.is_empty() || !is_answer(&text, limits.frame))
         {
@@ -342,10 +344,10 @@ impl HttpLink {
         self.session.load().is_some()
     }
 
-    /// Opens the stream on which the upstream sends messages of its own (GET). `None` if it has none.
+    /// Opens the stream (GET) on which the upstream sends its own messages. `None` if it has no such stream.
     ///
     /// # Errors
-    /// [`LinkError`] if it cannot be reached.
+    /// [`LinkError`] if the upstream cannot be reached or has lost the session.
     pub async fn listen(&self, client: &Client) -> Result<Option<EventStream>, LinkError> {
         let resume = self.resume_request();
         let response = client.request(resume.build(None)).await?;
@@ -376,7 +378,8 @@ impl HttpLink {
     }
 }
 
-/// The time that a server wants to be left alone because of too many requests, if it is short.
+/// The time to wait before the next request, as a server demands it with "too many requests"; `None` if it is
+/// long.
 fn too_many(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     if status != StatusCode::TOO_MANY_REQUESTS {
         return None;

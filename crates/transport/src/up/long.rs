@@ -1,4 +1,4 @@
-//! A long answer over HTTP: read to its end, or passed on as it arrives.
+//! A long answer over HTTP, which is read to its end or passed on as it arrives.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::budget::Part;
 use crate::net::client::ResponseBody;
 use crate::net::{Body, Relay, Rewrite, collect_after};
 
-/// The number of bytes from which an answer counts as long.
+/// The minimum length of a long answer, in bytes.
 pub(super) const LONG: u64 = 48 << 10;
 
 /// A long answer that has not been read yet.
@@ -47,7 +47,7 @@ impl LongReply {
     /// Reads the rest.
     ///
     /// # Errors
-    /// [`LinkError`] if it is too long, too slow or broken.
+    /// [`LinkError`] if it is too long, arrives too slowly or breaks off.
     pub async fn read(self) -> Result<Bytes, LinkError> {
         let deadline = Instant::now() + self.limits.body;
         Ok(collect_after(self.head, self.body, Part::Answers, self.limits.result, deadline).await?)

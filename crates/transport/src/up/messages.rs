@@ -7,8 +7,8 @@ use proto::rpc::{Frame, FrameLimits, Message};
 
 use super::LinkError;
 
-/// Reads the messages that an upstream sent together: one, or several in an array if `batches` allows that. Elements of an array
-/// that are not messages are left out.
+/// Reads the messages that an upstream sent together: one message, or several in an array if `batches` allows arrays. Elements
+/// of an array that are not messages are left out.
 ///
 /// # Errors
 /// [`LinkError::NotAMessage`].

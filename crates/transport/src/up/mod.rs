@@ -1,25 +1,25 @@
-//! Links to upstreams: one session, connection or child each, over which exchanges run.
+//! Links to upstreams. Each is one session, connection or child that carries exchanges.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `http` | Streamable HTTP: one POST for each message, answers as JSON or as an event stream |
 //! | `events` | an upstream's event stream, resumed when it breaks |
 //! | `resume` | the request that opens or resumes such a stream |
-//! | `long` | an answer too long to be buffered, passed on as it arrives |
+//! | `long` | an answer that is too long to be buffered, passed on as it arrives |
 //! | `media` | the media type of a response |
 //! | `hello` | the answer to an introduction |
 //! | `messages` | the messages in a body or an event: one, or an array |
 //! | `mirrored` | headers that mirror a request |
 //! | `mux/` | one stream of messages that many exchanges share |
 //! | `open_calls` | the calls that a server has not answered yet, and their owners |
-//! | `pipe` | a child's stdin and stdout, shared that way |
-//! | `sse` | HTTP+SSE: one event stream, shared that way, and one POST for each message |
+//! | `pipe` | a child's stdin and stdout, shared in this way |
+//! | `sse` | HTTP+SSE: one event stream, shared in this way, and one POST for each message |
 //! | `sse_events` | the events of that stream |
-//! | `endpoint` | where those POSTs may go |
-//! | `credential` | the credential of a request, and refusals for lack of one |
+//! | `endpoint` | the allowed address of these POSTs |
+//! | `credential` | the credential of a request, and rejections because it is missing |
 //! | `error` | failures of a link |
 //!
-//! A link moves messages and tells them apart by their ids; what they mean for a client is the engine's business. It
+//! A link moves messages and distinguishes them by their ids; their meaning for a client is the engine's concern. It
 //! must not know profiles, clients or sessions of clients.
 
 mod credential;

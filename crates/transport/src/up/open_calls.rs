@@ -1,6 +1,5 @@
-//! The calls that a server has not answered yet, and their owners. A log message does not say which call it is about,
-//! so it may concern any of them, including abandoned ones that the server has not answered. It must not know who an
-//! owner is.
+//! The calls that a server has not answered yet, and their owners. A log message does not name its call, so it may
+//! concern any of them, including abandoned calls that the server has not answered. It must not know who an owner is.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,7 +50,7 @@ struct OpenCallsState {
     given_up: HashMap<u64, (Owner, Instant)>,
     /// The time until which there may be abandoned calls that are not in the table.
     crowded: Option<Instant>,
-    /// Everybody who ever used the link.
+    /// All owners that ever used the link.
     ever: Owners,
 }
 
@@ -82,13 +81,13 @@ impl OpenCalls {
         Arc::new(Self { state: Mutex::default(), forget })
     }
 
-    /// Notes that an owner uses the link.
+    /// Records that an owner uses the link.
     pub fn note_user(&self, owner: Owner) {
         self.state.lock().ever.add(owner);
     }
 
-    /// Adds a call under its key, until the returned value is told of its answer. Dropping that value abandons the
-    /// call.
+    /// Adds a call under its key. Call [`OpenCall::over`] on the returned value once it is answered. Dropping that
+    /// value earlier abandons the call.
     pub fn begin(self: &Arc<Self>, key: u64, owner: Owner) -> OpenCall {
         let mut state = self.state.lock();
         state.ever.add(owner);
@@ -119,8 +118,8 @@ impl OpenCalls {
         }
     }
 
-    /// The owner of a message that names no call: the owner of all open calls, otherwise the only one who ever used
-    /// the link. `None` if it may concern several.
+    /// The owner of a message that names no call: the owner of all open calls or, if there are none, the only owner
+    /// that ever used the link. `None` if it may concern several.
     pub fn sole_owner(&self) -> Option<Owner> {
         let mut state = self.state.lock();
         match state.now() {
@@ -184,7 +183,7 @@ mod tests {
         assert_eq!((calls.sole_owner(), calls.has_others(a), calls.has_others(b)), (Some(a), false, true));
         let other = calls.begin(3, b);
         assert_eq!((calls.sole_owner(), calls.has_others(a)), (None, true));
-        // Given up, it may still be what the server logs about.
+        // The server may still log about the abandoned call.
         drop(other);
         assert_eq!(calls.sole_owner(), None);
         calls.answered(3);

@@ -43,8 +43,8 @@ impl PipeLink {
     }
 
     /// Sends a client's request under our own id `key`; its messages go to the returned call. On a pipe, most
-    /// messages do not say what they are about: a log message goes to the newest call of the only owner with open
-    /// calls, a question to the newest call of all.
+    /// messages do not name their call. A log message goes to the newest call of the only owner with open calls;
+    /// a question goes to the newest call of all.
     ///
     /// # Errors
     /// If the child is gone or does not read.
@@ -74,12 +74,12 @@ impl PipeLink {
         Ok(self.handle.send(text).await.map(drop)?)
     }
 
-    /// The first line printed by the child that is not a message, made printable and truncated.
+    /// The first line of the child's output that is not a message, made printable and truncated.
     pub fn first_talk(&self) -> Option<Arc<str>> {
         self.first_talk.get().cloned()
     }
 
-    /// The end of what the child wrote to stderr, as text without control characters.
+    /// The last part of the child's stderr, as text without control characters.
     pub fn stderr(&self) -> Arc<str> {
         self.handle.stderr()
     }

@@ -1,4 +1,5 @@
-//! The request that opens an upstream's stream, or resumes a broken one (GET). It must not know what came on it.
+//! The request (GET) that opens an upstream's stream, or resumes a broken one. It must not know what arrived on
+//! it.
 
 use std::sync::Arc;
 

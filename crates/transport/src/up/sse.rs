@@ -1,5 +1,5 @@
 //! A link over HTTP+SSE (MCP 2024-11-05, transports: HTTP with SSE): one event stream carries all messages of the
-//! server, and each message to it is a POST to the address that the stream opens with.
+//! server, and each message to the server is a POST to the address that the stream announces.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -28,25 +28,25 @@ use crate::net::{Stop, collect};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// The time to wait for the answer to a POST before its exchange continues. The answer tells whether the message was
-/// accepted, but some servers send it only once they have worked on the message.
+/// The time to wait for the answer to a POST before its exchange continues. The answer shows if the message was
+/// accepted, but some servers send it only after they have processed the message.
 const HOLD: Duration = Duration::from_secs(1);
 
 /// The time for which a POST may continue once nobody needs its answer. Its connection can be reused if it ends in
 /// time.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The number of bytes that are read of an answer without content.
+/// The maximum number of bytes that are read of an answer without content.
 const IDLE_TALK: usize = 64 << 10;
 
-/// The id of the question that settles whether a server knows the session: beyond all that calls get, and exact in every
-/// JSON parser. Nobody waits for its answer on the stream.
+/// The id of the ping that checks if a server knows the session. It is above all ids of calls, and exact in every JSON
+/// parser. Nobody waits for its answer on the stream.
 const PING_ID: u64 = (1 << 52) - 1;
 
-/// The time that the server may take to take it.
+/// The time that the server may take to accept the ping.
 const PING_TIME: Duration = Duration::from_secs(2);
 
-/// One session over HTTP+SSE. It ends with the last clone.
+/// One session over HTTP+SSE. It ends when the last clone is dropped.
 #[derive(Debug, Clone)]
 pub struct SseLink(Arc<SseState>);
 
@@ -130,7 +130,8 @@ impl SseLink {
     /// exchange are assigned as in [`PipeLink::call`](super::PipeLink::call).
     ///
     /// # Errors
-    /// If the link is gone or the request is refused; [`MuxCall::next`] reports a refusal that becomes known later.
+    /// If the link is gone or the request is rejected; [`MuxCall::next`] reports a rejection that becomes known
+    /// later.
     pub async fn call(
         &self,
         client: &Client,
@@ -144,7 +145,7 @@ impl SseLink {
     /// As [`SseLink::call`], for a request of the gateway itself, without a client behind it.
     ///
     /// # Errors
-    /// The same.
+    /// As [`SseLink::call`].
     pub async fn own_call(&self, client: &Client, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
         self.send(client, key, text, None).await
     }
@@ -159,7 +160,8 @@ impl SseLink {
         let mut call = self.0.mux.open(key, owner)?;
         let (mut failed, sending) = oneshot::channel();
         let (link, client) = (self.clone(), client.clone());
-        // Beside the exchange: a server may ask something on the stream before it answers the POST.
+        // The POST runs beside the exchange, because a server may ask something on the stream before it
+        // answers the POST.
         let posting = async move {
             let mut post = pin!(link.post_or_gone(&client, text));
             tokio::select! {
@@ -232,7 +234,8 @@ impl SseLink {
         }
     }
 
-    /// The same, unless the server has forgotten the session: it refuses something harmless in the same way.
+    /// Posts a message. A rejection becomes [`LinkError::SessionGone`] if the server rejects a harmless ping
+    /// in the same way, which means that it has forgotten the session.
     async fn post_or_gone(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
         let posted = self.post(client, text).await;
         let Some(status) = posted.as_ref().err().and_then(bare_status) else { return posted };
@@ -245,7 +248,7 @@ impl SseLink {
         if is_gone { Err(LinkError::SessionGone) } else { posted }
     }
 
-    /// Reads what a POST was answered with: mostly nothing, for answers come on the stream.
+    /// Reads the answer to a POST. It is mostly empty, because answers arrive on the stream.
     async fn posted(&self, response: Response<ResponseBody>, deadline: Instant) -> Result<(), LinkError> {
         let SseState { target, endpoint, mux, .. } = &*self.0;
         let status = response.status();
@@ -256,7 +259,7 @@ impl SseLink {
         }
         let text = collect(response.into_body(), Part::Answers, target.limits.get().result, deadline).await?;
         if status.is_success() || (json && is_answer(&text, target.limits.get().frame)) {
-            // Some servers answer here.
+            // Some servers send the message's answer here.
             let _ = mux.take(text);
             return Ok(());
         }
@@ -265,7 +268,7 @@ impl SseLink {
     }
 }
 
-/// The status of a refusal that may say that the session is unknown, and asks for no credential.
+/// The status of a rejection that may mean that the session is unknown, and that asks for no credential.
 fn bare_status(error: &LinkError) -> Option<u16> {
     let status = match error {
         LinkError::Status { status, .. } => *status,
@@ -275,7 +278,7 @@ fn bare_status(error: &LinkError) -> Option<u16> {
     matches!(status, 400 | 401 | 403 | 404 | 410).then_some(status)
 }
 
-/// Returns true if it is an answer that says which request it answers.
+/// Returns true if it is an answer with the id of its request.
 fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
     Frame::parse(text.clone(), limits).is_ok_and(|frame| {
         matches!(frame.kind(), FrameKind::Response | FrameKind::Error)

@@ -1,4 +1,4 @@
-//! The event stream of a link over HTTP+SSE, as events. It must not know whom they are for.
+//! The event stream of a link over HTTP+SSE, as events. It must not know for which exchange they are.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use crate::net::collect;
 
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 
-/// The number of bytes of an unfinished event that are kept before the address to POST to is known.
+/// The maximum size of an unfinished event, in bytes, before the address to POST to is known.
 const LONGEST_OPENING: usize = 64 << 10;
 
-/// The number of bytes that are read of a refusal, and the time that they may take.
+/// The maximum number of bytes that are read of a rejection, and the time that they may take.
 const TALK: (usize, Duration) = (64 << 10, Duration::from_secs(1));
 
 /// The message in an event, if it contains one.
@@ -30,7 +30,8 @@ pub(super) fn message(event: SseEvent) -> Option<Bytes> {
     event.data.filter(|data| is_message && !data.is_empty())
 }
 
-/// The time for which reading stops where there is no memory for an event: behind it are everybody's answers.
+/// The time for which reading stops if there is no memory for an event. The answers for all callers wait
+/// behind that event.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 fn new_reservation() -> Reservation {
@@ -72,7 +73,7 @@ impl Events {
         Ok(Self { body, decoder, reservation: new_reservation() })
     }
 
-    /// Waits for the address that the stream opens with. Other events may precede it, within the target's patience.
+    /// Waits for the address that the stream announces. Other events may precede it, within the target's patience.
     pub(super) async fn endpoint(&mut self, target: &HttpTarget) -> Result<Endpoint, LinkError> {
         let silent =
             |why: String| LinkError::EventStream(format!("it does not name the address for messages: {why}"));
@@ -90,7 +91,7 @@ impl Events {
         }
     }
 
-    /// The next event, or why one was dropped. Safe to drop and call again.
+    /// The next event, or the reason why one was dropped. It is safe to drop the future and call again.
     pub(super) async fn next(&mut self) -> Result<Result<SseEvent, MuxFault>, MuxFault> {
         loop {
             if let Some(event) = self.decoder.next_event() {

@@ -19,8 +19,8 @@ pub struct HttpLimits {
     pub event: usize,
     /// The time that an introduction may take.
     pub patience: Duration,
-    /// The time that the body of an answer may take: in total or, if it is passed on, without a byte. The caller may
-    /// have a shorter deadline.
+    /// The time that the body of an answer may take: in total or, if it is passed on, between two bytes. The caller
+    /// may have a shorter deadline.
     pub body: Duration,
     /// Caps on the JSON of messages.
     pub frame: FrameLimits,
@@ -37,12 +37,12 @@ impl From<HttpLimits> for SharedHttpLimits {
 }
 
 impl SharedHttpLimits {
-    /// The caps as they are now.
+    /// The current caps.
     pub fn get(&self) -> HttpLimits {
         **self.0.load()
     }
 
-    /// Changes the caps for everything that begins from now on.
+    /// Changes the caps for everything that starts later.
     pub fn set(&self, limits: HttpLimits) {
         self.0.store(Arc::new(limits));
     }

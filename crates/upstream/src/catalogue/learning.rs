@@ -56,7 +56,11 @@ impl Catalogue {
                 let patience = egress.snapshot.opening_time() + idle;
                 let outcome = timeout(patience, catalogue.try_learn(&egress, class, &learner)).await;
                 if let Ok(Err(e)) = outcome {
-                    tracing::debug!(server = %catalogue.server.name(), "its lists for clients that can be asked: {}", catalogue.server.describe(&e));
+                    tracing::debug!(
+                        server = %catalogue.server.name(),
+                        "cannot fetch its lists for clients that can be asked: {}",
+                        catalogue.server.describe(&e)
+                    );
                 }
             });
         }
@@ -83,7 +87,7 @@ impl Catalogue {
         };
         let offer = self.gather_over(egress, &learner.cell, &of).await?;
         let has_roots = class.capabilities().contains("\"roots\"");
-        let clients = if has_roots { "roots" } else { "something that they can be asked" };
+        let clients = if has_roots { "roots" } else { "capabilities to be asked" };
         self.server.health.note(HealthEvent::ListedFor(clients));
         let lifecycle = offer.listed_in.lifecycle;
         let base = self.faces.iter().find(|face| face.lifecycle == lifecycle).and_then(Face::known);

@@ -42,8 +42,10 @@ struct Nobody;
 
 impl HttpClient for Nobody {
     fn send(&self, _: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
-        let fault =
-            HttpFault { kind: HttpFaultKind::Unconnected, message: "nobody is asked here".to_owned() };
+        let fault = HttpFault {
+            kind: HttpFaultKind::Unconnected,
+            message: "this server sends no requests".to_owned(),
+        };
         Box::pin(std::future::ready(Err(fault)))
     }
 

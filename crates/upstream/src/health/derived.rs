@@ -61,7 +61,9 @@ impl HealthMachine {
             (Down::Ended(cause), Some(ends)) if self.is_child && ends.number > 1 => {
                 (HealthWord::BackingOff, cause.after(&format!("exited {}", ends.in_words())))
             }
-            (Down::Ended(cause), _) => (HealthWord::Starting, cause.after("it ended and is opened again")),
+            (Down::Ended(cause), _) => {
+                (HealthWord::Starting, cause.after("it ended and is being opened again"))
+            }
             (Down::NotStarted(cause), Some(ends)) => {
                 (HealthWord::BackingOff, cause.after(&format!("failed to start {}", ends.in_words())))
             }
@@ -80,7 +82,7 @@ impl HealthMachine {
             return Some(cause.after("some of its lists cannot be fetched"));
         }
         if let Some(cause) = self.lost_notices.values().next() {
-            return Some(cause.after("its notices are not heard"));
+            return Some(cause.after("its notifications are not received"));
         }
         (self.left_out > 0).then(|| {
             let items = match self.left_out {
@@ -103,6 +105,6 @@ impl Ends {
     }
 }
 
-pub(super) const NOT_ASKED: &str = "it was not asked yet";
+pub(super) const NOT_ASKED: &str = "it was not contacted yet";
 const OPENING: &str = "a connection to it is being opened";
 const LISTING: &str = "its lists are being fetched";

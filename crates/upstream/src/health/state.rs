@@ -106,7 +106,7 @@ fn brief(error: &LinkError) -> std::borrow::Cow<'static, str> {
         LinkError::Late(_) | LinkError::NotStarted { .. } => "it did not answer in time".into(),
         LinkError::Child(_) => "its process failed".into(),
         LinkError::Spawn(_) => "its process could not be started".into(),
-        LinkError::Refused { .. } => "it refused the introduction".into(),
+        LinkError::Refused { .. } => "it refused the handshake".into(),
         LinkError::OtherEra { .. } | LinkError::Foreign(_) => "it changed its protocol version".into(),
         LinkError::Resting { .. } => "it failed repeatedly".into(),
         LinkError::TooMany(_) => "it answered HTTP 429".into(),

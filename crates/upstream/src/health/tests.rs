@@ -80,7 +80,7 @@ impl World {
 #[test]
 fn a_server_starts_lists_and_is_ready() {
     let mut world = World::new(false);
-    assert_eq!((world.word(), world.reason()), (HealthWord::Starting, "it was not asked yet"));
+    assert_eq!((world.word(), world.reason()), (HealthWord::Starting, "it was not contacted yet"));
     world.say(HealthEvent::ListingBegan);
     assert_eq!((world.word(), world.reason()), (HealthWord::Starting, "a connection to it is being opened"));
     world.say(HealthEvent::OpeningBegan);
@@ -120,7 +120,7 @@ fn a_process_that_ends_once_starts_again_and_backs_off_when_it_keeps_ending() {
     let mut world = World::ready(true);
     world.say(HealthEvent::LinkEnded(1, why())).say(HealthEvent::LinkEnded(1, why()));
     assert_eq!(world.word(), HealthWord::Starting, "it ended once, though two noticed it");
-    assert_eq!(world.reason(), "it ended and is opened again: the whole reason");
+    assert_eq!(world.reason(), "it ended and is being opened again: the whole reason");
     world.open();
     assert_eq!(world.word(), HealthWord::Ready);
     world.pass(10 * SECOND);
@@ -171,7 +171,7 @@ fn a_server_is_degraded_until_nothing_is_missing() {
     world.say(HealthEvent::ListsFetchedInPart(3, 2, why()));
     assert_eq!(world.reason(), "some of its lists cannot be fetched: the whole reason");
     world.say(HealthEvent::NoticesLost(7, why())).say(HealthEvent::ListsFetched(3, 2));
-    assert_eq!(world.reason(), "its notices are not heard: the whole reason");
+    assert_eq!(world.reason(), "its notifications are not received: the whole reason");
     world.say(HealthEvent::NoticesHeard(7));
     assert_eq!(world.reason(), "2 items of its lists are left out; the log says why");
     world.list();

@@ -178,8 +178,8 @@ impl Dedicated {
         if moves > 0 && !self.has_told.swap(true, Ordering::Relaxed) {
             tracing::info!(
                 server = %self.name,
-                "a client was moved to another connection, because more clients call than there are connections: what the \
-                 server kept for it in memory did not follow. If that matters, set `affinity: session` for this server, or \
+                "a client was moved to another connection, because there are more clients than connections. It lost the state \
+                 that the server kept for it in memory. If that matters, set `affinity: session` for this server, or \
                  raise `dedicatedConnections`"
             );
         }

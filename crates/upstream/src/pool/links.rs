@@ -198,12 +198,12 @@ impl Links {
         for (asked, cell) in cells {
             let Some(link) = cell.current() else { continue };
             let rests = match &link.wire {
-                Wire::Pipe(_) => "a child rests",
-                Wire::Http(_) if link.era.has_sessions() => "a session there ends",
+                Wire::Pipe(_) => "an unused child process is stopped",
+                Wire::Http(_) if link.era.has_sessions() => "an unused session there is closed",
                 _ => continue,
             };
             if link.idle() > after && !link.is_used() && !is_heard(asked, &link) {
-                tracing::info!(server = %self.server.name(), "{rests}: nobody used it for {after:?}");
+                tracing::info!(server = %self.server.name(), "{rests} after {after:?}");
                 open = open.saturating_sub(1);
                 if open == 0 && self.server.is_child() {
                     self.server.health.note(HealthEvent::Rested);

@@ -76,7 +76,11 @@ impl Follower {
                     }
                 }
                 Err(e) => {
-                    tracing::debug!(server = %self.server().name(), "nobody listens there: {}", self.server().describe(&e));
+                    tracing::debug!(
+                        server = %self.server().name(),
+                        "its notifications are not received: {}",
+                        self.server().describe(&e)
+                    );
                 }
             }
             // Whoever waits to hear of it is not kept waiting by a server that is not there.

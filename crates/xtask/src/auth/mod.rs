@@ -1,5 +1,5 @@
-//! `cargo xtask auth`: a real identity provider (npm `oidc-provider`) that gives tokens for Dragoman, clients that go
-//! through its whole flow, and tokens that must not pass.
+//! `cargo xtask auth`: a real identity provider (npm `oidc-provider`) that issues tokens for Dragoman, clients that
+//! complete its whole flow, and tokens that must be rejected.
 
 use crate::root::Programs;
 use crate::run::{Log, Service};
@@ -12,14 +12,14 @@ use std::fs;
 use std::net::TcpListener;
 use std::process::Command;
 
-/// The provider's keys are new after the first.
+/// The scripts. The first one makes the provider replace its keys.
 pub(crate) const AUTH: Scripts =
     Scripts { name: "auth", all: &["attacks", "flow-v1", "flow-v2"], run: with_provider };
 
-/// A free port may be taken by another program before the gateway listens there.
+/// The number of attempts, because another program may take a free port before the gateway listens there.
 const ATTEMPTS: usize = 3;
 
-/// Starts a provider and a gateway that takes its tokens, and runs all scripts against both, or some.
+/// Starts a provider and a gateway that accepts its tokens, and runs all scripts, or some, against both.
 pub(crate) fn with_provider(
     tools: &Tools,
     programs: &Programs,
@@ -37,7 +37,8 @@ pub(crate) fn with_provider(
     Ok(tally)
 }
 
-/// A gateway for which `issuer` gives tokens. It must know its own URL before it listens, since tokens are for that.
+/// Starts a gateway for which `issuer` issues tokens. It must know its own URL before it listens, because the tokens
+/// name that URL.
 fn start_gateway(programs: &Programs, issuer: &str, log: &Log) -> Result<(Service, String), String> {
     let file = scratch("auth")?.join("dragoman.json");
     let mut why = String::new();

@@ -1,11 +1,12 @@
-//! The comparison of two builds of Dragoman, row by row. It must not know how anything is measured.
+//! The comparison of two builds of Dragoman, row by row. It must not know how measurements are made.
 
 use super::contestant::Contestant;
 use super::results::{Results, Row, median};
 use super::scenario::Scenario;
 use super::table::{figure, footprints, ratio as shown, section};
 
-/// A row over the bound is measured again up to so many times as long, so that a busy neighbour fails nobody.
+/// A row over the limit is measured again, with up to this many times as many rounds, so that a busy neighbor
+/// fails no build.
 pub(crate) const BATCHES: usize = 3;
 
 const COLUMNS: [&str; 9] = [
@@ -20,7 +21,7 @@ const COLUMNS: [&str; 9] = [
     "new",
 ];
 
-/// The older and the newer build as they take part in a scenario.
+/// The older and the newer build in a scenario.
 pub(crate) fn pair(scenario: &Scenario) -> (Contestant, Contestant) {
     if scenario.guarded {
         (Contestant::OldGuarded, Contestant::Guarded)
@@ -29,7 +30,7 @@ pub(crate) fn pair(scenario: &Scenario) -> (Contestant, Contestant) {
     }
 }
 
-/// The newer build's CPU per call as a multiple of the older one's in each round, smallest first.
+/// The newer build's CPU per call as a multiple of the older one's in each round, in ascending order.
 fn ratios(row: &Row) -> Vec<f64> {
     let (old, new) = pair(&row.scenario);
     let samples = |wanted| row.samples.iter().filter(move |(its, _)| *its == wanted).flat_map(|(_, all)| all);
@@ -39,13 +40,13 @@ fn ratios(row: &Row) -> Vec<f64> {
     ratios
 }
 
-/// The median over the rounds: both builds of a round ran beside the same neighbours.
+/// The median over the rounds. Both builds of a round ran under the same load from other processes.
 pub(crate) fn ratio(row: &Row) -> Option<f64> {
     let mut ratios = ratios(row);
     (!ratios.is_empty()).then(|| median(&mut ratios))
 }
 
-/// The rows whose newer build costs more than allowed, each as an error.
+/// The rows in which the newer build costs more than allowed, each as an error.
 pub(crate) fn over(results: &Results, at_most: f64) -> Vec<String> {
     let judged = results.rows.iter().map(|row| (row.scenario.name, ratio(row)));
     judged
@@ -59,7 +60,7 @@ pub(crate) fn over(results: &Results, at_most: f64) -> Vec<String> {
         .collect()
 }
 
-/// The table of ratios, and what both builds take.
+/// The table of ratios, with the figures of both builds.
 pub(crate) fn markdown(results: &Results, at_most: f64) -> String {
     let lines = results.rows.iter().map(|row| line(row, at_most));
     let first = COLUMNS.map(str::to_owned).to_vec();
@@ -101,7 +102,7 @@ mod tests {
     use super::super::scenario::ALL;
     use super::{Contestant, Results, Row, markdown, over, ratio};
 
-    /// Two builds whose CPU per call is this in each round.
+    /// Results of two builds with this CPU time per call in each round.
     fn results(old: [f64; 3], new: [f64; 3]) -> Results {
         let of = |cpu: [f64; 3]| cpu.map(|cpu| sample(100.0, Some(cpu))).to_vec();
         let samples = vec![(Contestant::Dragoman, of(new)), (Contestant::Old, of(old))];
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn rounds_are_paired() {
-        // A neighbour made the second round dear for both.
+        // Other processes made the second round expensive for both builds.
         let results = results([20.0, 40.0, 20.0], [20.4, 40.0, 22.0]);
         assert!((ratio(&results.rows[0]).unwrap() - 1.02).abs() < 1e-9);
         assert_eq!(over(&results, 1.03), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Who stands between client and upstream, and how each is configured and started.
+//! The contestants between client and upstream, and how each is configured and started.
 
 use super::guards::{self, Key};
 use super::plain_http::{ask, is};
@@ -12,29 +12,29 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A gateway must answer `/health` within this.
+/// The time within which a gateway must answer `/health`.
 const READY_WITHIN: Duration = Duration::from_secs(20);
-/// How often it is asked.
+/// The interval between two requests to `/health`.
 const ASK_AGAIN: Duration = Duration::from_micros(500);
 
 /// One column of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Contestant {
-    /// Nobody: the client talks to the upstream.
+    /// No gateway: the client talks to the upstream directly.
     Direct,
     /// nginx as a plain reverse proxy.
     Nginx,
-    /// Dragoman as it comes.
+    /// Dragoman with its defaults.
     Dragoman,
     /// Dragoman with one single-threaded runtime per core.
     PerCore,
-    /// Dragoman with one runtime whose threads take work from each other.
+    /// Dragoman with one runtime whose threads steal work from each other.
     WorkStealing,
-    /// Dragoman that asks who calls, holds calls against rules and a limit, and records them.
+    /// Dragoman that authenticates callers, checks calls against rules and a limit, and records them.
     Guarded,
-    /// Another build of Dragoman that this one is compared with.
+    /// Another build of Dragoman, with which this one is compared.
     Old,
-    /// The other build, guarded as [`Self::Guarded`] is.
+    /// The other build, with the same guards as [`Self::Guarded`].
     OldGuarded,
 }
 
@@ -56,7 +56,7 @@ impl Contestant {
         }
     }
 
-    /// Further flags of `dragoman serve`; `None` when this is no Dragoman.
+    /// Additional flags for `dragoman serve`; `None` if this is not Dragoman.
     pub(crate) fn runtime(self) -> Option<&'static [&'static str]> {
         match self {
             Self::Direct | Self::Nginx => None,
@@ -66,33 +66,33 @@ impl Contestant {
         }
     }
 
-    /// True of the build that this one is compared with.
+    /// Returns true for the build with which this one is compared.
     pub(crate) fn is_old(self) -> bool {
         matches!(self, Self::Old | Self::OldGuarded)
     }
 
-    /// True when calls pass all guards.
+    /// Returns true if calls pass all guards.
     pub(crate) fn is_guarded(self) -> bool {
         matches!(self, Self::Guarded | Self::OldGuarded)
     }
 
-    /// What a tool of the upstream called `server` is called here.
+    /// The public name of a tool of the upstream called `server`.
     pub(crate) fn tool(self, server: &str, tool: &str) -> String {
         if self.runtime().is_some() { format!("{server}__{tool}") } else { tool.to_owned() }
     }
 }
 
-/// What a gateway has behind it.
+/// The upstreams behind a gateway.
 #[derive(Clone, Debug)]
 pub(crate) enum Backend {
-    /// Addresses, `HOST:PORT`, whose endpoint is `/mcp`.
+    /// Addresses, `HOST:PORT`, with the endpoint `/mcp`.
     Http(Vec<String>),
     /// `bench_upstream` with these flags.
     Stdio(Vec<String>),
 }
 
 impl Backend {
-    /// The names of the upstreams in Dragoman's config.
+    /// The names of the upstreams in Dragoman's configuration.
     pub(crate) fn names(&self) -> Vec<String> {
         match self {
             Self::Http(addresses) if addresses.len() > 1 => {
@@ -109,9 +109,9 @@ pub(crate) struct Gateway {
     pub(crate) contestant: Contestant,
     pub(crate) service: Service,
     pub(crate) url: String,
-    /// What requests must carry, where it asks for that.
+    /// The credentials for requests, if the gateway requires any.
     pub(crate) key: Option<Key>,
-    /// From the start of the process to its first good answer on `/health`.
+    /// The time from the start of the process to its first successful answer at `/health`.
     pub(crate) ready: Duration,
 }
 
@@ -157,7 +157,7 @@ impl Gateway {
         Ok(Self { contestant, service, url: format!("http://{address}/mcp"), key, ready })
     }
 
-    /// The processes whose cost is the gateway's: not the children that it serves.
+    /// The processes whose cost counts for the gateway, without the children that it serves.
     pub(crate) fn pids(&self) -> Vec<u32> {
         let pid = self.service.pid();
         match self.contestant {
@@ -167,13 +167,13 @@ impl Gateway {
     }
 }
 
-/// An address that nobody listens on now. Somebody else may take it first, which then shows as a failed start.
+/// An address on which no program listens now. If another program takes it first, the start fails.
 fn free_address() -> Result<SocketAddr, String> {
     let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     listener.map_err(|error| format!("no free port: {error}"))
 }
 
-/// One try of `GET /health`.
+/// Requests `GET /health` once.
 fn answers(address: SocketAddr) -> bool {
     ask(address, "GET /health", "", "").is_some_and(|answer| is(&answer, 200))
 }
@@ -182,7 +182,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The upstreams in Dragoman's config.
+/// The upstreams in Dragoman's configuration.
 fn servers(programs: &Programs, backend: &Backend) -> serde_json::Map<String, Value> {
     match backend {
         Backend::Http(addresses) => backend
@@ -221,10 +221,11 @@ fn nginx(programs: &Programs, upstream: &str, address: SocketAddr, folder: &Path
     Ok(command)
 }
 
-/// A plain reverse proxy with nginx's defaults, but for what would close connections in the middle of a run.
+/// A plain reverse proxy with nginx's defaults, except for settings that would close connections during a
+/// run.
 fn nginx_config(upstream: &str, address: SocketAddr, folder: &Path) -> String {
     let folder = folder.display();
-    // As root its workers would become another user, who may not reach our folder.
+    // As root, its workers would change to another user, who may not have access to our folder.
     let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
     format!(
         "daemon off;
@@ -257,7 +258,7 @@ http {{
     )
 }
 
-/// Lets what was just started settle down.
+/// Waits until newly started programs are idle.
 pub(crate) fn settle(time: Duration) {
     thread::sleep(time);
 }

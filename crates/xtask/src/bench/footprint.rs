@@ -1,4 +1,4 @@
-//! Start time and memory of a gateway: idle, with many sessions open, after they were closed.
+//! Start time and memory of a gateway: when idle, with many open sessions, and after they were closed.
 
 use super::contestant::{Contestant, Gateway, settle};
 use super::options::Options;
@@ -12,31 +12,31 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Sessions opened at once.
+/// The number of sessions that are open at once.
 const SESSIONS: u32 = 1000;
 const SESSIONS_QUICK: u32 = 100;
-/// Starts whose median counts.
+/// The number of starts, whose median is reported.
 const STARTS: usize = 7;
-/// Memory is read so long after something happened: what a gateway gives back when nothing happens for a while is not what
-/// a session costs.
+/// The delay after an event before memory is read. Memory that a gateway returns after a while without events is not the
+/// cost of a session.
 const SETTLED: Duration = Duration::from_secs(6);
 const WITHIN: Duration = Duration::from_secs(90);
 
-/// What a gateway takes. Memory in KiB.
+/// The resources of a gateway. Memory is in KiB.
 #[derive(Clone, Debug)]
 pub(crate) struct Footprint {
     pub(crate) contestant: Contestant,
-    /// Median from start to ready, in ms.
+    /// The median time from start to ready, in ms.
     pub(crate) ready_ms: f64,
-    /// Sessions that were opened.
+    /// The number of sessions that were opened.
     pub(crate) sessions: u32,
-    /// Each with its connection open.
+    /// Sessions with an open connection each.
     pub(crate) plain: Course,
-    /// Each with its GET stream open too.
+    /// Sessions that each have an open GET stream, too.
     pub(crate) streams: Course,
 }
 
-/// Memory of one fresh process in the course of its sessions.
+/// The memory of one fresh process over the course of its sessions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Course {
     pub(crate) idle: Memory,
@@ -45,7 +45,7 @@ pub(crate) struct Course {
 }
 
 impl Footprint {
-    /// Measures one gateway, with nobody else beside it.
+    /// Measures one gateway while no other runs.
     pub(crate) fn of(
         contestant: Contestant,
         scenario: &Scenario,
@@ -108,19 +108,19 @@ impl Course {
         (kib(self.open.pss) - kib(self.idle.pss)) / f64::from(sessions)
     }
 
-    /// PSS that is left of the closed sessions, in MiB.
+    /// The PSS that remains after the sessions were closed, in MiB.
     pub(crate) fn left_mib(&self) -> f64 {
         (kib(self.closed.pss) - kib(self.idle.pss)) / 1024.0
     }
 }
 
-/// No process here holds 2^52 KiB.
+/// Converts a number of KiB, which never reaches 2^52 here.
 #[allow(clippy::cast_precision_loss)]
 pub(crate) fn kib(value: u64) -> f64 {
     value as f64
 }
 
-/// The load must have opened or closed all sessions.
+/// Checks that the load has opened or closed all sessions.
 fn all_good(line: &str, what: &str, sessions: u32) -> Result<(), String> {
     let report: Value = serde_json::from_str(line).unwrap_or_default();
     if report[what] == sessions && report["errors"] == 0 {

@@ -1,5 +1,5 @@
-//! What stands between a request and its tool in the guarded run: an API key, rules, a limit, the record. It must not know
-//! what is measured.
+//! The guards between a request and its tool in the guarded run: an API key, rules, a limit, the audit log. It must not
+//! know what is measured.
 
 use super::plain_http::{ask, is};
 use serde_json::{Value, json};
@@ -7,14 +7,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A tool that rules allow.
+/// A tool that the rules allow.
 const ALLOWED: &str = "up__echo";
-/// A tool that rules deny.
+/// A tool that the rules deny.
 const DENIED: &str = "up__payload";
-/// More than any machine serves.
+/// A rate that no machine reaches.
 const RATE: &str = "1000000/s";
 
-/// Adds all guards to a config. The limit never bites; the rules allow one tool, and deny another.
+/// Adds all guards to a configuration. The limit is never reached; the rules allow one tool and deny another.
 pub(crate) fn add(config: &mut Value, folder: &Path) {
     config["stateFolder"] = json!(state(folder));
     config["auth"] = json!({ "keys": true });
@@ -23,17 +23,17 @@ pub(crate) fn add(config: &mut Value, folder: &Path) {
     config["audit"] = json!({});
 }
 
-/// Where the guarded gateway keeps its keys and its record.
+/// The folder in which the guarded gateway stores its keys and its audit log.
 fn state(folder: &Path) -> PathBuf {
     folder.join("state")
 }
 
-/// An API key that lives as long as the run.
+/// An API key for the duration of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Key(String);
 
 impl Key {
-    /// Makes a key of the gateway whose folder this is.
+    /// Creates a key for the gateway with this folder.
     pub(crate) fn make(program: &Path, folder: &Path) -> Result<Self, String> {
         let made = Command::new(program)
             .args(["key", "new", "bench", "--state"])
@@ -48,12 +48,13 @@ impl Key {
         Ok(Self(said(&made.stdout)))
     }
 
-    /// What the load sends.
+    /// The text that the load sends.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    /// Whether the gateway lets in who shows it, and nobody else: else the run would measure nothing.
+    /// Checks that the gateway accepts this key and rejects requests without it. Otherwise the run would
+    /// measure nothing.
     pub(crate) fn is_asked_for(&self, address: SocketAddr) -> Result<(), String> {
         let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
         let common = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";

@@ -1,4 +1,4 @@
-//! One measurement: a contestant under load for some seconds.
+//! One measurement: a contestant under load for a few seconds.
 
 use super::contestant::Contestant;
 use super::options::Options;
@@ -10,25 +10,25 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Opening the sessions, and the last answers, may take so long.
+/// The maximum time for opening the sessions and for the last answers.
 const LOAD_WITHIN: Duration = Duration::from_secs(90);
 
-/// What one measurement found. Times in µs.
+/// The result of one measurement. Times are in µs.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     pub(crate) calls: f64,
     pub(crate) rate: f64,
-    /// CPU time of the gateway's processes per call; `None` for the direct way.
+    /// The CPU time of the gateway's processes per call; `None` for the direct way.
     pub(crate) cpu: Option<f64>,
     pub(crate) p50: f64,
     pub(crate) p99: f64,
     pub(crate) errors: f64,
     pub(crate) first_error: Option<String>,
-    /// How many cores others kept busy meanwhile.
+    /// The number of cores that other processes kept busy meanwhile.
     pub(crate) foreign: f64,
 }
 
-/// Lets one contestant run, and nobody else, and puts it under load.
+/// Lets only one contestant run, and puts it under load.
 pub(crate) fn sample(
     stage: &Stage,
     contestant: Contestant,
@@ -82,7 +82,7 @@ fn under_load(
     Ok(sample)
 }
 
-/// Reads the line that the load ends with.
+/// Reads the last line of the load's output.
 fn read(line: &str) -> Result<Sample, String> {
     let report: Value = serde_json::from_str(line)
         .map_err(|error| format!("the load's report is no JSON: {error}: {line}"))?;

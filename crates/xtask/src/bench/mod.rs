@@ -1,7 +1,9 @@
-//! `cargo xtask bench`: what Dragoman costs per call, beside nginx and beside nobody, in one interleaved run.
+//! `cargo xtask bench`: Dragoman's cost per call, compared with nginx and with a direct connection, in one
+//! interleaved run.
 //!
-//! One upstream and one load generator, both on one thread, with a gateway between them on the same cores.
-//! CPU time per call is the figure to trust; calls a second and latencies swing with the machine's other work.
+//! There is one upstream and one load generator, each with a single thread, and a gateway between them on the
+//! same cores. CPU time per call is the reliable figure; calls per second and latencies vary with the other
+//! load of the machine.
 
 mod against;
 mod contestant;
@@ -30,7 +32,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Measures and prints; false when something could not be measured, or a call had a wrong answer or none.
+/// Measures and prints the results; false if a measurement failed, or if a call had a wrong answer or none.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let Some(options) = Options::read(args)? else {
         print!("{}", options::help());
@@ -58,7 +60,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     Ok(errors.is_empty())
 }
 
-/// Measures everything that was asked for; what fails is noted, so that the rest is not lost.
+/// Measures everything that was requested. A failure is recorded, so that the other results are not lost.
 fn measure(options: &Options, programs: &Programs, folder: &Path) -> Results {
     let wanted = |name: &str| options.only.iter().any(|its| its == name);
     let mut results = Results::new(&options.contestants);
@@ -80,7 +82,7 @@ fn measure(options: &Options, programs: &Programs, folder: &Path) -> Results {
     results
 }
 
-/// Everybody who takes part in a scenario.
+/// All participants of a scenario.
 fn participants(scenario: &Scenario, options: &Options) -> Vec<Contestant> {
     if options.against.is_some() {
         let (old, new) = against::pair(scenario);
@@ -94,7 +96,7 @@ fn participants(scenario: &Scenario, options: &Options) -> Vec<Contestant> {
     contestants
 }
 
-/// All rounds of one scenario: everyone once, then everyone again.
+/// All rounds of one scenario. In each round, every participant runs once.
 fn rounds(scenario: &Scenario, options: &Options, programs: &Programs, folder: &Path) -> Result<Row, String> {
     let contestants = participants(scenario, options);
     let samples = contestants.iter().map(|contestant| (*contestant, Vec::new())).collect();
@@ -108,13 +110,14 @@ fn rounds(scenario: &Scenario, options: &Options, programs: &Programs, folder: &
     while round < wanted {
         round += 1;
         eprintln!("bench: {}, round {round} of {wanted}", scenario.name);
-        // Of two builds each goes first in every other round, so that going first favours neither.
+        // Two builds take turns in going first, so that the order favors neither.
         if options.against.is_some() && round > 1 {
             row.samples.reverse();
         }
         for (contestant, its) in &mut row.samples {
             its.push(measure::sample(&stage, *contestant, options, programs, folder)?);
-            // The connections of the last one are closed now, which costs the next one's time.
+            // The connections of the previous participant are being closed, which would cost the next one
+            // time.
             settle(Duration::from_millis(50));
         }
         let is_over =
@@ -126,15 +129,16 @@ fn rounds(scenario: &Scenario, options: &Options, programs: &Programs, folder: &
     Ok(row)
 }
 
-/// A thousand sessions need several thousand sockets; what is started inherits the limit.
+/// Raises the limit of open files, which started programs inherit: a thousand sessions need several thousand
+/// sockets.
 fn raise_open_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Without it a big scenario fails with "too many open files", which says enough.
+    // If this fails, a large scenario fails with "too many open files", which is clear enough.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-/// A folder for configs and logs, gone when dropped.
+/// A folder for configurations and logs, deleted on drop.
 struct Folder(PathBuf);
 
 impl Folder {

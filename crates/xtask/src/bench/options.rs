@@ -23,22 +23,22 @@ cargo xtask bench [FLAGS]
   --json FILE       write every figure to a file
 ";
 
-/// The most that a row may cost, as a multiple of the older build.
+/// The maximum cost of a row, as a multiple of the older build's.
 const AT_MOST: f64 = 1.03;
 
-/// What was asked for.
+/// The requested options.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Options {
-    /// Names of scenarios, `footprint` among them.
+    /// The names of scenarios, including `footprint`.
     pub(crate) only: Vec<String>,
     pub(crate) rounds: usize,
     pub(crate) seconds: f64,
     pub(crate) quick: bool,
     pub(crate) ab: bool,
     pub(crate) contestants: Vec<Contestant>,
-    /// The older build to compare with, and nobody else.
+    /// The only build to compare with, an older one.
     pub(crate) against: Option<PathBuf>,
-    /// A row's CPU per call may be so many times the older build's.
+    /// The maximum CPU time per call in a row, as a multiple of the older build's.
     pub(crate) at_most: f64,
     pub(crate) dragoman: Option<PathBuf>,
     pub(crate) build: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Reads the flags; `None` when help was asked for.
+    /// Reads the flags; `None` if help was requested.
     pub(crate) fn read(args: &[String]) -> Result<Option<Self>, String> {
         let mut options = Self {
             only: Vec::new(),
@@ -84,7 +84,7 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// Sets everything that no flag said.
+    /// Sets all options that no flag has set.
     fn fill_in(&mut self) -> Result<(), String> {
         let options = self;
         if options.ab && options.against.is_some() {
@@ -94,7 +94,7 @@ impl Options {
         options.rounds = if options.rounds == 0 { rounds } else { options.rounds };
         options.seconds = if options.seconds == 0.0 { seconds } else { options.seconds };
         if options.against.is_some() {
-            // Each build goes first equally often: who goes second is a little dearer.
+            // Each build goes first equally often, because the second one is slightly more expensive.
             options.rounds += options.rounds % 2;
             options.contestants = Contestant::VERSIONS.to_vec();
         }
@@ -119,7 +119,7 @@ impl Options {
     }
 }
 
-/// The flags, and the scenarios that there are.
+/// The flags and the available scenarios.
 pub(crate) fn help() -> String {
     let rows = ALL.iter().map(|scenario| (scenario.name, scenario.title));
     let rows = rows.chain([(FOOTPRINT, "start time and memory, idle and with 1000 sessions")]);

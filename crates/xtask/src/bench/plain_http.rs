@@ -1,16 +1,16 @@
-//! One request over HTTP on a connection of its own. It must not know who answers.
+//! One HTTP request on its own connection. It must not know the server.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Whether an answer has this status.
+/// Returns true if an answer has this status.
 pub(crate) fn is(answer: &[u8], status: u16) -> bool {
     answer.get(8..12) == Some(format!(" {status}").as_bytes())
 }
 
-/// Sends one request, and reads its answer to the end, so that nobody has to log a connection that was reset. Headers come
-/// with their lines' ends.
+/// Sends one request, and reads its answer to the end, so that no server logs a reset connection. Headers include their
+/// line ends.
 pub(crate) fn ask(address: SocketAddr, what: &str, headers: &str, body: &str) -> Option<Vec<u8>> {
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;

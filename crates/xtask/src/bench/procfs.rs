@@ -1,11 +1,11 @@
-//! What the kernel tells about processes: CPU time, memory, children.
+//! The data that the kernel provides about processes: CPU time, memory, children.
 
 use std::fs;
 
-/// Ticks a second of the times in `/proc/*/stat`; fixed by Linux for user space.
+/// Ticks per second of the times in `/proc/*/stat`; fixed by Linux for user space.
 const TICKS: u64 = 100;
 
-/// CPU time that the processes have used, in nanoseconds.
+/// The CPU time that the processes have used, in nanoseconds.
 pub(crate) fn cpu_nanos(pids: &[u32]) -> u64 {
     pids.iter().map(|pid| precise(*pid).max(coarse(*pid))).sum()
 }
@@ -20,19 +20,19 @@ fn precise(pid: u32) -> u64 {
         .sum()
 }
 
-/// User and system time with that of ended threads, rounded down to whole ticks.
+/// User and system time, including that of ended threads, rounded down to whole ticks.
 fn coarse(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let times: u64 = fields(&stat).skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     times * (1_000_000_000 / TICKS)
 }
 
-/// The fields of a `stat` line from the state on; the name before it may hold anything.
+/// The fields of a `stat` line, starting with the state; the name before it may contain any characters.
 fn fields(stat: &str) -> impl Iterator<Item = &str> {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace()
 }
 
-/// CPU time that all processes of the machine have used, in nanoseconds.
+/// The CPU time that all processes of the machine have used, in nanoseconds.
 pub(crate) fn machine_nanos() -> u64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let times: Vec<u64> = stat
@@ -43,21 +43,21 @@ pub(crate) fn machine_nanos() -> u64 {
         .skip(1)
         .filter_map(|ticks| ticks.parse().ok())
         .collect();
-    // user nice system idle iowait irq softirq steal; guest times are part of user.
+    // The fields are user nice system idle iowait irq softirq steal; guest times are part of user.
     let busy: u64 = [0, 1, 2, 5, 6].iter().filter_map(|at| times.get(*at)).sum();
     busy * (1_000_000_000 / TICKS)
 }
 
-/// Memory of some processes together, in KiB.
+/// The memory of several processes together, in KiB.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
-    /// Resident pages; what several share counts for each.
+    /// Resident pages; a shared page counts for each process.
     pub(crate) rss: u64,
-    /// The same, with shared pages divided among those that share them.
+    /// The same, with shared pages divided among the processes that share them.
     pub(crate) pss: u64,
 }
 
-/// What the processes hold now.
+/// The current memory of the processes.
 pub(crate) fn memory(pids: &[u32]) -> Memory {
     let mut sum = Memory::default();
     for pid in pids {

@@ -1,4 +1,4 @@
-//! The programs that a measurement needs: ours built for release, nginx from Debian's packages.
+//! The programs for a measurement: ours in a release build, nginx from Debian's packages.
 
 use super::contestant::Contestant;
 use super::options::Options;
@@ -7,24 +7,24 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where Debian puts it; not always on a user's path.
+/// The path in Debian, which is not always in a user's `PATH`.
 const NGINX: &str = "/usr/sbin/nginx";
-/// Debian's switch against starting what is being installed.
+/// Debian's switch that prevents the start of installed services.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 
-/// Paths of everything that is run.
+/// The paths of all programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Programs {
     pub(crate) upstream: PathBuf,
     pub(crate) load: PathBuf,
     dragoman: PathBuf,
-    /// The build that this one is compared with.
+    /// The build with which this one is compared.
     old: Option<PathBuf>,
     pub(crate) nginx: PathBuf,
 }
 
 impl Programs {
-    /// Builds and installs what is wanted and missing.
+    /// Builds and installs the required programs that are missing.
     pub(crate) fn prepare(options: &Options) -> Result<Self, String> {
         let built = crate::root::target().join("release");
         let programs = Self {
@@ -53,7 +53,7 @@ impl Programs {
         }
     }
 
-    /// The build of Dragoman that a contestant is.
+    /// The build of Dragoman for a contestant.
     pub(crate) fn dragoman(&self, contestant: Contestant) -> &Path {
         match &self.old {
             Some(old) if contestant.is_old() => old,
@@ -62,7 +62,7 @@ impl Programs {
     }
 }
 
-/// Builds with the release profile; cargo shows its progress itself.
+/// Builds with the release profile; cargo itself shows its progress.
 fn build(what: &[&str]) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
@@ -103,7 +103,7 @@ fn apt(args: &[&str]) -> Result<(), String> {
     Err(format!("`apt-get {}` failed: {}", args.join(" "), String::from_utf8_lossy(&done.stderr).trim()))
 }
 
-/// While it lives, packages do not start their services: nginx would take port 80.
+/// Prevents packages from starting their services until it is dropped: nginx would take port 80.
 struct NotStarted {
     ours: bool,
 }

@@ -1,4 +1,4 @@
-//! The results as JSON: every sample of every round, for whoever wants to work with them.
+//! The results as JSON, with every sample of every round, for further analysis.
 
 use super::footprint::{Course, Footprint};
 use super::measure::Sample;

@@ -1,4 +1,4 @@
-//! Everything that was measured, and the figures that follow from it.
+//! All measurements, and the figures derived from them.
 
 use super::contestant::Contestant;
 use super::footprint::Footprint;
@@ -11,11 +11,11 @@ pub(crate) struct Results {
     pub(crate) contestants: Vec<Contestant>,
     pub(crate) rows: Vec<Row>,
     pub(crate) footprints: Vec<Footprint>,
-    /// What could not be measured, and why.
+    /// The failed measurements, with their reasons.
     pub(crate) failures: Vec<String>,
 }
 
-/// One scenario's samples: for each contestant that took part, one a round.
+/// The samples of one scenario: for each contestant that took part, one per round.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) scenario: Scenario,
@@ -23,24 +23,24 @@ pub(crate) struct Row {
 }
 
 impl Results {
-    /// Nothing yet.
+    /// Creates empty results.
     pub(crate) fn new(contestants: &[Contestant]) -> Self {
         let contestants = contestants.to_vec();
         Self { contestants, rows: Vec::new(), footprints: Vec::new(), failures: Vec::new() }
     }
 
-    /// Those who stand between client and upstream.
+    /// The contestants between client and upstream.
     pub(crate) fn gateways(&self) -> Vec<Contestant> {
         self.contestants.iter().copied().filter(|contestant| *contestant != Contestant::Direct).collect()
     }
 
-    /// The gateway that the others are compared with, and those others.
+    /// The reference gateway, and the gateways that are compared with it.
     pub(crate) fn compared(&self) -> Option<(Contestant, Vec<Contestant>)> {
         let gateways = self.gateways();
         gateways.split_first().map(|(base, others)| (*base, others.to_vec()))
     }
 
-    /// What could not be measured, and wrong or missing answers, each with where it came.
+    /// Failed measurements, and wrong or missing answers, each with its position.
     pub(crate) fn errors(&self) -> Vec<String> {
         let mut found = self.failures.clone();
         for row in &self.rows {
@@ -59,7 +59,7 @@ impl Results {
         found
     }
 
-    /// The most cores that others kept busy during a sample.
+    /// The maximum number of cores that other processes kept busy during a sample.
     pub(crate) fn foreign(&self) -> f64 {
         let samples = self.rows.iter().flat_map(|row| &row.samples).flat_map(|(_, samples)| samples);
         samples.map(|sample| sample.foreign).fold(0.0, f64::max)
@@ -71,7 +71,7 @@ impl Row {
         self.samples.iter().find(|(its, _)| *its == contestant).map_or(&[], |(_, samples)| samples)
     }
 
-    /// The median of one figure; `None` when the contestant has none.
+    /// The median of one figure; `None` if the contestant has none.
     pub(crate) fn median(
         &self,
         contestant: Contestant,
@@ -81,24 +81,25 @@ impl Row {
         (!values.is_empty()).then(|| median(&mut values))
     }
 
-    /// CPU µs per call.
+    /// CPU time per call, in µs.
     pub(crate) fn cpu(&self, contestant: Contestant) -> Option<f64> {
         self.median(contestant, |sample| sample.cpu)
     }
 
-    /// How often `one`'s CPU time is `other`'s.
+    /// The ratio of `one`'s CPU time to `other`'s.
     pub(crate) fn cpu_ratio(&self, one: Contestant, other: Contestant) -> Option<f64> {
         Some(self.cpu(one)? / self.cpu(other)?)
     }
 
-    /// How often `one`'s calls a second are `other`'s: the median over the rounds, as neighbours saw like noise.
+    /// The ratio of `one`'s calls per second to `other`'s: the median over the rounds, because neighbors in a
+    /// round saw similar noise.
     pub(crate) fn rate_ratio(&self, one: Contestant, other: Contestant) -> Option<f64> {
         let pairs = self.samples(one).iter().zip(self.samples(other));
         let mut ratios: Vec<f64> = pairs.map(|(one, other)| one.rate / other.rate).collect();
         (!ratios.is_empty()).then(|| median(&mut ratios))
     }
 
-    /// Whether Dragoman keeps the scenario's limit; `None` when it has none or cannot be judged.
+    /// Returns true if Dragoman is within the scenario's limit; `None` if there is no limit or no verdict.
     pub(crate) fn within_limit(&self) -> Option<bool> {
         let guarded = (Contestant::Guarded, Contestant::Dragoman);
         match self.scenario.limit? {
@@ -111,7 +112,7 @@ impl Row {
     }
 }
 
-/// The middle value, or the mean of the two middle ones; NaN of none.
+/// The middle value, or the mean of the two middle values; NaN if there are none.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
@@ -132,7 +133,7 @@ pub(crate) mod tests {
         Sample { calls: rate, rate, cpu, p50, p99, errors, first_error, foreign: 0.25 }
     }
 
-    /// Echo with 16 sessions: Dragoman takes 1.5 times nginx's CPU.
+    /// Sample results: an echo with 16 sessions, in which Dragoman takes 1.5 times nginx's CPU time.
     pub(crate) fn results() -> Results {
         let of = |rates: [f64; 3], cpu: Option<f64>| rates.map(|rate| sample(rate, cpu)).to_vec();
         let samples = vec![
@@ -145,7 +146,7 @@ pub(crate) mod tests {
         results
     }
 
-    /// Guards take a tenth more.
+    /// Sample results in which guards take 10 % more.
     pub(crate) fn guarded() -> Row {
         let of = |cpu: f64| vec![sample(100.0, Some(cpu))];
         let samples = vec![(Contestant::Dragoman, of(20.0)), (Contestant::Guarded, of(22.0))];

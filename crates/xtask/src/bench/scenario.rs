@@ -1,24 +1,24 @@
-//! What is measured: a table.
+//! The scenarios, as a table.
 
-/// What the gateway has behind it.
+/// The upstreams behind the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Behind {
-    /// So many upstreams over HTTP.
+    /// This many upstreams over HTTP.
     Http(usize),
     /// One upstream over stdio.
     Stdio,
 }
 
-/// What the gateway may cost at most.
+/// The maximum cost of the gateway.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
-    /// So many times what nginx costs; of guards, what Dragoman costs without them.
+    /// This multiple of nginx's cost; for guards, of Dragoman's cost without them.
     Times(f64),
-    /// So many microseconds of CPU per call.
+    /// This many microseconds of CPU time per call.
     Micros(f64),
 }
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -31,7 +31,7 @@ pub(crate) struct Scenario {
     /// Flags of `bench_load`.
     pub(crate) load: &'static [&'static str],
     pub(crate) limit: Option<Limit>,
-    /// Dragoman with guards beside Dragoman without, and nobody else.
+    /// True to compare only Dragoman with guards and Dragoman without.
     pub(crate) guarded: bool,
 }
 
@@ -163,7 +163,8 @@ pub(crate) const ALL: &[Scenario] = &[
         name: "askable-stdio-4",
         title: "echo, 4 sessions that can be asked, stdio upstream",
         behind: Behind::Stdio,
-        // As many as a gateway may give a child of their own for good: more would measure how they wait.
+        // As many as the children that a gateway may dedicate permanently: with more, the time of waiting
+        // would be measured.
         load: &["--scenario", "echo", "--askable", "--sessions", "4"],
         ..PLAIN
     },
@@ -177,10 +178,10 @@ pub(crate) const ALL: &[Scenario] = &[
     },
 ];
 
-/// What the comparison of two runtimes runs.
+/// The scenarios for comparing two runtimes.
 pub(crate) const RUNTIMES: [&str; 4] = ["echo-1", "echo-16", "echo-128", "stdio-16"];
 
-/// Start time and memory: no row of `ALL`, but it can be chosen like one.
+/// Start time and memory. This is not a row of `ALL`, but can be selected like one.
 pub(crate) const FOOTPRINT: &str = "footprint";
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Programs that run beside us in process groups of their own, so that a group can be stopped and ended at once.
+//! Programs that run beside this one in their own process groups, so that a whole group can be stopped and ended
+//! at once.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::{self, File};
@@ -10,10 +11,10 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A program may take so long to end after it was asked to.
+/// The time that a program may take to end after it was asked to.
 const ENDS_WITHIN: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 
-/// Ends a group when we are gone, however we went: its stdin closes with our end.
+/// Ends a group when this process is gone for any reason: its stdin closes when our end does.
 const WATCH: &str = "read line; kill -s CONT -- -$0; kill -s TERM $0; sleep $1; kill -s KILL -- -$0";
 
 /// A running program; dropping it ends its whole group.
@@ -28,7 +29,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts a program. Its stderr goes to the file `log`; stdin and stdout can be spoken over.
+    /// Starts a program. Its stderr goes to the file `log`; stdin and stdout are available for communication.
     pub(crate) fn start(command: &mut Command, log: &Path) -> Result<Self, String> {
         let what = command.get_program().to_string_lossy().into_owned();
         let failed = |error: std::io::Error| format!("`{what}` did not start: {error}");
@@ -52,7 +53,7 @@ impl Service {
         let (said, lines) = mpsc::channel();
         if let Some(out) = child.stdout.take() {
             thread::spawn(move || {
-                // Ends with the program; a receiver that is gone wants no more lines.
+                // This thread ends with the program; if the receiver is gone, no more lines are needed.
                 for line in BufReader::new(out).lines().map_while(Result::ok) {
                     let _ = said.send(line);
                 }
@@ -62,7 +63,7 @@ impl Service {
         Ok(Self { child, guard, what, log: log.to_owned(), stdin, lines })
     }
 
-    /// The process id, which is the group's too.
+    /// The process id, which is also that of the group.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -77,7 +78,7 @@ impl Service {
         })
     }
 
-    /// Sends an empty line to stdin: the sign to go on.
+    /// Sends an empty line to stdin, the signal to continue.
     pub(crate) fn go_on(&mut self) -> Result<(), String> {
         let sent = self.stdin.as_mut().map(|stdin| stdin.write_all(b"\n"));
         if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(self.fault("does not listen")) }
@@ -95,7 +96,7 @@ impl Service {
         false
     }
 
-    /// An error about this program, with the end of what it said on stderr.
+    /// An error about this program, with the end of its stderr.
     pub(crate) fn fault(&self, what: &str) -> String {
         let words = fs::read(&self.log).unwrap_or_default();
         let words = String::from_utf8_lossy(&words[words.len().saturating_sub(2000)..]).trim().to_owned();
@@ -103,19 +104,19 @@ impl Service {
         format!("`{}` {what}: {words}", self.what)
     }
 
-    /// Halts the group, so that it costs nothing.
+    /// Stops the group, so that it uses no CPU time.
     pub(crate) fn halt(&self) {
         self.signal(Signal::STOP);
     }
 
-    /// Lets a halted group go on.
+    /// Continues a stopped group.
     pub(crate) fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group() {
-            // A group that has ended already needs no signal.
+            // A group that has ended needs no signal.
             let _ = kill_process_group(group, signal);
         }
     }
@@ -130,13 +131,13 @@ impl Drop for Service {
         self.resume();
         drop(self.stdin.take());
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            // Only the first process is asked: it ends the others in good order.
+            // Only the first process is asked to end, because it ends the others in order.
             if let Some(first) = self.group() {
                 let _ = kill_process(first, Signal::TERM);
             }
             self.ended(ENDS_WITHIN);
         }
-        // Even when the first process has ended, others of its group may be left.
+        // Even if the first process has ended, other processes of its group may be left.
         self.signal(Signal::KILL);
         let _ = self.child.wait();
         let _ = self.guard.kill();
@@ -165,7 +166,7 @@ mod tests {
         assert!(Path::new(&child).exists());
         service.halt();
         drop(service);
-        // A killed process that init has not reaped yet has no memory, so no command line.
+        // A killed process that init has not reaped has no memory, and therefore no command line.
         let until = Instant::now() + SOON;
         while std::fs::read(format!("{child}/cmdline")).is_ok_and(|line| !line.is_empty()) {
             assert!(Instant::now() < until, "{child} still runs");
@@ -179,7 +180,7 @@ mod tests {
         let (mut service, log) = start("guard", "trap '' TERM; sleep 60 & echo up; wait");
         assert_eq!(service.line(SOON).unwrap(), "up");
         service.halt();
-        // What the kernel does when a process ends.
+        // This is what the kernel does when a process ends.
         drop(service.guard.stdin.take());
         assert!(service.ended(SOON));
         std::fs::remove_file(log).unwrap();

@@ -1,4 +1,4 @@
-//! One scenario's set-up: upstreams, gateways, and who of them may run.
+//! The set-up of one scenario: upstreams, gateways, and which of them may run.
 
 use super::contestant::{Backend, Contestant, Gateway};
 use super::procfs::with_children;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Upstreams with the gateways before them. Gateways are halted until it is their turn.
+/// Upstreams with the gateways in front of them. Gateways are stopped until it is their turn.
 #[derive(Debug)]
 pub(crate) struct Stage {
     scenario: Scenario,
@@ -19,7 +19,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Starts everything that the scenario needs, and all of `contestants` that can take part.
+    /// Starts everything that the scenario needs, and all `contestants` that can take part.
     pub(crate) fn set(
         scenario: &Scenario,
         contestants: &[Contestant],
@@ -43,7 +43,7 @@ impl Stage {
         self.gateways.iter().find(|gateway| gateway.contestant == contestant)
     }
 
-    /// The load for a contestant, and what it talks to.
+    /// The load for a contestant, and its target.
     pub(crate) fn load(&self, contestant: Contestant, programs: &Programs) -> Command {
         let url = match (self.gateway(contestant), &self.backend) {
             (Some(gateway), _) => gateway.url.clone(),
@@ -60,7 +60,7 @@ impl Stage {
         command
     }
 
-    /// The upstreams' processes behind a contestant; over stdio they are its children.
+    /// The processes of the upstreams behind a contestant; over stdio, they are its children.
     pub(crate) fn upstream_pids(&self, contestant: Contestant) -> Vec<u32> {
         match (&self.backend, self.gateway(contestant)) {
             (Backend::Stdio(_), Some(gateway)) => with_children(gateway.service.pid()).split_off(1),
@@ -69,8 +69,8 @@ impl Stage {
     }
 }
 
-/// Over stdio, and before several upstreams, only a gateway that speaks MCP is of use. Guards are held against the same
-/// gateway without them.
+/// Returns true if a contestant takes part. Over stdio, and with several upstreams, only a gateway for MCP can. Guards
+/// are compared with the same gateway without them.
 pub(crate) fn takes_part(contestant: Contestant, scenario: &Scenario) -> bool {
     if scenario.guarded || contestant.is_guarded() {
         return scenario.guarded && (contestant == Contestant::Dragoman || contestant.is_guarded());

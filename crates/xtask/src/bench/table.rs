@@ -37,7 +37,7 @@ pub(super) fn section(title: &str, lines: &[Vec<String>]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A table whose first line names the columns behind `scenario`.
+/// A table whose header has `scenario` and then these columns.
 fn by_row(results: &Results, columns: Vec<String>, cells: impl Fn(&Row) -> Vec<String>) -> Vec<Vec<String>> {
     let first = ["scenario".to_owned()].into_iter().chain(columns).collect();
     let rows = results
@@ -161,7 +161,7 @@ pub(super) fn footprints(footprints: &[Footprint]) -> Vec<Vec<String>> {
     std::iter::once(columns.map(str::to_owned).to_vec()).chain(footprints.iter().map(line)).collect()
 }
 
-/// A figure with three digits that count, thousands set apart.
+/// A figure with three significant digits, and separators between thousands.
 pub(super) fn figure(value: Option<f64>) -> String {
     let Some(value) = value.filter(|value| value.is_finite()) else { return "–".to_owned() };
     if value < 100.0 {

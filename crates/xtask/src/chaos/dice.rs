@@ -1,6 +1,6 @@
-//! Numbers that look random, from a seed that is told if something fails.
+//! Pseudo-random numbers from a seed, which is reported if something fails.
 
-/// A generator of such numbers.
+/// A generator of pseudo-random numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Dice(u64);
 

@@ -1,4 +1,4 @@
-//! The scenarios that fail today. The list can only shrink: a scenario that is listed and passes fails the run.
+//! The scenarios that currently fail. The list can only shrink: a listed scenario that passes fails the run.
 
 use super::scenario::Verdict;
 
@@ -8,14 +8,14 @@ use super::scenario::Verdict;
 enum Fails {
     /// Every time.
     Always,
-    /// Only sometimes: passing proves nothing.
+    /// Only sometimes, so a passed run proves nothing.
     Sometimes,
 }
 
 /// Each with what is missing.
 const KNOWN: &[(&str, Fails, &str)] = &[];
 
-/// The verdict on a scenario that ended like this.
+/// The verdict on a scenario with this outcome.
 pub(super) fn judged(name: &str, found: Result<(), String>) -> Verdict {
     let known = KNOWN.iter().find(|(its, ..)| *its == name);
     match (found, known) {

@@ -1,4 +1,4 @@
-//! Times of many requests: taken side by side, and summed up.
+//! The times of many concurrent requests, and their summary.
 
 use super::client::Client;
 use std::fmt;
@@ -24,7 +24,7 @@ impl Times {
         self.part(99)
     }
 
-    /// The time that so many percent do not exceed.
+    /// The time that this percentage of requests does not exceed.
     fn part(&self, percent: usize) -> Duration {
         let rank = (self.0.len() * percent).div_ceil(100);
         self.0.get(rank.saturating_sub(1)).copied().unwrap_or_default()
@@ -37,7 +37,7 @@ impl fmt::Display for Times {
     }
 }
 
-/// Lets all clients do something at the same moment: how long each took.
+/// Lets all clients act at the same moment; returns the time that each took.
 pub(crate) fn side_by_side(
     clients: &[Arc<Client>],
     act: impl Fn(&Arc<Client>) -> Result<(), String> + Sync,

@@ -1,20 +1,20 @@
 //! `cargo xtask chaos`: upstreams that fail in every known way, while clients of all versions call through Dragoman.
 //!
-//! Each scenario is one fault with a gateway, upstreams and clients of its own. Whatever it is about, all hold: each call
-//! carries a nonce, no answer, question, log message or progress note reaches another caller, nothing is answered twice,
+//! Each scenario is one fault with its own gateway, upstreams and clients. Some conditions hold in all of them: each call
+//! carries a nonce; no answer, question, log message or progress note reaches another caller; nothing is answered twice;
 //! the gateway ends when it is told to and leaves no process behind.
 //!
 //! | file | concern |
 //! |---|---|
 //! | `scenario` | a scenario, its run and its outcome |
 //! | `scenarios` | the scenarios, a small file each |
-//! | `known` | those that fail today: a list that can only shrink |
-//! | `stage` | a gateway, upstreams, clients, in a folder and under a mark of their own |
-//! | `client` | a client of any version that checks all that it hears |
-//! | `dice` | numbers that look random |
+//! | `known` | the scenarios that currently fail: a list that can only shrink |
+//! | `stage` | a gateway, upstreams and clients, with their own folder and mark |
+//! | `client` | a client of any version that checks all messages that it receives |
+//! | `dice` | pseudo-random numbers |
 //! | `process` | one program under test |
-//! | `measure` | times of many requests |
-//! | `open_files` | what a process has open, by kind |
+//! | `measure` | the times of many requests |
+//! | `open_files` | the open files of a process, by kind |
 //! | `table` | the outcome, by fault |
 
 pub(crate) mod client;
@@ -39,9 +39,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Scenarios that run at the same time: most of them wait.
+/// The number of scenarios that run at the same time, because most of them wait.
 const AT_ONCE: usize = 4;
-/// Clients of a scenario, in the short form and in the long one.
+/// The number of clients of a scenario, in the short and in the long form.
 const CLIENTS: [usize; 2] = [14, 50];
 
 const USAGE: &str = "\
@@ -66,7 +66,7 @@ struct Wanted<'a> {
     only: Vec<&'a str>,
 }
 
-/// Runs what the arguments ask for and prints the table; true when nothing failed that is not known to.
+/// Runs the requested scenarios and prints the table; true if nothing failed except for known failures.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let mut wanted = Wanted { profile: "dev", build: true, minutes: None, only: Vec::new() };
     let mut args = args.iter();
@@ -111,7 +111,7 @@ pub(crate) fn short(node: &Node, programs: &Programs, log: &Log) -> Tally {
     Tally { passed: outcomes.len() - failed, failed }
 }
 
-/// Runs the scenarios, some at a time, in the order in which they are listed.
+/// Runs the scenarios, several at a time, in the listed order.
 fn outcomes(
     programs: &Programs,
     node: &Node,

@@ -1,9 +1,9 @@
-//! The files that a process has open, by kind, so that a number that grew says what grew.
+//! The open files of a process, by kind, so that a growing number can be explained.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 
-/// A TCP connection that is in the kernel's table: the ports of both ends, and its state.
+/// A TCP connection in the kernel's table: the ports of both ends, and its state.
 #[derive(Debug, Clone, Copy)]
 struct Connection {
     local: u16,
@@ -46,7 +46,7 @@ fn connections(table: &str) -> HashMap<String, Connection> {
     let row = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let (local, remote) = (port(fields.get(1)?)?, port(fields.get(2)?)?);
-        // 01 is established, 0A listening.
+        // 01 means established, 0A listening.
         let is_open = matches!(*fields.get(3)?, "01" | "0A");
         Some(((*fields.get(9)?).to_owned(), Connection { local, remote, is_open }))
     };

@@ -1,5 +1,5 @@
 //! One program under test: started, watched, signalled, ended. Every process of a stage carries the stage's mark in its
-//! environment, so that none is missed, whoever its parent is.
+//! environment, so that none is missed, whatever its parent is.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a program, whose words go to a file.
+    /// Starts a program whose output goes to a file.
     pub(crate) fn start(command: &mut Command, log: &Path) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("{}: {error}", command_name(log));
         let out = File::options().append(true).create(true).open(log).map_err(failed)?;
@@ -36,7 +36,7 @@ impl Process {
         self.child.id()
     }
 
-    /// True while it has not ended.
+    /// Returns true while it has not ended.
     pub(crate) fn runs(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
@@ -51,13 +51,13 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// Asks it to end, and waits for that; false when it does not.
+    /// Asks it to end, and waits for that; false if it does not.
     pub(crate) fn end(&mut self, within: Duration) -> bool {
         self.signal(Signal::TERM);
         until(within, || (!self.runs()).then_some(())).is_some()
     }
 
-    /// The last of its words.
+    /// The last part of its output.
     pub(crate) fn words(&self) -> String {
         let text = fs::read(&self.log).unwrap_or_default();
         String::from_utf8_lossy(&text[text.len().saturating_sub(4000)..]).into_owned()
@@ -77,12 +77,12 @@ fn command_name(log: &Path) -> String {
 /// Sends a signal to a process of this run.
 pub(crate) fn signal_to(pid: u32, signal: Signal) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // A process that ended meanwhile needs no signal.
+        // A process that has ended needs no signal.
         let _ = kill_process(pid, signal);
     }
 }
 
-/// Looks until something is there; `None` when the time is over.
+/// Polls until `found` returns something; `None` if the time is over.
 pub(crate) fn until<T>(within: Duration, mut found: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + within;
     loop {
@@ -105,7 +105,7 @@ pub(crate) fn marked(mark: &str) -> Vec<(u32, String)> {
             let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
             let environment = fs::read(entry.path().join("environ")).ok()?;
             let is_ours = environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes());
-            // A process that was killed and not reaped has no command line.
+            // A killed process that was not reaped has no command line.
             let line =
                 fs::read(entry.path().join("cmdline")).ok().filter(|line| is_ours && !line.is_empty())?;
             Some((pid, String::from_utf8_lossy(&line).replace('\0', " ").trim().to_owned()))

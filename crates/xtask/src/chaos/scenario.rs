@@ -7,20 +7,20 @@ use crate::run::Log;
 use crate::tools::Node;
 use std::time::{Duration, Instant};
 
-/// One fault, and what must hold beside it.
+/// One fault, and the condition that must hold in spite of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scenario {
     pub(super) name: &'static str,
-    /// The number of the fault in docs/reliability.md; 0 for what holds in all of them.
+    /// The number of the fault in docs/reliability.md; 0 for conditions that hold with all of them.
     pub(super) fault: u8,
-    /// The condition that must hold, as a sentence without its full stop.
+    /// The condition that must hold, as a sentence without a full stop.
     pub(super) title: &'static str,
     /// The variant, if several scenarios share a function.
     pub(super) variant: &'static str,
     pub(super) run: fn(&mut Play<'_>) -> Result<(), String>,
 }
 
-/// The means of a running scenario.
+/// The resources of a running scenario.
 pub(super) struct Play<'a> {
     pub(super) stage: Stage<'a>,
     pub(super) variant: &'static str,
@@ -34,9 +34,9 @@ pub(super) struct Play<'a> {
 pub(super) enum Verdict {
     Passed,
     Failed(String),
-    /// It failed, as it is known to.
+    /// It failed, as is known.
     Known(String),
-    /// It passed, although it is listed as failing.
+    /// It passed, although it is listed as a failure.
     NoLongerKnown,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Outcome {
 }
 
 impl Scenario {
-    /// Runs it.
+    /// Runs the scenario.
     pub(super) fn outcome(
         &self,
         programs: &Programs,
@@ -74,12 +74,12 @@ impl Scenario {
 }
 
 impl Outcome {
-    /// True unless the run fails by it.
+    /// Returns true unless it makes the run fail.
     pub(super) fn is_good(&self) -> bool {
         matches!(self.verdict, Verdict::Passed | Verdict::Known(_))
     }
 
-    /// The outcome in one line, which begins as those of other commands do.
+    /// The outcome in one line, which starts like those of other commands.
     pub(super) fn line(&self) -> String {
         let (word, why) = match &self.verdict {
             Verdict::Passed => ("ok", ""),

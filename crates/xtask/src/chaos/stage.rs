@@ -1,4 +1,4 @@
-//! One scenario's stage: a gateway, fickle upstreams, clients; all in a folder and under a mark of its own.
+//! The stage of one scenario: a gateway, fickle upstreams and clients, with their own folder and mark.
 
 use super::client::{Client, Era, Failure, Hearing};
 use super::process::{MARK, Process, marked, signal_to, until};
@@ -16,17 +16,18 @@ use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A call, a list or an introduction may take so long, on a busy machine and with a healthy server.
+/// The time that a call, a list or an introduction may take on a busy machine with a healthy server.
 pub(crate) const SOON: Duration = Duration::from_secs(10);
-/// A gateway must listen within this, and end within this.
+/// The time within which a gateway must listen, and within which it must end.
 const STARTS: Duration = Duration::from_secs(20);
-/// Below the ports that the system gives out, so that nobody takes one of a server that is down.
+/// Ports below those that the system assigns, so that no other program takes the port of a server that is
+/// down.
 const PORTS: std::ops::Range<u16> = 20_000..30_000;
 
 /// A scenario's stage.
 pub(crate) struct Stage<'a> {
     pub(crate) programs: &'a Programs,
-    /// The number of clients of scenarios with many.
+    /// The number of clients in scenarios with many clients.
     pub(crate) clients: usize,
     pub(crate) log: &'a Log,
     pub(crate) folder: PathBuf,
@@ -51,7 +52,7 @@ pub(crate) struct Upstream {
     process: Option<Process>,
 }
 
-/// A free address whose port the system gives to nobody else.
+/// A free address with a port that the system assigns to no other program.
 pub(crate) fn free_address() -> Result<SocketAddr, String> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let (first, count) = (PORTS.start, PORTS.end - PORTS.start);
@@ -86,7 +87,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// A fickle upstream with these flags; not started where it listens.
+    /// A fickle upstream with these flags, which is not started if it listens on a port.
     pub(crate) fn upstream(
         &self,
         name: &'static str,
@@ -120,7 +121,7 @@ impl<'a> Stage<'a> {
         Ok(upstream)
     }
 
-    /// A server of each lifecycle over HTTP (true) and over a pipe (false); those over HTTP are started.
+    /// One server of each lifecycle, over HTTP (true) and over a pipe (false); those over HTTP are started.
     pub(crate) fn of_each_sort(&self) -> Result<Vec<(bool, Upstream)>, String> {
         Ok(vec![
             (true, self.started("web", &[])?),
@@ -131,7 +132,7 @@ impl<'a> Stage<'a> {
         ])
     }
 
-    /// Serves these servers, with further members of the configuration.
+    /// Serves these servers, with additional members in the configuration.
     pub(crate) fn serve(&mut self, servers: &[(&str, Value)], more: &Value) -> Result<(), String> {
         let servers: Map<String, Value> =
             servers.iter().map(|(name, entry)| ((*name).to_owned(), entry.clone())).collect();
@@ -149,7 +150,7 @@ impl<'a> Stage<'a> {
         self.folder.join("dragoman.json")
     }
 
-    /// Starts the gateway by this command, to which the options are added, and waits until it answers.
+    /// Starts the gateway with this command, to which the options are added, and waits until it answers.
     pub(crate) fn start_gateway(&mut self, command: &mut Command) -> Result<(), String> {
         command.args(["serve", "--listen", &self.address.to_string(), "--config"]).arg(self.config());
         command.env(MARK, &self.mark);
@@ -169,12 +170,12 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A client that has introduced itself.
+    /// Creates a client that has introduced itself.
     pub(crate) fn client(&self, era: Era, capabilities: &Value) -> Result<Arc<Client>, String> {
         self.open(Hearing::new(&self.next_name()), era, capabilities)
     }
 
-    /// The same with a folder as its root.
+    /// Creates such a client with a folder as its root.
     pub(crate) fn client_in(&self, folder: &Path, era: Era) -> Result<Arc<Client>, String> {
         let uri = format!("file://{}", folder.display());
         self.open(Hearing::with_root(&self.next_name(), &uri), era, &json!({ "roots": {} }))
@@ -196,7 +197,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// One client of each version, all of them listening.
+    /// Creates one client of each version, all of them listening.
     pub(crate) fn clients_of_all_eras(&self) -> Result<Vec<Arc<Client>>, String> {
         let clients: Vec<_> =
             Era::ALL.into_iter().map(|era| self.client(era, &json!({}))).collect::<Result<_, _>>()?;
@@ -227,13 +228,13 @@ impl<'a> Stage<'a> {
         serde_json::from_str(&text).map_err(|error| format!("{path}: {error}: {text}"))
     }
 
-    /// The processes of this stage whose command line holds a word.
+    /// The processes of this stage whose command line contains a word.
     pub(crate) fn processes(&self, word: &str) -> Vec<(u32, String)> {
         marked(&self.mark).into_iter().filter(|(_, line)| line.contains(word)).collect()
     }
 
-    /// Ends the gateway, and says what was wrong on the way: foreign or doubled messages, a gateway that crashed, processes
-    /// that it left behind.
+    /// Ends the gateway, and reports all faults: foreign or duplicate messages, a crashed gateway, processes that it left
+    /// behind.
     pub(crate) fn finish(mut self) -> Result<(), String> {
         let mut faults: Vec<String> = self
             .heard
@@ -259,14 +260,14 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// The configuration of servers, each over HTTP (true) or over a pipe (false).
+/// The configuration of these servers, each over HTTP (true) or over a pipe (false).
 pub(crate) fn entries(servers: &[(bool, Upstream)]) -> Vec<(&str, Value)> {
     let entry = |up: &Upstream, over_http| if over_http { up.over_http() } else { up.over_stdio() };
     servers.iter().map(|(over_http, up)| (up.name, entry(up, *over_http))).collect()
 }
 
 impl Drop for Stage<'_> {
-    /// Ends whatever this stage started and is still there.
+    /// Ends all remaining processes that this stage started.
     fn drop(&mut self) {
         self.gateway = None;
         for (pid, _) in marked(&self.mark) {
@@ -305,7 +306,7 @@ impl Upstream {
     pub(crate) fn start(&mut self) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.arg("--http").arg(self.address.to_string()).args(&self.args("")[1..]);
-        // No mark: it is not the gateway's, so the gateway is not to end it.
+        // Started without the mark: it does not belong to the gateway, so the gateway must not end it.
         let process = Process::start(&mut command, &self.log)?;
         let process = self.process.insert(process);
         let listens = until(SOON, || {
@@ -321,7 +322,7 @@ impl Upstream {
         }
     }
 
-    /// Kills it, if it runs.
+    /// Kills it if it is running.
     pub(crate) fn kill(&mut self) {
         self.process = None;
     }
@@ -331,26 +332,26 @@ impl Upstream {
         self.process.iter().for_each(|process| process.signal(signal));
     }
 
-    /// Sets the words that change how it behaves, in one step.
+    /// Sets the commands that change its behavior, in one step.
     pub(crate) fn switch(&self, words: &str) -> Result<(), String> {
         let next = self.switch.with_extension("next");
         let written = fs::write(&next, words).and_then(|()| fs::rename(&next, &self.switch));
         written.map_err(|error| format!("{}: {error}", self.switch.display()))
     }
 
-    /// Sets the words, and waits until they must have been read.
+    /// Sets the commands, and waits until they must have been read.
     pub(crate) fn switched(&self, words: &str) -> Result<(), String> {
         self.switch(words)?;
         std::thread::sleep(Duration::from_millis(100));
         Ok(())
     }
 
-    /// The number of times that it executed the call with this nonce.
+    /// The number of times that it has executed the call with this nonce.
     pub(crate) fn executed(&self, nonce: &str) -> usize {
         self.executions(|_| true).get(nonce).copied().unwrap_or(0)
     }
 
-    /// The number of times that it executed each call of some tools, by nonce.
+    /// The number of times that it has executed each call of certain tools, by nonce.
     pub(crate) fn executions(&self, of: impl Fn(&str) -> bool) -> HashMap<String, usize> {
         let ledger = fs::read_to_string(&self.ledger).unwrap_or_default();
         let mut counts = HashMap::new();
@@ -364,7 +365,7 @@ impl Upstream {
         counts
     }
 
-    /// Every nonce that it executed more than once with one of these tools.
+    /// Every nonce that it has executed more than once with one of these tools.
     pub(crate) fn doubled(&self, tools: &[&str]) -> Vec<String> {
         let counts = self.executions(|tool| tools.contains(&tool));
         counts.into_iter().filter(|(_, count)| *count > 1).map(|(nonce, _)| nonce).collect()

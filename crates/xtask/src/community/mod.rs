@@ -1,10 +1,11 @@
-//! `cargo xtask community`: real sites with `BuddyBoss` Platform or `BuddyPress`, and each of Dragoman's tools for them there, as
-//! an administrator and as a plain member. The plugins are in no registry, so their trees are named on the command line.
+//! `cargo xtask community`: runs real sites with `BuddyBoss` Platform or `BuddyPress`, and tries each of Dragoman's tools for
+//! them there, as an administrator and as a plain member. The plugins are in no registry, so their folders are named on the
+//! command line.
 //!
 //! | file | concern |
 //! |---|---|
-//! | `plugin` | what a tree is, and a site with it |
-//! | `table` | what came out, one line a tool |
+//! | `plugin` | the plugin in a folder, and a site with it |
+//! | `table` | the results, one line per tool |
 
 mod plugin;
 mod table;
@@ -43,7 +44,7 @@ A table is printed and written as Markdown below target/community; all arguments
 that is named at its start.
 ";
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Debug)]
 struct Wanted<'a> {
     profile: &'a str,
@@ -53,7 +54,7 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Reads the arguments; nothing when help is asked for.
+    /// Reads the arguments; `None` if help was requested.
     fn read(args: &'a [String]) -> Result<Option<Self>, String> {
         let mut wanted = Self { profile: "dev", wordpress: None, only: Vec::new(), plugins: Vec::new() };
         let mut with = Vec::new();
@@ -77,7 +78,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Brings up each site, tries each tool and prints the tables; true when every tool was tried.
+/// Starts each site, tries each tool and prints the tables; true if every tool was tried.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let Some(wanted) = Wanted::read(args)? else {
         print!("{USAGE}");
@@ -116,7 +117,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     Ok(true)
 }
 
-/// All tools at one site, or some, through a gateway of their own; what the script says of them.
+/// Tries all tools, or some, at one site through its own gateway; returns the output of the script.
 fn tried(
     community: &Community,
     plugin: &Plugin,

@@ -1,4 +1,4 @@
-//! A plugin's tree, and a site that runs it.
+//! A plugin's folder, and a site that runs it.
 
 use super::last_line;
 use crate::root;
@@ -9,28 +9,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// All of a plugin is loaded at once by some steps of its set-up.
+/// Some steps of the set-up load a whole plugin at once.
 const LIMITS: [&str; 4] = ["-d", "memory_limit=1G", "-d", "max_execution_time=300"];
-/// How much is shown of what PHP has written down, in bytes.
+/// The number of bytes that are shown of PHP's log.
 const LATEST: usize = 20_000;
-/// What a released plugin is without.
+/// The files that a released plugin does not contain.
 const LEFT_OUT: [&str; 3] = ["--exclude=.git", "--exclude=node_modules", "--exclude=./tests"];
 
-/// A plugin for communities, from a folder.
+/// A community plugin from a folder.
 #[derive(Debug)]
 pub(super) struct Plugin {
-    /// The tools for it, as a configuration names them.
+    /// The tools for it, as named in a configuration.
     pub(super) tools: &'static str,
-    /// Which of its tools are switched on, where that can be chosen.
+    /// The enabled groups of its tools, if they can be selected.
     pub(super) phases: Option<&'static [&'static str]>,
-    /// Its folder among a site's plugins.
+    /// Its folder among the site's plugins.
     name: &'static str,
     tree: PathBuf,
     with: Vec<PathBuf>,
 }
 
 impl Plugin {
-    /// Finds out which one a tree is.
+    /// Detects the plugin in a folder.
     pub(super) fn read(tree: &Path, with: Vec<&Path>) -> Result<Self, String> {
         let loader = tree.join("bp-loader.php");
         let text = fs::read_to_string(&loader).map_err(|error| format!("{}: {error}", loader.display()))?;
@@ -44,7 +44,7 @@ impl Plugin {
         })
     }
 
-    /// Its files to be installed, in order: each folder, its name, its main file.
+    /// The parts to be installed, in order: each with its folder, its name and its main file.
     fn parts(&self) -> Result<Vec<(&Path, String, String)>, String> {
         let mut parts = vec![(self.tree.as_path(), self.name.to_owned(), "bp-loader.php".to_owned())];
         for folder in &self.with {
@@ -56,7 +56,7 @@ impl Plugin {
     }
 }
 
-/// The file of a plugin that says what it is called.
+/// The file of a plugin that contains its name.
 fn main_file(folder: &Path) -> Result<String, String> {
     let said = |error: std::io::Error| format!("{}: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(said)? {
@@ -71,14 +71,14 @@ fn main_file(folder: &Path) -> Result<String, String> {
 
 /// A site with such a plugin.
 pub(super) struct Community {
-    /// What is at the site: plugin and version.
+    /// The plugin and its version.
     pub(super) title: String,
     /// The site.
     pub(super) site: Site,
 }
 
 impl Community {
-    /// Brings one up. With `early` application passwords count from a request's start.
+    /// Starts a site. With `early`, application passwords are accepted from the start of a request.
     pub(super) fn start(
         name: &str,
         plugin: &Plugin,
@@ -116,7 +116,7 @@ impl Community {
         Ok(Self { title, site })
     }
 
-    /// Puts into the log what the site and its PHP have said.
+    /// Writes the output of the site and its PHP into the log.
     pub(super) fn tell(&self, log: &Log) {
         self.site.tell(log);
         let said = fs::read(self.site.folder().join("php.log")).unwrap_or_default();

@@ -1,10 +1,11 @@
-//! The results as a table: one line a tool, one column an account.
+//! The results as a table: one line per tool, one column per account.
 
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// Who tries the tools: the site's name for the account, whether its password counts from the start, the column's head.
+/// The accounts that try the tools: the account's name, true if its password is accepted from the start, and the header
+/// of the column.
 const COLUMNS: [(&str, bool, &str); 4] = [
     ("admin", false, "administrator"),
     ("admin", true, "administrator, early"),
@@ -12,7 +13,7 @@ const COLUMNS: [(&str, bool, &str); 4] = [
     ("subscriber", true, "member, early"),
 ];
 
-/// What came out at one plugin's sites.
+/// The results at the sites of one plugin.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     title: String,
@@ -21,12 +22,12 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// What was at the sites.
+    /// Sets the title: the plugin and version of the sites.
     pub(super) fn title(&mut self, title: &str) {
         title.clone_into(&mut self.title);
     }
 
-    /// Takes what the script has said of a site, line by line.
+    /// Reads the output of the script about a site, line by line.
     pub(super) fn add(&mut self, early: bool, said: &str) -> Result<(), String> {
         for line in said.lines().filter(|line| line.starts_with('{')) {
             let result: Value = serde_json::from_str(line).map_err(|error| format!("`{line}`: {error}"))?;
@@ -63,7 +64,7 @@ impl Table {
     }
 }
 
-/// `ok`, or with what the site has refused; what Dragoman refuses itself is said in its words.
+/// `ok`, or the site's own rejection; a rejection by Dragoman itself is shown as its message.
 fn cell(result: &Value) -> String {
     if result.get("good").and_then(Value::as_bool) == Some(true) {
         return "ok".to_owned();

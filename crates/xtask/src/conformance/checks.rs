@@ -1,24 +1,24 @@
-//! What the suite writes of a scenario run (`checks.json`), and our verdict on it.
+//! The suite's record of a scenario run (`checks.json`), and our verdict on it.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// This one runs in every scenario, so alone it says nothing of the scenario itself.
+/// This check runs in every scenario, so on its own it says nothing about the scenario.
 const ALWAYS_RUN: &str = "wire-schema-valid";
 
-/// What a results folder has after the scenario's name: when it ran.
+/// The length of the time stamp that follows the scenario's name in the name of a results folder.
 const STAMP: usize = "-2026-11-21T23-04-04-419Z".len();
 
-/// How a scenario run ended.
+/// The outcome of a scenario run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// So many checks passed.
+    /// This many checks passed.
     Pass(usize),
-    /// These checks failed: id and first line of why.
+    /// These checks failed: the id and the first line of the reason.
     Fail(Vec<(String, String)>),
-    /// The suite found nothing to try.
+    /// The suite found nothing to test.
     Nothing,
 }
 
@@ -35,7 +35,7 @@ fn collect(folder: &Path, above: &str, found: &mut BTreeMap<String, Verdict>) ->
         let path = entry.map_err(said)?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if path.is_dir() {
-            // A scenario may have a slash in its name, which makes a folder.
+            // A scenario's name may contain a slash, which creates a folder.
             collect(&path, &format!("{above}{name}/"), found)?;
         } else if name == "checks.json" {
             let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -47,7 +47,7 @@ fn collect(folder: &Path, above: &str, found: &mut BTreeMap<String, Verdict>) ->
     Ok(())
 }
 
-/// `tools-list` out of `server-tools-list-2026-11-21T23-04-04-419Z`.
+/// The scenario of a results folder: `tools-list` for `server-tools-list-2026-11-21T23-04-04-419Z`.
 fn scenario(folder: &str) -> &str {
     let name = folder.strip_prefix("server-").unwrap_or(folder);
     name.len().checked_sub(STAMP).and_then(|end| name.get(..end)).unwrap_or(name)
@@ -59,7 +59,7 @@ fn judge(checks: &[Value]) -> Verdict {
     let why = |check: &Value| {
         text(check, "errorMessage").lines().next().unwrap_or_default().chars().take(300).collect()
     };
-    // The suite, too, takes a warning for a failure.
+    // The suite also counts a warning as a failure.
     let failed = ["FAILURE", "WARNING"].into_iter().flat_map(with);
     let failed: Vec<_> = failed.map(|check| (text(check, "id"), why(check))).collect();
     let passed = with("SUCCESS").filter(|check| check["id"] != ALWAYS_RUN).count();

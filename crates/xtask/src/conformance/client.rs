@@ -1,4 +1,5 @@
-//! Client mode: the suite plays the upstream and judges what Dragoman sends; a driver calls Dragoman.
+//! Client mode: the suite acts as the upstream and judges the requests that Dragoman sends; a driver calls
+//! Dragoman.
 
 use super::Wanted;
 use super::checks::{Verdict, verdicts};
@@ -9,7 +10,7 @@ use crate::stage::scratch;
 use crate::tally::Tally;
 use crate::tools::Node;
 
-/// The scenarios that say something about a gateway, with the versions that each exists for.
+/// The scenarios that are relevant for a gateway, with the versions for which each exists.
 const SCENARIOS: [(&str, &[&str]); 11] = [
     ("initialize", &["2025-06-18", "2025-11-25"]),
     ("tools_call", &["2025-06-18", "2025-11-25", "2026-07-28"]),
@@ -33,7 +34,7 @@ pub(crate) fn through_client(
 ) -> Result<Tally, String> {
     let suite = Suite { node, log };
     let script = node.staged("conformance-client.mjs")?;
-    // The suite hands this to a shell.
+    // The suite passes this to a shell.
     let driver = format!("\"{}\" \"{}\"", node.program().display(), script.display());
     let mut tally = Tally::default();
     for (scenario, versions) in SCENARIOS {

@@ -1,23 +1,24 @@
 //! Expected-failures files: `tests/conformance/UPSTREAM-VERSION.yaml`, each entry with its reason as a comment.
 //!
-//! The suite reads them too and refuses stale entries; here they only tell known failures from new ones. What the suite
-//! passes without having tried anything stands in `untried.txt`, whose staleness is checked here.
+//! The suite reads them, too, and rejects stale entries; here they only distinguish known failures from new ones.
+//! Scenarios that the suite passes without having tested anything are listed in `untried.txt`, whose stale entries are
+//! detected here.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The failures that one run is known to have.
+/// The known failures of one run.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
-    /// The file, when there is one.
+    /// The file, if there is one.
     pub(super) file: Option<PathBuf>,
     entries: Vec<String>,
     untried: Vec<String>,
 }
 
 impl Expected {
-    /// Reads the files of a run; without one, nothing is expected to fail.
+    /// Reads the files of a run; without one, no failure is expected.
     pub(super) fn of(folder: &Path, upstream: &str, version: &str) -> Result<Self, String> {
         let read = |file: &Path| match fs::read_to_string(file) {
             Ok(text) => Ok(Some(text)),
@@ -37,12 +38,12 @@ impl Expected {
         })
     }
 
-    /// Whether the suite is known to find nothing to try in a scenario.
+    /// Returns true if the suite is known to find nothing to test in a scenario.
     pub(super) fn untried(&self, scenario: &str) -> bool {
         self.untried.iter().any(|known| known == scenario)
     }
 
-    /// Whether each of these failed checks of a scenario is expected.
+    /// Returns true if all of these failed checks of a scenario are expected.
     pub(super) fn covers(&self, scenario: &str, failed: &[(String, String)]) -> bool {
         let listed = |entry: &str| self.entries.iter().any(|known| known == entry);
         listed(scenario)
@@ -55,7 +56,7 @@ fn entries(text: &str) -> Vec<String> {
     lines.map(|entry| entry.split(" #").next().unwrap_or(entry).trim().to_owned()).collect()
 }
 
-/// The scenarios of the lines that begin with a run.
+/// The scenarios of the lines that start with a run.
 fn untried_in(text: &str, run: &str) -> Vec<String> {
     text.lines()
         .filter_map(|line| Some(line.strip_prefix(run)?.split(':').next()?.trim().to_owned()))

@@ -1,6 +1,7 @@
 //! `cargo xtask conformance`: the official MCP suite, pinned in `tests/peers/npm`, through Dragoman.
 //!
-//! Server mode: the suite is the client, a fixture the upstream. Client mode: the suite is the upstream.
+//! In server mode, the suite is the client and a fixture is the upstream. In client mode, the suite is the
+//! upstream.
 
 mod checks;
 mod client;
@@ -22,7 +23,7 @@ pub(crate) use upstream::Upstream;
 
 const DEADLINE: Duration = Duration::from_mins(30);
 
-/// What `cargo xtask conformance` takes.
+/// The usage of `cargo xtask conformance`.
 const USAGE: &str = "\
 cargo xtask conformance [--upstream NAME] [--spec VERSION] [--scenario NAME] [--profile CARGO-PROFILE]
 cargo xtask conformance --client [--scenario NAME] [--profile CARGO-PROFILE]
@@ -36,7 +37,7 @@ cargo xtask conformance --client [--scenario NAME] [--profile CARGO-PROFILE]
   --profile   which cargo profile the programs are built with (dev)
 ";
 
-/// Which runs are wanted.
+/// The requested runs.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     client: bool,
@@ -47,7 +48,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether this scenario is wanted.
+    /// Returns true if this scenario was requested.
     fn scenario(&self, name: &str) -> bool {
         self.scenario.as_deref().is_none_or(|only| only == name)
     }
@@ -70,7 +71,7 @@ impl Wanted {
     }
 }
 
-/// Runs what the arguments ask for and prints each scenario run; true when nothing failed unexpectedly.
+/// Runs the requested scenarios and prints each run; true if nothing failed unexpectedly.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     if args.iter().any(|arg| arg == "--help") {
         print!("{USAGE}");
@@ -101,7 +102,7 @@ pub(crate) fn build(profile: &str, log: &Log) -> Result<Programs, String> {
     Ok(Programs::of_profile(profile))
 }
 
-/// The lines of a log that judge a scenario run or sum up.
+/// The lines of a log with verdicts or totals.
 pub(crate) fn scenario_lines(log: &str) -> String {
     let judged =
         |line: &&str| ["ok    ", "FAIL  ", "known ", "==    "].iter().any(|word| line.starts_with(word));

@@ -1,4 +1,4 @@
-//! Server mode: the suite calls Dragoman, a fixture stands behind it.
+//! Server mode: the suite calls Dragoman, with a fixture behind it.
 
 use super::Wanted;
 use super::checks::{Verdict, verdicts};
@@ -12,25 +12,25 @@ use crate::tally::Tally;
 use crate::tools::Node;
 use std::collections::BTreeMap;
 
-/// The protocol versions that the suite is swept over.
+/// The protocol versions for which the suite is run.
 const SWEEPS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
-/// The revisions whose frozen requirements are run as well, with the number of scenarios in each.
+/// The revisions whose frozen requirements are also run, with the number of scenarios in each.
 const REQUIREMENTS: [&str; 2] = ["2025-11-25", "2026-07-28"];
-/// Scenarios of extensions belong to no version; the gateway carries the one for tasks.
+/// Scenarios of extensions belong to no version; the gateway supports the one for tasks.
 const EXTENSIONS: &str = "extensions";
 const CARRIED: &str = "tasks-";
 
-/// One line of the report: some runs of the suite under one title, against one upstream.
+/// One line of the report: several runs of the suite under one title, with one upstream.
 struct Round<'a> {
     kind: &'a str,
     version: &'a str,
     selections: Vec<Selection<'a>>,
-    /// The scenarios that have to run.
+    /// The scenarios that must run.
     names: Vec<&'a str>,
 }
 
-/// Runs the sweeps, the scenarios of extensions and the requirement sets with one upstream behind Dragoman; a line in
-/// the log for each run.
+/// Runs the sweeps, the scenarios of extensions and the requirement sets with one upstream behind Dragoman; logs a
+/// line for each run.
 pub(crate) fn through_server(
     node: &Node,
     programs: &Programs,
@@ -66,7 +66,7 @@ pub(crate) fn through_server(
     Ok(tally)
 }
 
-/// The scenarios of one version, or the only one that is wanted.
+/// The scenarios of one version, or the only requested one.
 fn sweep<'a>(scenarios: &'a [(String, Vec<String>)], version: &'a str, wanted: &'a Wanted) -> Round<'a> {
     let names = scenarios
         .iter()
@@ -80,7 +80,7 @@ fn sweep<'a>(scenarios: &'a [(String, Vec<String>)], version: &'a str, wanted: &
     Round { kind: "sweep", version, selections: vec![selection], names }
 }
 
-/// The scenarios of extensions that the gateway carries; the suite has no word for all of them at once.
+/// The scenarios of extensions that the gateway supports; the suite has no option for all of them.
 fn extensions<'a>(scenarios: &'a [(String, Vec<String>)], wanted: &Wanted) -> Round<'a> {
     let names: Vec<&str> = scenarios
         .iter()
@@ -113,14 +113,16 @@ fn one_round(
         if known > 0 { format!(", {known} known not to") } else { String::new() }
     ));
     if !content && tally.failed == 0 {
-        // Every scenario that counts is well, so something else is not: a stale entry in the expected-failures file.
+        // All scenarios that count have passed, so the reason is another one: a stale entry in the expected-failures
+        // file.
         suite.log.note(&format!("FAIL  {title}: the suite is not content (a stale expectation?); see above"));
         return Ok(Tally { failed: 1, ..tally });
     }
     Ok(tally)
 }
 
-/// A line for each scenario that had to run; also how many of those that count as passed are known to fail.
+/// Writes a line for each scenario that had to run; also returns how many of the passed ones are known
+/// failures.
 fn report(
     log: &Log,
     title: &str,

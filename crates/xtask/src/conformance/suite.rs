@@ -1,4 +1,4 @@
-//! Calling the suite's own command line.
+//! Calls of the suite's own command line.
 
 use crate::run::Log;
 use crate::tools::Node;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 const MAIN: &str = "@modelcontextprotocol/conformance/dist/index.js";
-/// Per scenario; the longest take a few seconds.
+/// The time limit per scenario; the longest take a few seconds.
 const SCENARIO_MS: &str = "20000";
 
 /// The installed suite.
@@ -16,12 +16,12 @@ pub(super) struct Suite<'a> {
     pub(super) log: &'a Log,
 }
 
-/// What one call of the suite runs.
+/// The scenarios of one call of the suite.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Selection<'a> {
-    /// Every scenario of a protocol version, pending ones too.
+    /// Every scenario of a protocol version, including pending ones.
     Sweep(&'a str),
-    /// Exactly what a revision requires.
+    /// The exact requirements of a revision.
     Requirements(&'a str),
     /// One scenario at one version.
     One(&'a str, &'a str),
@@ -36,7 +36,7 @@ impl Suite<'_> {
         command
     }
 
-    /// All server scenarios with the protocol versions that they exist for.
+    /// All server scenarios, with the protocol versions for which they exist.
     pub(super) fn server_scenarios(&self) -> Result<Vec<(String, Vec<String>)>, String> {
         let said = self.log.run(self.command().args(["list", "--server"]))?;
         Ok(said.lines().filter_map(listed).collect())
@@ -51,7 +51,7 @@ impl Suite<'_> {
             .collect())
     }
 
-    /// Runs server scenarios against a URL: whether the suite is content, and what it said.
+    /// Runs server scenarios against a URL; returns true if the suite passed, and its output.
     pub(super) fn server(
         &self,
         url: &str,
@@ -91,14 +91,14 @@ impl Suite<'_> {
     }
 }
 
-/// The part of a requirement list that is about servers and counts.
+/// The part of a requirement list that concerns servers and counts.
 fn scored_for_servers(said: &str) -> &str {
     ["Run and reported", "Client scenarios"]
         .iter()
         .fold(said, |said, end| said.split(end).next().unwrap_or(said))
 }
 
-/// `  - tools-list [2025-06-18,2025-11-25]` as its two parts.
+/// Splits a line such as `  - tools-list [2025-06-18,2025-11-25]` into its two parts.
 fn listed(line: &str) -> Option<(String, Vec<String>)> {
     let (name, versions) = line.trim().strip_prefix("- ")?.split_once(" [")?;
     let versions =

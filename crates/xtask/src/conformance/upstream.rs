@@ -1,4 +1,4 @@
-//! What stands behind Dragoman while the suite calls it.
+//! The upstreams behind Dragoman in server mode.
 
 use super::USAGE;
 use crate::root::Programs;
@@ -7,15 +7,16 @@ use crate::stage::{Fixture, Gateway, HttpUpstream, Naming, Reach};
 use serde_json::json;
 use std::str::FromStr;
 
-/// A fixture, by the name that the command line, the steps and the files of expected failures have for it.
+/// A fixture, with its name on the command line, in the steps and in the files of expected failures.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Upstream {
     pub(super) name: &'static str,
     fixture: Fixture,
-    /// Nothing stands between: the suite calls the fixture itself, to tell its faults from ours.
+    /// True if there is no gateway: the suite calls the fixture itself, to distinguish the fixture's faults
+    /// from ours.
     direct: bool,
-    /// Whether it speaks what each sweep speaks. The sets of requirements tell nothing then that the sweeps of a
-    /// narrower one do not.
+    /// True if it supports every version of the sweeps. In that case, the requirement sets cover nothing beyond
+    /// the sweeps.
     pub(super) any_era: bool,
 }
 
@@ -31,7 +32,7 @@ const LEGACY: &[&str] = &["--eras", "legacy"];
 const MODERN: &[&str] = &["--eras", "modern"];
 
 impl Upstream {
-    /// All of them: the fixture with everything, and such that speak one era and are asked by clients of both.
+    /// All upstreams: the fixture with every version, and fixtures of one era for clients of both.
     pub(crate) const ALL: [Self; 8] = [
         through("http", Reach::Http),
         through("stdio", Reach::Stdio),
@@ -55,9 +56,9 @@ impl FromStr for Upstream {
     }
 }
 
-/// Everything that runs for one upstream; ended when dropped.
+/// The running programs for one upstream, which end on drop.
 pub(super) struct Running {
-    /// What the suite calls.
+    /// The URL that the suite calls.
     pub(super) url: String,
     gateway: Option<Gateway>,
     upstream: Option<HttpUpstream>,
@@ -76,7 +77,7 @@ impl Running {
         Ok(Self { url: gateway.url.clone(), gateway: Some(gateway), upstream: running })
     }
 
-    /// Writes what the programs have said into a log.
+    /// Writes the output of the programs into a log.
     pub(super) fn tell(&self, log: &Log) {
         self.gateway.iter().for_each(|gateway| gateway.tell(log));
         self.upstream.iter().for_each(|upstream| upstream.tell(log));

@@ -1,13 +1,13 @@
-//! `cargo xtask peers`: SDKs, clients and servers of others through Dragoman.
+//! `cargo xtask peers`: third-party SDKs, clients and servers through Dragoman.
 //!
-//! A world is a gateway with upstreams behind it; each client script of `tests/peers` runs its cases in the worlds that
-//! have something for it and prints `ok CASE` or `not ok CASE: why`.
+//! A world is a gateway with upstreams behind it. Each client script in `tests/peers` runs its cases in the worlds that
+//! suit it and prints `ok CASE` or `not ok CASE: why`.
 //!
 //! | file | concern |
 //! |---|---|
-//! | `worlds` | which upstreams stand together, and who visits them |
-//! | `presets` | the worlds of presets, and who visits those |
-//! | `served` | a preset as it is served: what stands behind it, where its endpoints are, what its clients show |
+//! | `worlds` | groups of upstreams, and the clients that visit them |
+//! | `presets` | the worlds of presets, and the clients that visit those |
+//! | `served` | a running preset: its backend, its endpoints, the credentials of its clients |
 //! | `visit` | one client's run |
 
 mod presets;
@@ -41,7 +41,7 @@ cargo xtask peers [--world NAME] [--profile CARGO-PROFILE] [CLIENT ...]
              mcpcheck, mcp-ssrf-check
 ";
 
-/// Runs what the arguments ask for and prints each case; true when nothing failed.
+/// Runs the requested worlds and prints each case; true if nothing failed.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let (mut profile, mut only, mut worlds) = ("dev", Vec::new(), World::ALL.to_vec());
     let mut args = args.iter();
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     Ok(tally.good())
 }
 
-/// All visits to one world, or those of some clients.
+/// Runs all visits to one world, or those of some clients.
 pub(crate) fn visited(
     world: World,
     tools: &Tools,

@@ -1,7 +1,7 @@
-//! The worlds of presets: which clients of the protocol as it is published can speak to each, over which transports.
+//! The worlds of presets: the standard clients that can use each preset, and the transports.
 //!
-//! What a preset refuses such a client, by the rules of the system that it stands for, is in its topic of
-//! `tests/peers/questions.json` under `refused` and `why`, and is asked for.
+//! A preset may reject requests of such a client because of the rules of its original system. These requests are in
+//! its topic of `tests/peers/questions.json` under `refused` and `why`, and are tested, too.
 
 use super::served::Preset;
 use super::visit::{Over, Topics, Visit, visit};
@@ -17,7 +17,7 @@ const POSTING: &[Visit] = &[
     visit("py-sdk-v2", "legacy", Over::Http),
     visit("mcp-remote", "legacy", Over::Http),
 ];
-/// Those that would rather do without a handshake, where there is no other way.
+/// Clients that prefer to omit the handshake, in worlds that require one.
 const FALLING_BACK: &[Visit] = &[
     visit("ts-sdk-v2", "fallback", Over::Http),
     visit("ts-sdk-v2", "fallback", Over::Stdio),
@@ -39,11 +39,11 @@ const STREAMED: &[Visit] = &[
     visit("py-fastmcp", "legacy", Over::Sse),
     visit("mcp-remote", "legacy", Over::Sse),
 ];
-/// The first SDK: it speaks 2024-11-05 and nothing else, and has no Streamable HTTP.
+/// The first SDK: it supports only 2024-11-05, and has no Streamable HTTP.
 const FIRST_PIPED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Stdio);
 const FIRST_STREAMED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Sse);
 
-/// Those that ask at the gateway for all that its page has.
+/// Clients that request everything on the gateway's page.
 const CURIOUS: &[Visit] = &[
     visit("ts-sdk-v1", "legacy", Over::Http),
     visit("ts-sdk-v1", "legacy", Over::Sse),
@@ -62,7 +62,7 @@ const CURIOUS: &[Visit] = &[
     FIRST_STREAMED,
     FIRST_PIPED,
 ];
-/// Those that ask only for what it says that it has.
+/// Clients that request only declared features.
 const CAREFUL: &[Visit] = &[
     visit("inspector", "legacy", Over::Http),
     visit("inspector", "legacy", Over::Sse),
@@ -73,22 +73,22 @@ const CAREFUL: &[Visit] = &[
     visit("ts-sdk-v2", "fallback", Over::Stdio),
 ];
 
-/// A world of one preset, whose tools are its own.
+/// A world of one preset with embedded tools.
 const fn world(preset: Preset, asked: Topics, visits: &'static [&'static [Visit]]) -> World {
     World { name: preset.name, preset: Some(preset), naming: Naming::Plain, upstreams: &[], asked, visits }
 }
 
-/// A client of a dated version gets that version, whichever it is. The one before all dates has an integer for a
-/// version, which this system refuses by its rules: a version is a text.
+/// A client with a dated version gets that version, whichever it is. The version before all dated ones is an
+/// integer, which this system rejects because its versions are texts.
 pub(super) const BB: World = world(
     Preset::BB,
     &[("bb", "")],
     &[POSTING, PIPED, STATELESS, &[visit("inspector", "auto", Over::Http), FIRST_PIPED]],
 );
-/// It has no stream of events by its rules, and answers with a version that is its own, which the first SDK does not know.
+/// By its rules, it has no event stream, and it answers with its own version, which the first SDK does not know.
 pub(super) const BUDDYBOSS: World =
     world(Preset::BUDDYBOSS, &[("buddyboss", "")], &[POSTING, FALLING_BACK, PIPED]);
-/// It has no stream of events by its rules.
+/// By its rules, it has no event stream.
 pub(super) const WORDPRESS: World =
     world(Preset::WORDPRESS, &[("wordpress", "")], &[POSTING, FALLING_BACK, PIPED, &[FIRST_PIPED]]);
 pub(super) const KULTURARV: World = world(

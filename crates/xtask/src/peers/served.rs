@@ -1,6 +1,6 @@
-//! A preset as standard clients meet it: what stands behind it, where its endpoints are, and what its clients show.
+//! A preset as standard clients see it: its backend, its endpoints, and the credentials of its clients.
 //!
-//! No client leaves this machine: behind a preset with a site there is a fake one.
+//! No client leaves this machine: a preset with a site has a fake one.
 
 use crate::root::Programs;
 use crate::run::Log;
@@ -8,37 +8,37 @@ use crate::stage::{Gateway, HttpUpstream, Serving, configured};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// A preset, served for visits.
+/// A preset that serves visits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Preset {
     pub(super) name: &'static str,
-    /// Where messages are posted by clients of Streamable HTTP.
+    /// The path to which clients of Streamable HTTP post messages.
     pub(super) path: &'static str,
-    /// Where clients of HTTP+SSE open their stream; none of them visits where there is none.
+    /// The path at which clients of HTTP+SSE open their stream; if it is empty, no such client visits.
     pub(super) stream: &'static str,
-    /// What `dragoman stdio` is told besides.
+    /// The additional options of `dragoman stdio`.
     pub(super) piped: &'static [&'static str],
     behind: Behind,
 }
 
-/// What stands behind a preset.
+/// The backend of a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Behind {
-    /// Nothing: its tools are its own.
+    /// Nothing: its tools are embedded.
     Nothing,
-    /// A site, for whose administrator each request speaks.
+    /// A site; each request acts on behalf of its administrator.
     SiteOfCallers,
     /// A site that each request names.
     SiteOfRequests,
-    /// Services of others.
+    /// Third-party services.
     Services,
     /// The servers of its world.
     Servers,
 }
 
-/// The administrator of the fake site, with an application password as a site shows it.
+/// The administrator of the fake site, with an application password as the site displays it.
 const ADMIN: (&str, &str) = ("admin", "abcd efgh ijkl mnop qrst uvwx");
-/// The same as HTTP's Basic scheme has it, the password without spaces.
+/// The same for HTTP's Basic scheme; the password has no spaces.
 const BASIC: &str = "Basic YWRtaW46YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4";
 const TOKEN: &str = "a-token-that-only-tests-know";
 
@@ -63,10 +63,10 @@ impl Preset {
         Self { name: "kulturarv", stream: "/sse", behind: Behind::Services, ..Self::BB };
 }
 
-/// A preset that is served.
+/// A running preset.
 pub(super) struct Served {
     pub(super) gateway: Gateway,
-    /// What requests over HTTP carry, by name.
+    /// The headers of requests over HTTP, by name.
     pub(super) headers: Value,
     /// The environment of a `dragoman stdio` for one client.
     pub(super) env: Vec<(&'static str, String)>,
@@ -74,12 +74,12 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// A gateway without a preset, whose clients show nothing.
+    /// A gateway without a preset, whose clients send no credentials.
     pub(super) fn plain(gateway: Gateway) -> Self {
         Self { gateway, headers: json!({}), env: Vec::new(), site: None }
     }
 
-    /// Starts the preset, and the site that it needs.
+    /// Starts the preset and, if needed, its site.
     pub(super) fn start(
         preset: &Preset,
         folder: &str,
@@ -101,7 +101,7 @@ impl Served {
         Ok(Self { gateway, headers: preset.headers(url), env: preset.piped_env(url), site })
     }
 
-    /// Writes what was said into a log.
+    /// Writes all output into a log.
     pub(super) fn tell(&self, log: &Log) {
         self.gateway.tell(log);
         self.site.iter().for_each(|site| site.tell(log));
@@ -114,7 +114,7 @@ fn site(programs: &Programs, log: &Log) -> Result<HttpUpstream, String> {
 }
 
 impl Preset {
-    /// What extends it.
+    /// The configuration that extends the preset.
     fn config(&self, site: &str, upstreams: &Value) -> Option<Value> {
         match self.behind {
             Behind::Nothing | Behind::SiteOfCallers => None,
@@ -137,7 +137,7 @@ impl Preset {
         }
     }
 
-    /// What `serve` finds in its environment: no account, since its callers bring one.
+    /// The environment of `serve`: it has no account, because the callers bring one.
     fn env(&self, site: &str) -> Vec<(&'static str, String)> {
         match self.behind {
             Behind::SiteOfCallers => vec![("WORDPRESS_URL", site.to_owned())],
@@ -146,7 +146,7 @@ impl Preset {
         }
     }
 
-    /// What `stdio` finds there: over a pipe nobody can show an account.
+    /// The environment of `stdio`: a client over a pipe cannot send an account.
     fn piped_env(&self, site: &str) -> Vec<(&'static str, String)> {
         match self.behind {
             Behind::SiteOfCallers | Behind::SiteOfRequests => vec![

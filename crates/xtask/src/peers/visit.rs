@@ -1,4 +1,4 @@
-//! One client's run through the gateway: its command, and how its words are counted.
+//! One client's run through the gateway: its command, and the evaluation of its output.
 
 use super::served::{Preset, Served};
 use crate::root::{self, Programs};
@@ -10,44 +10,44 @@ use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 
-/// What is asked of which upstream: a topic of `tests/peers/questions.json`, and what the gateway puts in front of names.
+/// The topics for each upstream: a topic of `tests/peers/questions.json`, and the prefix that the gateway adds to names.
 pub(super) type Topics = &'static [(&'static str, &'static str)];
 
-/// How a client reaches the gateway.
+/// The transport between a client and the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Over {
     /// Streamable HTTP.
     Http,
     /// HTTP+SSE, the transport before Streamable HTTP.
     Sse,
-    /// The pipes of a `dragoman stdio` of its own.
+    /// The pipes of the client's own `dragoman stdio`.
     Stdio,
 }
 
-/// A client with what it is to ask for.
+/// A client with its topics.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Visit {
-    /// What a person calls it on the command line.
+    /// The client's name on the command line.
     pub(super) client: &'static str,
-    /// The era that it is told to speak, in its own words.
+    /// The era to use, in the client's own terms.
     era: &'static str,
     over: Over,
-    /// What it asks instead of what its world says.
+    /// The topics that replace those of its world.
     topics: Option<Topics>,
 }
 
-/// A visit with what its world says.
+/// A visit with the topics of its world.
 pub(super) const fn visit(client: &'static str, era: &'static str, over: Over) -> Visit {
     Visit { client, era, over, topics: None }
 }
 
 impl Visit {
-    /// The same, asking these instead.
+    /// The same visit with these topics instead.
     pub(super) const fn asking(self, topics: Topics) -> Self {
         Self { topics: Some(topics), ..self }
     }
 
-    /// What the log says of it.
+    /// The title for the log.
     pub(super) fn title(&self) -> String {
         let over = match self.over {
             Over::Http => "",
@@ -62,7 +62,7 @@ impl Visit {
         match self.client {
             "mcpcheck" => {
                 let url = place.served.gateway.url.as_str();
-                // The fixture's tools may be called with anything.
+                // The fixture's tools may be called with any arguments.
                 place.suite("mcpcheck", &["--no-color", "--probe", "all", "--legacy-probes", url])
             }
             "mcp-ssrf-check" => {
@@ -71,7 +71,7 @@ impl Visit {
             "mcp-remote" => {
                 let mut command = place.script("ts-sdk-v1")?;
                 command.arg(place.through_mcp_remote(self.era, self.over));
-                // It keeps what it learns about servers in its user's home.
+                // It stores data about servers in its user's home.
                 command.env("MCP_REMOTE_CONFIG_DIR", scratch(&format!("peers-{}-remote", place.world))?);
                 Ok(self.asked(command, place))
             }
@@ -92,15 +92,15 @@ impl Visit {
         let topics: Vec<String> = topics.map(|(topic, prefix)| format!("{topic}:{prefix}")).collect();
         command.args([self.era, &topics.join(",")]).arg(place.files);
         command.env("PEER_HEADERS", place.served.headers.to_string());
-        // A client over a pipe hands its environment on to the gateway that it starts.
+        // A client over a pipe passes its environment on to the gateway that it starts.
         command.envs(place.served.env.iter().map(|(name, value)| (name, value)));
         command
     }
 
-    /// Counts what was said. Of a suite of others, which speaks in its own way, all is one case.
+    /// Counts the cases in the output. A third-party suite, with its own output format, counts as one case.
     pub(super) fn cases(&self, said: &str, good: bool, log: &Log) -> Tally {
         let good = match self.client {
-            // What it could not decide does not fail it.
+            // An undecided check is not a failure.
             "mcpcheck" => good && !said.lines().any(|line| line.starts_with("? ")),
             "mcp-ssrf-check" => good,
             _ => return cases(said, good),
@@ -110,20 +110,20 @@ impl Visit {
     }
 }
 
-/// Counts `ok` and `not ok` lines; a script that fails without either failed itself.
+/// Counts `ok` and `not ok` lines; a script that fails without any of these counts as failed itself.
 pub(crate) fn cases(said: &str, good: bool) -> Tally {
     let count = |word: &str| said.lines().filter(|line| line.starts_with(word)).count();
     let tally = Tally { passed: count("ok "), failed: count("not ok ") };
     if tally.failed == 0 && (!good || tally.passed == 0) { Tally { failed: 1, ..tally } } else { tally }
 }
 
-/// Where visits happen.
+/// The environment of visits.
 pub(super) struct Place<'a> {
     /// The name of the world.
     pub(super) world: &'static str,
-    /// What its visitors ask.
+    /// The topics of its visitors.
     pub(super) asked: Topics,
-    /// The preset that it serves, if it is one's.
+    /// The preset that it serves, if any.
     pub(super) preset: Option<&'a Preset>,
     pub(super) served: &'a Served,
     pub(super) tools: &'a Tools,
@@ -133,7 +133,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// A script of `tests/peers` in the environment that its SDK is installed in.
+    /// A script of `tests/peers`, in the environment in which its SDK is installed.
     fn script(&self, name: &str) -> Result<Command, String> {
         let Some(sdk) = name.strip_prefix("py-") else {
             return self.tools.node.script(&format!("{name}.mjs"));
@@ -144,11 +144,11 @@ impl Place<'_> {
         Ok(command)
     }
 
-    /// A program of the suites' environment.
+    /// A program from the environment of the suites.
     fn suite(&self, program: &str, args: &[&str]) -> Result<Command, String> {
         let python = self.tools.python("suites")?;
         let mut command = Command::new(python);
-        // Its own first line names the folder that it was installed in, which may have been moved.
+        // The program's own first line names the folder in which it was installed, which may have been moved.
         command.arg(python.with_file_name(program)).args(args);
         Ok(command)
     }
@@ -158,7 +158,7 @@ impl Place<'_> {
         self.served.gateway.at(self.preset.map_or("/mcp", |preset| preset.path))
     }
 
-    /// The endpoint for clients that know only HTTP+SSE.
+    /// The endpoint for clients that support only HTTP+SSE.
     fn stream(&self) -> String {
         self.served.gateway.at(self.preset.map_or("/sse", |preset| preset.stream))
     }

@@ -1,4 +1,4 @@
-//! The worlds: which upstreams stand together behind one gateway, and who visits them.
+//! The worlds: groups of upstreams behind one gateway, and the clients that visit them.
 
 use super::presets;
 use super::served::Preset;
@@ -12,16 +12,16 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-/// Upstreams behind one gateway, and who visits them.
+/// Upstreams behind one gateway, and the clients that visit them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct World {
-    /// What the command line and the steps call it.
+    /// The name on the command line and in the steps.
     pub(crate) name: &'static str,
-    /// What the gateway is; for `None` it has the upstreams in its default profile.
+    /// The gateway's preset; with `None`, the upstreams are in its default profile.
     pub(super) preset: Option<Preset>,
     pub(super) naming: Naming,
     pub(super) upstreams: &'static [(&'static str, Kind)],
-    /// What visitors ask who have nothing of their own to ask.
+    /// The topics of visitors without specific ones.
     pub(super) asked: Topics,
     pub(super) visits: &'static [&'static [Visit]],
 }
@@ -29,7 +29,8 @@ pub(crate) struct World {
 /// A server behind a gateway.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// A server of the npm packages as a child, with its arguments and with or without the folder of files.
+    /// A server from the npm packages as a child, with its arguments, and with or without the folder of
+    /// files.
     Package {
         main: &'static str,
         args: &'static [&'static str],
@@ -50,14 +51,14 @@ pub(super) const fn fixture(reach: Reach, options: &'static [&'static str]) -> K
     Kind::Fixture(Fixture::new(reach, options))
 }
 
-/// Those that other people wrote serve versions with a handshake.
+/// Clients of third-party servers, which support versions with a handshake.
 const OF_HANDSHAKES: &[Visit] = &[
     visit("ts-sdk-v1", "legacy", Over::Http),
     visit("ts-sdk-v2", "legacy", Over::Http),
     visit("py-sdk-v1", "legacy", Over::Http),
     visit("py-sdk-v2", "legacy", Over::Http),
 ];
-/// Clients with a handshake, over every transport that each has for it.
+/// Clients with a handshake, over every transport that each supports.
 const WITH_SESSIONS: &[Visit] = &[
     visit("ts-sdk-v1", "legacy", Over::Http),
     visit("ts-sdk-v1", "legacy", Over::Sse),
@@ -70,7 +71,7 @@ const WITH_SESSIONS: &[Visit] = &[
     visit("mcp-remote", "legacy", Over::Http),
     visit("mcp-remote", "legacy", Over::Sse),
 ];
-/// Clients without one, or that find out by themselves that they need none.
+/// Clients without a handshake, or that detect that they need none.
 pub(super) const STATELESS: &[Visit] = &[
     visit("ts-sdk-v2", "auto", Over::Http),
     visit("ts-sdk-v2", "modern", Over::Http),
@@ -80,13 +81,13 @@ pub(super) const STATELESS: &[Visit] = &[
     visit("py-sdk-v2", "auto", Over::Stdio),
     visit("py-fastmcp", "auto", Over::Http),
 ];
-/// The same, where each call may have a child of the server for itself.
+/// The same, for servers of which each call may have its own child.
 const STATELESS_TO_CHILDREN: &[Visit] =
     &asking::<{ STATELESS.len() }>(STATELESS, &[("fixture-children", "")]);
-/// Those that can do less than their world offers.
+/// Clients that support less than their world offers.
 const LIMITED: &[Visit] =
     &limited(&[("fixture-sdk-v0", "")], &[("fixture-1", "")], &[("fixture-mcp-remote", "")]);
-/// A process for each request, so it asks only a few things.
+/// The client starts a process for each request, so it makes only a few.
 const INSPECTOR: &[Visit] = &inspector(&[("glance", "")]);
 const SUITES: &[Visit] = &[
     visit("mcpcheck", "modern", Over::Http),
@@ -122,7 +123,7 @@ const fn inspector(topics: Topics) -> [Visit; 3] {
     ]
 }
 
-/// A world of one fixture, whose names stay as they are.
+/// A world of one fixture, whose names stay unchanged.
 const fn lone(name: &'static str, upstreams: &'static [(&'static str, Kind)]) -> World {
     World {
         name,
@@ -170,7 +171,7 @@ impl World {
         lone("modern-http", &[("fixture", fixture(Reach::Http, MODERN))]),
         lone("modern-stdio", &[("fixture", fixture(Reach::Stdio, MODERN))]),
         lone("sse", &[("fixture", fixture(Reach::Sse, LEGACY))]),
-        // Four eras in one profile: each client gets all of them in its own.
+        // Four eras in one profile: each client gets all of them in its own era.
         Self {
             name: "mixed",
             preset: None,
@@ -226,15 +227,15 @@ impl World {
         presets::GATEWAY,
     ];
 
-    /// The one with this name.
+    /// The world with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|world| world.name == name)
     }
 }
 
-/// The running upstreams of a world; ended when dropped.
+/// The running upstreams of a world, which end on drop.
 pub(super) struct Upstreams {
-    /// How a configuration names them.
+    /// The upstreams as entries of a configuration.
     pub(super) servers: Value,
     running: Vec<HttpUpstream>,
 }
@@ -265,7 +266,7 @@ impl Upstreams {
         Ok(Self { servers: Value::Object(servers), running: all })
     }
 
-    /// Writes what they have said into a log.
+    /// Writes their output into a log.
     pub(super) fn tell(&self, log: &Log) {
         self.running.iter().for_each(|running| running.tell(log));
     }
@@ -294,7 +295,7 @@ mod tests {
     #[test]
     fn a_world_asks_something_of_each_upstream() {
         for world in World::ALL {
-            // The tools of most presets are their own.
+            // The tools of most presets are embedded.
             let servers = if world.upstreams.is_empty() { 1 } else { world.upstreams.len() };
             assert_eq!(servers, world.asked.len(), "{}", world.name);
             assert!(World::named(world.name).is_some());

@@ -1,4 +1,4 @@
-//! A step's log file and its deadline; commands run in it to their end.
+//! The log file of a step and its deadline, and commands that run within both.
 
 use super::tree;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where commands write what they say, and when they must have ended.
+/// The file for the output of commands, and the time by which they must have ended.
 #[derive(Debug)]
 pub(crate) struct Log {
     path: PathBuf,
@@ -18,7 +18,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// An empty log `target/test-logs/NAME.log`; whatever runs in it ends within `deadline`.
+    /// Creates an empty log `target/test-logs/NAME.log`; all commands that use it end within `deadline`.
     pub(crate) fn create(name: &str, deadline: Duration) -> Result<Self, String> {
         let path = crate::root::target().join("test-logs").join(format!("{name}.log"));
         let folder = path.parent().ok_or("no folder for logs")?;
@@ -32,24 +32,24 @@ impl Log {
         &self.path
     }
 
-    /// Time left until the deadline.
+    /// The time that is left until the deadline.
     pub(crate) fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// All that was logged, in lossy UTF-8.
+    /// All logged text, in lossy UTF-8.
     pub(crate) fn text(&self) -> String {
         fs::read(&self.path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 
-    /// Appends a line of our own.
+    /// Appends our own line.
     pub(crate) fn note(&self, line: &str) {
         if let Ok(mut file) = OpenOptions::new().append(true).open(&self.path) {
             let _ = writeln!(file, "{line}");
         }
     }
 
-    /// Runs a command to its end; what it said when it succeeded, why not otherwise.
+    /// Runs a command to its end; returns its output if it succeeded, otherwise the reason.
     pub(crate) fn run(&self, command: &mut Command) -> Result<String, String> {
         match self.status(command)? {
             (true, text) => Ok(text),
@@ -57,7 +57,8 @@ impl Log {
         }
     }
 
-    /// Runs a command to its end: whether it succeeded, and what it said. Fails only when it did not start or not end.
+    /// Runs a command to its end; returns true if it succeeded, and its output. Fails only if the command did not
+    /// start or did not end.
     pub(crate) fn status(&self, command: &mut Command) -> Result<(bool, String), String> {
         let what = shown(command);
         self.note(&format!("$ {what}"));
@@ -87,7 +88,7 @@ impl Log {
     }
 }
 
-/// A command as one would type it.
+/// A command as a user would type it.
 pub(super) fn shown(command: &Command) -> String {
     let mut line = command.get_program().to_string_lossy().into_owned();
     for arg in command.get_args() {

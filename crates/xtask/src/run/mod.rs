@@ -1,6 +1,7 @@
-//! Running other programs: to their end under a deadline with a log, or beside us until dropped.
+//! Running other programs: either to their end, with a deadline and a log, or in the background until
+//! dropped.
 //!
-//! Knows processes and logs; knows nothing of what is run.
+//! It knows processes and logs. It must not know the programs.
 
 mod log;
 mod service;

@@ -1,4 +1,4 @@
-//! A program that runs beside us: started, awaited until it says that it is ready, ended when dropped.
+//! A program in the background: started, awaited until it reports that it is ready, ended on drop.
 
 use super::{Log, log::shown, tree};
 use std::io::{BufRead, BufReader, Read};
@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 const READY_WITHIN: Duration = Duration::from_secs(20);
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
-/// What is kept of its words, and how much of that is for the log of a failure.
+/// The maximum number of lines of its output that are kept, and the number of these that go into the log of a
+/// failure.
 const KEPT_LINES: usize = 20_000;
 const TOLD_LINES: usize = 400;
 
@@ -20,7 +21,7 @@ pub(crate) struct Service {
     child: Child,
     what: String,
     words: Arc<Mutex<Vec<String>>>,
-    /// Whether its children are told to end by us, since it does not tell them.
+    /// True if this process must end the program's children, because the program does not.
     leaves_children: bool,
 }
 
@@ -62,18 +63,18 @@ impl Service {
         }
     }
 
-    /// The same of a program that would leave its children behind.
+    /// The same for a program that would leave its children behind.
     pub(crate) fn with_children(mut self) -> Self {
         self.leaves_children = true;
         self
     }
 
-    /// What the program has said so far; the last of it, when that is much.
+    /// The program's output so far; only the last part if it is long.
     pub(crate) fn said(&self) -> String {
         self.words.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
     }
 
-    /// Writes what the program has said so far into a log.
+    /// Writes the program's output so far into a log.
     pub(crate) fn tell(&self, log: &Log) {
         log.note(&format!("--- said by `{}`:", self.what));
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +119,7 @@ fn follow(out: impl Read + Send + 'static, said: Sender<String>, words: Arc<Mute
             }
             kept.push(line.clone());
             drop(kept);
-            // Nobody listens any more once it is ready.
+            // Nobody reads the channel anymore once the program is ready.
             let _ = said.send(line);
         }
     });

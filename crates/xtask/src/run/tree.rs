@@ -1,4 +1,5 @@
-//! Ending a process with all that it started, without leaving our own terminal group (so that Ctrl-C reaches all).
+//! Ends a process with all of its descendants, without leaving our own terminal group (so that Ctrl-C reaches all
+//! of them).
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -20,7 +21,7 @@ pub(super) fn terminate_all(pid: u32) {
 
 fn signal(name: &str, pids: &[u32]) {
     let pids = pids.iter().map(ToString::to_string);
-    // A process that ended by itself meanwhile is no fault.
+    // It is not an error if a process has already ended.
     let _ = Command::new("kill").arg(name).args(pids).stderr(Stdio::null()).status();
 }
 
@@ -31,7 +32,7 @@ fn with_descendants(pid: u32) -> Vec<u32> {
         .filter_map(|entry| {
             let child = entry.ok()?.file_name().to_str()?.parse().ok()?;
             let stat = fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
-            // The name in parentheses may hold anything; the parent is the second field after it.
+            // The name in parentheses may contain any characters; the parent is the second field after it.
             let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
             Some((child, parent))
         })

@@ -1,5 +1,5 @@
-//! The database server of the sites: MariaDB from an empty folder, on a socket and nothing else, and nobody is asked for a
-//! password. Nothing of it is to outlive the run, so it need not be careful with its files.
+//! The database server of the sites: MariaDB with an empty folder, only on a socket and without passwords. Its data need
+//! not survive the run, so it does not sync its files.
 
 use super::below;
 use crate::run::{Log, Service};
@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// A running server.
 pub(crate) struct Database {
-    /// Where it listens.
+    /// The socket on which it listens.
     pub(super) socket: PathBuf,
     _service: Service,
 }

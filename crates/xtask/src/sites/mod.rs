@@ -1,12 +1,12 @@
-//! `cargo xtask sites`: real WordPress sites, Dragoman in front of them, and what its WordPress tools do there.
+//! `cargo xtask sites`: real WordPress sites with Dragoman in front of them, to test its WordPress tools.
 //!
-//! All sites share one WordPress and one database server; each has its own database, folder, people and port. All of it is
-//! below one temporary folder, and gone when the last value here is dropped.
+//! All sites share one WordPress and one database server. Each has its own database, folder, users and port. Everything is
+//! below one temporary folder, which is deleted when the last of these values is dropped.
 //!
 //! | file | concern |
 //! |---|---|
 //! | `database` | the database server |
-//! | `site` | one site: made, filled, served |
+//! | `site` | one site: created, filled, served |
 
 mod database;
 mod site;
@@ -24,7 +24,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Its scripts.
+/// The scripts of this command.
 pub(crate) const SITES: Scripts = Scripts {
     name: "sites",
     all: &["tools", "account", "answers", "tenants", "story", "extended"],
@@ -34,7 +34,7 @@ pub(crate) const SITES: Scripts = Scripts {
 /// The sites, by name.
 const NAMES: [&str; 2] = ["north", "south"];
 
-/// Brings the sites up, starts the gateways in front of them, and runs all scripts, or some.
+/// Starts the sites and the gateways in front of them, and runs all scripts, or some.
 pub(crate) fn with_sites(
     tools: &Tools,
     programs: &Programs,
@@ -66,7 +66,8 @@ pub(crate) fn with_sites(
     Ok(tally)
 }
 
-/// Whether no gateway has said a password or what only one account may see, although it said all that it can.
+/// Checks that no gateway has logged a password, or data that only one account may see, although its log
+/// level is the highest.
 fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
     let people = sites
         .iter()
@@ -88,8 +89,8 @@ fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
     tally
 }
 
-/// The preset whose requests name their site, as it is, and with all tools and files from this machine; the one of a single
-/// site; and all tools without a preset.
+/// The gateways: the preset whose requests name their site, unchanged; the same with all tools and with files from this
+/// machine; the preset for a single site; and all tools without a preset.
 fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'static str, Gateway)>, String> {
     let preset = |name: &str| ["-vvv", "--preset", name].map(str::to_owned).to_vec();
     let files = json!({
@@ -124,8 +125,8 @@ fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'sta
     told.into_iter().map(start).collect()
 }
 
-/// A folder for all that belongs to one run; gone when dropped. Paths of sockets are short, so it is not below the target
-/// folder.
+/// A folder for everything that belongs to one run, deleted on drop. It is not below the target folder, because paths of
+/// sockets must be short.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -142,7 +143,7 @@ impl Drop for Folder {
     }
 }
 
-/// A folder for one part of it.
+/// A folder for one part of the run.
 fn below(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let path = folder.join(name);
     fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;

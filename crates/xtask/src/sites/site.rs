@@ -1,4 +1,4 @@
-//! One site: its database and folder are made, filled with people and content, and served on a free port.
+//! One site: its database and folder are created, filled with users and content, and served on a free port.
 
 use super::below;
 use super::database::Database;
@@ -10,11 +10,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Requests that it answers at the same time.
+/// The number of requests that it answers at the same time.
 const WORKERS: &str = "4";
-/// A free port may be taken by another program before it listens there.
+/// The number of attempts, because another program may take a free port before the site listens there.
 const ATTEMPTS: usize = 3;
-/// Nothing is mailed, and what is wrong goes to the log alone.
+/// No mail is sent, and errors go only to the log.
 const SETTINGS: &[&str] = &[
     "sendmail_path=/bin/true",
     "display_errors=0",
@@ -27,11 +27,11 @@ const SETTINGS: &[&str] = &[
     "opcache.max_accelerated_files=10000",
 ];
 
-/// A running site; ended when dropped.
+/// A running site, which ends on drop.
 pub(crate) struct Site {
     /// Its address.
     pub(crate) url: String,
-    /// What its set-up said: its people, their passwords, what is in it.
+    /// The output of its set-up: its users, their passwords, and its content.
     pub(crate) told: Value,
     place: Place,
     service: Service,
@@ -77,12 +77,12 @@ impl Site {
         Err(why)
     }
 
-    /// The folder of what is its own: plugins and uploads are below `content`.
+    /// The site's own folder: plugins and uploads are below `content`.
     pub(crate) fn folder(&self) -> &Path {
         &self.place.folder
     }
 
-    /// A PHP that knows which site it is for, as its own requests do.
+    /// A PHP command that runs in the context of this site, as the site's own requests do.
     pub(crate) fn php(&self) -> Command {
         self.place.php()
     }
@@ -92,7 +92,7 @@ impl Site {
     }
 }
 
-/// Where a site is.
+/// The location of a site.
 struct Place {
     name: String,
     wordpress: PathBuf,
@@ -117,7 +117,7 @@ impl Place {
         command
     }
 
-    /// Serves it by PHP's own web server.
+    /// Serves it with PHP's own web server.
     fn serve(&self, log: &Log) -> Result<Service, String> {
         let mut command = self.php();
         command.arg("-S").arg(&self.address).arg("-t").arg(&self.wordpress).arg(script("router.php"));

@@ -1,4 +1,4 @@
-//! The clients of a soak run: how they open, what they call, how they leave.
+//! The clients of a soak run: how they connect, which tools they call, and how they disconnect.
 
 use super::Stage;
 use crate::chaos::client::{Client, End, Era, Way};
@@ -10,18 +10,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Clients that visit at the same time.
+/// The number of clients that are active at the same time.
 pub(super) const CALLERS: usize = 8;
-/// Sessions that each caller keeps open and goes on using.
+/// The number of sessions that each caller keeps open and continues to use.
 const STAYING: usize = 6;
-/// A call must have ended after this.
+/// The time after which a call must have ended.
 const ENDS: Duration = Duration::from_secs(40);
-/// A caller waits up to so long between two visits, in milliseconds.
+/// The maximum pause of a caller between two visits, in milliseconds.
 const PAUSE: usize = 1000;
-/// Faults that are told.
+/// The maximum number of faults that are reported.
 const TOLD: usize = 5;
 
-/// What happened so far.
+/// The events so far.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) opened: AtomicUsize,
@@ -33,7 +33,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// A line of what failed, if anything did.
+    /// A line about failures, if there were any.
     pub(super) fn faults(&self) -> Vec<String> {
         let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         let failed = self.failed.load(Ordering::Relaxed);
@@ -54,7 +54,7 @@ fn add(count: &AtomicUsize) {
     count.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Opens, uses and leaves sessions until it is over.
+/// Opens, uses and ends sessions until the run is over.
 pub(super) fn visits(stage: &Stage<'_>, names: &[&str], number: usize, over: &AtomicBool, counts: &Counts) {
     let mut dice = Dice::new(7919 * (number as u64 + 1));
     let mut staying: VecDeque<Arc<Client>> = VecDeque::new();
@@ -71,7 +71,7 @@ pub(super) fn visits(stage: &Stage<'_>, names: &[&str], number: usize, over: &At
             }
             Err(why) => counts.fault(why),
         }
-        // Of those that stay, one goes on, and the oldest leaves when there are too many.
+        // One of the kept sessions is used, and the oldest ends if there are too many.
         if let Some(client) = staying.get(dice.below(staying.len())) {
             call(client, names, &mut dice, counts);
         }
@@ -101,7 +101,7 @@ fn capabilities(dice: &mut Dice) -> Value {
     }
 }
 
-/// Listens or not, lists, and calls some tools.
+/// Opens a stream or not, lists, and calls some tools.
 fn visit(client: &Arc<Client>, names: &[&str], dice: &mut Dice, counts: &Counts) {
     if dice.below(2) == 0
         && let Err(why) = client.listen()
@@ -136,13 +136,13 @@ fn call(client: &Client, names: &[&str], dice: &mut Dice, counts: &Counts) {
     }
 }
 
-/// Says good-bye.
+/// Ends the session.
 fn leave(client: &Client, counts: &Counts) {
     client.close();
     add(&counts.closed);
 }
 
-/// Hangs up without a word, every other time in the middle of a call.
+/// Disconnects without ending the session, every other time during a call.
 fn abandon(client: &Client, names: &[&str], dice: &mut Dice, counts: &Counts) {
     if dice.below(2) == 0 {
         let tool = format!("{}__late", names[dice.below(names.len())]);

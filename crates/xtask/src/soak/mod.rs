@@ -1,13 +1,13 @@
-//! `cargo xtask soak`: an hour of sessions that are opened, used, abandoned and closed, and the gateway's memory,
-//! descriptors, threads and processes meanwhile. They must stay where they are.
+//! `cargo xtask soak`: opens, uses, abandons and closes sessions for an hour, and watches the gateway's memory,
+//! descriptors, threads and processes. These must not grow.
 //!
-//! Nothing fails on purpose here; faults are the business of `chaos`, whose stage and clients this uses.
+//! Nothing fails on purpose here; `chaos` handles faults, and this command uses its stage and clients.
 //!
 //! | file | concern |
 //! |---|---|
-//! | `load` | the clients: how they open, what they call, how they leave |
-//! | `sample` | what the kernel tells about the gateway, as a table |
-//! | `trend` | the slope of a figure over time, and how much of it is allowed |
+//! | `load` | the clients: how they connect, what they call, how they disconnect |
+//! | `sample` | the kernel's data about the gateway, as a table |
+//! | `trend` | the slope of a figure over time, and its limit |
 
 mod load;
 mod sample;
@@ -24,9 +24,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The interval between two samples, where the run is long enough for ten.
+/// The interval between two samples, if the run is long enough for ten.
 const EVERY: Duration = Duration::from_secs(30);
-/// The part of the run after which figures count: caches and pools are full, abandoned sessions run out.
+/// The fraction of the run after which figures count: by then, caches and pools are full, and abandoned
+/// sessions expire.
 const WARM_UP: u32 = 5;
 
 const USAGE: &str = "\
@@ -42,10 +43,10 @@ cargo xtask soak [--minutes N | --seconds N] [--profile CARGO-PROFILE] [--no-bui
   --no-build  run what was built before
 ";
 
-/// A shorter run has no trend.
+/// The minimum length of a run with a trend.
 const JUDGED: Duration = Duration::from_mins(10);
 
-/// Runs what the arguments ask for and prints the table; true if nothing grew and no call failed.
+/// Runs the requested soak and prints the table; true if nothing grew and no call failed.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let (mut length, mut profile, mut builds) = (Duration::from_hours(1), "dev", true);
     let mut args = args.iter();
@@ -76,11 +77,11 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     Ok(faults.is_empty())
 }
 
-/// Serves, calls and samples; the faults.
+/// Serves, calls and samples; returns the faults.
 fn soak(stage: &mut Stage<'_>, length: Duration, log: &Log) -> Result<Vec<String>, String> {
     let servers = stage.of_each_sort()?;
     let entries = entries(&servers);
-    // Abandoned sessions run out while the run goes on, so that as many end as are opened.
+    // Abandoned sessions expire during the run, so that as many end as are opened.
     let limits = json!({ "limits": { "listWait": "10s", "sessionIdle": "2m" } });
     stage.serve(&entries, &limits)?;
     let (over, counts, stage) = (AtomicBool::new(false), Counts::default(), &*stage);

@@ -1,4 +1,4 @@
-//! What the kernel tells about the gateway at one moment, as a line of the table.
+//! The kernel's data about the gateway at one moment, as a line of the table.
 
 use super::{Counts, Stage};
 use crate::chaos::process::{descriptors, resident, threads};
@@ -13,7 +13,7 @@ pub(super) struct Sample {
     pub(super) memory: u64,
     pub(super) descriptors: usize,
     pub(super) threads: usize,
-    /// The gateway, its guardian and its servers of pipes.
+    /// The gateway, its guardian and its stdio servers.
     pub(super) processes: usize,
     opened: usize,
     closed: usize,

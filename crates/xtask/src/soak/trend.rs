@@ -1,9 +1,9 @@
-//! The slope of a figure over time, by least squares, and how much of it is allowed.
+//! The slope of a figure over time, by least squares, and its limit.
 
 use super::Sample;
 use std::fmt::Write as _;
 
-/// A figure of a sample, and the growth over the measured time that is no growth.
+/// A figure of a sample, and the growth over the measured time that is tolerated.
 struct Figure {
     name: &'static str,
     of: fn(&Sample) -> f64,
@@ -41,7 +41,7 @@ pub(super) fn judged(samples: &[Sample]) -> (String, Vec<String>) {
     (text, grown)
 }
 
-/// The slope of the line through these points that misses them least.
+/// The slope of the line that fits these points best.
 fn slope(x: &[f64], y: &[f64]) -> f64 {
     let (mean_x, mean_y) = (mean(x), mean(y));
     let over: f64 = x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();

@@ -1,4 +1,4 @@
-//! The steps that cargo does.
+//! The steps that run cargo.
 
 use super::context::{Context, PROFILE};
 use super::counts;
@@ -34,13 +34,14 @@ pub(super) fn lints(_: &Context, log: &Log) -> Result<Tally, String> {
     )
 }
 
-/// Binaries and tests in one go: built apart, shared crates would get other features and be built twice.
+/// Builds binaries and tests together: if built separately, shared crates would get other features and be
+/// built twice.
 pub(super) fn build(_: &Context, log: &Log) -> Result<Tally, String> {
     check(log, &mut cargo(&["build", "--workspace", "--bins", "--tests", "--profile", PROFILE]))
 }
 
 pub(super) fn tests(_: &Context, log: &Log) -> Result<Tally, String> {
-    // What a test would build for itself, apart from the workspace, would get other features.
+    // A program that a test builds itself, outside of the workspace, would get other features.
     run_tests(log, &["--workspace"], PROFILE, Some(Context::programs().folder()))
 }
 
@@ -48,7 +49,7 @@ pub(super) fn doc_tests(_: &Context, log: &Log) -> Result<Tally, String> {
     let (good, said) =
         log.status(&mut cargo(&["test", "--doc", "--workspace", "--no-fail-fast", "--profile", PROFILE]))?;
     let tally = counts::libtest(&said);
-    // A crate without examples in its docs is well, too.
+    // A crate without examples in its docs passes, too.
     Ok(if good && tally.passed == 0 { Tally::one(true) } else { judged(good, tally) })
 }
 
@@ -78,7 +79,7 @@ pub(super) fn budgets(context: &Context, log: &Log) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Packages that have a bench named `budget`.
+/// The packages that have a bench named `budget`.
 pub(super) fn with_budgets() -> Result<Vec<String>, String> {
     let crates = root::checkout().join("crates");
     let said = |error: std::io::Error| format!("{}: {error}", crates.display());
@@ -97,7 +98,8 @@ pub(super) fn with_budgets() -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// Runs the tests of some packages; `programs` is the folder of those that they start, when these are built.
+/// Runs the tests of some packages; `programs` is the folder of the programs that they start, if these are
+/// built.
 fn run_tests(log: &Log, packages: &[&str], profile: &str, programs: Option<&Path>) -> Result<Tally, String> {
     let nextest = cargo(&["nextest", "--version"])
         .stdin(Stdio::null())
@@ -117,7 +119,7 @@ fn run_tests(log: &Log, packages: &[&str], profile: &str, programs: Option<&Path
     Ok(judged(good, if nextest { counts::nextest(&said) } else { counts::libtest(&said) }))
 }
 
-/// A runner that fails without naming a failed test failed itself.
+/// A runner that fails without a failed test counts as failed itself.
 fn judged(good: bool, tally: Tally) -> Tally {
     if good || tally.failed > 0 { tally } else { Tally { failed: 1, ..tally } }
 }

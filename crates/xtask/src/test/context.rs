@@ -1,4 +1,4 @@
-//! What the steps share: the installed tools, ready whenever the background installation is.
+//! The data that the steps share: the installed tools, available once the background installation is done.
 
 use crate::root::Programs;
 use crate::run::Log;
@@ -6,23 +6,23 @@ use crate::tools::{Tools, wordpress};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The cargo profile that everything is built with, so that nothing is built twice.
+/// The cargo profile for all builds, so that nothing is built twice.
 pub(super) const PROFILE: &str = "ci";
 
 const INSTALL_WITHIN: Duration = Duration::from_mins(15);
 
-/// Shared by all steps of one run.
+/// Data shared by all steps of one run.
 #[derive(Debug, Default)]
 pub(super) struct Context {
     tools: OnceLock<Result<Tools, String>>,
 }
 
 impl Context {
-    /// Installs the tools; those who wait in [`Context::tools`] go on.
+    /// Installs the tools; waiting callers of [`Context::tools`] then continue.
     pub(super) fn install(&self) -> bool {
         let installed = Log::create("install", INSTALL_WITHIN).and_then(|log| {
             let tools = Tools::install(&log);
-            // Whoever needs it asks again, and hears what is wrong.
+            // A step that needs it tries again, and reports the error.
             let _ = wordpress(&log);
             tools
         });

@@ -1,4 +1,4 @@
-//! Reads how many tests passed and failed out of what test runners print.
+//! Reads the numbers of passed and failed tests from the output of test runners.
 
 use crate::tally::Tally;
 
@@ -19,7 +19,8 @@ pub(super) fn nextest(said: &str) -> Tally {
     Tally { passed: before(line, " passed"), failed: before(line, " failed") + before(line, " timed out") }
 }
 
-/// The `Gungraun result` lines. Budgets whose instructions were not counted, as by a runner of another version, failed.
+/// The `Gungraun result` lines. Budgets whose instructions were not counted, for example because of another version of
+/// the runner, count as failed.
 pub(super) fn gungraun(said: &str) -> Tally {
     let mut total = Tally::default();
     for line in said.lines().filter_map(|line| line.strip_prefix("Gungraun result:")) {
@@ -31,7 +32,7 @@ pub(super) fn gungraun(said: &str) -> Tally {
     Tally { passed: total.passed - uncounted, failed: total.failed + uncounted }
 }
 
-/// The number that stands right before a word.
+/// The number directly before a word.
 fn before(line: &str, word: &str) -> usize {
     let number = line.split(word).next().filter(|start| start.len() < line.len());
     number.and_then(|start| start.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()).unwrap_or(0)

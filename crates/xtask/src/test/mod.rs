@@ -12,7 +12,7 @@ use plan::Step;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much of the end of a failed step's log is shown; what failed before that is named.
+/// The number of lines that are shown from the end of a failed step's log; earlier failures are named.
 const SHOWN_LINES: usize = 150;
 
 const USAGE: &str = "\
@@ -23,7 +23,7 @@ cargo xtask test [--quick] [--list] [STEP ...]
   STEP     only these steps (and the build, when one of them needs it)
 ";
 
-/// How one step ended.
+/// The outcome of one step.
 struct Done {
     name: &'static str,
     tally: Tally,
@@ -31,13 +31,13 @@ struct Done {
 }
 
 impl Done {
-    /// A step whose own code panicked; the message stands on the terminal.
+    /// A step whose own code panicked; the message is on the terminal.
     fn panicked(name: &'static str) -> Self {
         Self { name, tally: Tally::one(false), took: Duration::ZERO }
     }
 }
 
-/// Runs what the arguments ask for; true when everything passed.
+/// Runs the requested steps; true if everything passed.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let (mut quick, mut list, mut only) = (false, false, Vec::new());
     for arg in args {
@@ -95,7 +95,7 @@ fn run_steps(steps: &[Step]) -> Vec<Done> {
     done
 }
 
-/// Runs one step and prints how it ended, in one piece, as another step may end at the same time.
+/// Runs one step and prints its outcome in one piece, because another step may end at the same time.
 fn run_step(step: &Step, context: &Context, build_failed: bool) -> Done {
     let started = Instant::now();
     let log = Log::create(step.name, step.deadline);

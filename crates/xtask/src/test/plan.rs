@@ -8,7 +8,7 @@ use crate::tally::Tally;
 use crate::{auth, chaos, peers, sites, tidy};
 use std::time::Duration;
 
-/// The step that builds what later steps run.
+/// The step that builds the programs for later steps.
 pub(super) const BUILD: &str = "build";
 
 /// One step.
@@ -18,7 +18,7 @@ pub(super) struct Step {
     pub(super) deadline: Duration,
     pub(super) needs_build: bool,
     pub(super) needs_tools: bool,
-    /// Starts with the step before it; for steps that wait more than they compute.
+    /// True if it starts together with the previous step, because it waits more than it computes.
     pub(super) beside_the_one_before: bool,
     pub(super) work: fn(&Context, &Log) -> Result<Tally, String>,
 }
@@ -50,7 +50,7 @@ const fn beside(step: Step) -> Step {
     Step { beside_the_one_before: true, ..step }
 }
 
-/// The pure part, in seconds.
+/// The pure part, which takes seconds.
 pub(super) fn quick() -> Vec<Step> {
     vec![
         step("format", 2, cargo::format),
@@ -60,7 +60,7 @@ pub(super) fn quick() -> Vec<Step> {
     ]
 }
 
-/// Everything.
+/// All steps.
 pub(super) fn full() -> Result<Vec<Step>, String> {
     let mut steps = vec![
         step("format", 2, cargo::format),
@@ -118,7 +118,7 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// The named steps in their own order, with the build where one needs it; all when none is named.
+/// The named steps in their usual order, with the build if one needs it; all steps if none is named.
 pub(super) fn chosen(steps: Vec<Step>, only: &[&str]) -> Result<Vec<Step>, String> {
     if let Some(unknown) = only.iter().find(|name| !steps.iter().any(|step| step.name == **name)) {
         let names: Vec<&str> = steps.iter().map(|step| step.name).collect();

@@ -1,21 +1,21 @@
-//! One broken rule at one place, and how it is printed. It must not know a rule.
+//! One violation of a rule, and its display. It must not know any rule.
 
 use std::fmt;
 
 use super::Source;
 
-/// One broken rule at one place.
+/// One violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fault {
-    /// Path from the checkout's top.
+    /// The path, relative to the top of the checkout.
     pub(crate) path: String,
-    /// Line, from 1.
+    /// The line, from 1.
     pub(crate) line: usize,
     /// The rule's short name.
     pub(crate) rule: &'static str,
-    /// What is wrong here.
+    /// The problem.
     pub(crate) what: String,
-    /// What to do about it.
+    /// The suggested fix.
     pub(crate) help: &'static str,
 }
 

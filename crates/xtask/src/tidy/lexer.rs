@@ -1,9 +1,10 @@
-//! Just enough of Rust's lexical grammar to tell code from text: comments, strings, characters, lifetimes.
+//! Just enough of Rust's lexical grammar to distinguish code from text: comments, strings, characters,
+//! lifetimes.
 
 /// A piece of the source that is not code.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Byte offset at which it begins, delimiters included.
+    /// The byte offset at which it starts, delimiters included.
     pub(crate) at: usize,
     /// Its text, delimiters included.
     pub(crate) text: String,
@@ -12,7 +13,7 @@ pub(crate) struct Piece {
 /// A source with its text blanked out.
 #[derive(Debug, Default)]
 pub(crate) struct Masked {
-    /// As long as the source; comments, strings and characters are blanks, line ends stay.
+    /// The code, as long as the source: comments, strings and characters are blanks, line ends stay.
     pub(crate) code: String,
     /// String literals of every kind, in order.
     pub(crate) strings: Vec<Piece>,
@@ -50,10 +51,10 @@ pub(crate) fn mask(source: &str) -> Masked {
             }
             blank(&mut code[at..end]);
         } else if rest.starts_with(b"r#") && (at == 0 || !is_word(bytes[at - 1])) {
-            // A raw name is the same name.
+            // A raw identifier is the same name.
             blank(&mut code[at..at + 2]);
         } else if !bytes[at].is_ascii() {
-            // Letters outside ASCII in names: kept as something that is part of a name.
+            // Letters outside ASCII in names are replaced with a character that can be part of a name.
             code[at] = b'_';
         }
         at = end;
@@ -99,7 +100,7 @@ fn block_comment(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// The number of `#` when a raw string (`r"`, `br#"`, `cr#"`) begins here.
+/// The number of `#` if a raw string (`r"`, `br#"`, `cr#"`) starts here.
 fn raw_string(bytes: &[u8], at: usize) -> Option<usize> {
     if at > 0 && is_word(bytes[at - 1]) {
         return None;
@@ -120,7 +121,7 @@ fn raw_length(rest: &[u8], hashes: usize) -> usize {
         .map_or(rest.len(), |quote| quote + 1 + hashes)
 }
 
-/// Length of a literal that opens and closes with `quote` and escapes with a backslash.
+/// The length of a literal that opens and closes with `quote` and escapes with a backslash.
 fn quoted_length(rest: &[u8], quote: u8) -> usize {
     let mut at = 1;
     while at < rest.len() {
@@ -133,7 +134,7 @@ fn quoted_length(rest: &[u8], quote: u8) -> usize {
     rest.len()
 }
 
-/// Length of the character literal that begins here; none for a lifetime.
+/// The length of the character literal that starts here; none for a lifetime.
 fn character(source: &str, at: usize) -> Option<usize> {
     let inside = source.get(at + 1..)?;
     let first = inside.chars().next()?;

@@ -1,6 +1,8 @@
-//! `cargo xtask tidy`: the repository's rules, each named, each with its remedy, all faults at once.
+//! `cargo xtask tidy`: the repository's rules, each with a name and a suggested fix. It reports all
+//! violations at once.
 //!
-//! Reads text only. It must not depend on a compiler, so that it runs in a second on broken code.
+//! It reads text only. It must not depend on a compiler, so that it runs within a second, even on broken
+//! code.
 
 mod fault;
 mod graph;
@@ -13,14 +15,14 @@ pub(crate) use fault::Fault;
 pub(crate) use repo::Repo;
 pub(crate) use source::Source;
 
-/// All faults of the checkout, in order of place.
+/// All violations in the checkout, in the order of their positions.
 pub(crate) fn faults() -> Result<Vec<Fault>, String> {
     let mut faults = rules::check(&Repo::read(&crate::root::checkout())?);
     faults.sort();
     Ok(faults)
 }
 
-/// Checks the checkout and prints every fault; true when there is none.
+/// Checks the checkout and prints every violation; true if there is none.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => {}

@@ -5,20 +5,20 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// Larger files are data; no rule is about them.
+/// The maximum size of a checked file; larger files are data, to which no rule applies.
 const LARGEST: u64 = 4 << 20;
 
-/// All that the rules look at.
+/// All files that the rules check.
 #[derive(Debug, Default)]
 pub(crate) struct Repo {
     /// Rust files under `crates/`.
     pub(crate) sources: Vec<Source>,
-    /// Every text file: path and text.
+    /// Every text file, as path and text.
     pub(crate) texts: Vec<(String, String)>,
 }
 
 impl Repo {
-    /// Reads what git tracks or would track in `top`.
+    /// Reads the files in `top` that git tracks or would track.
     pub(crate) fn read(top: &Path) -> Result<Self, String> {
         let listed = Command::new("git")
             .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -32,7 +32,8 @@ impl Repo {
         let mut texts = Vec::new();
         for path in paths.split('\0').filter(|path| !path.is_empty()) {
             let file = top.join(path);
-            // Tracked but deleted in the work tree, a link elsewhere, or plain data: not ours to judge.
+            // The file is tracked but deleted in the work tree, a link, or plain data, so the rules do not
+            // apply to it.
             if !file.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST) {
                 continue;
             }
@@ -69,7 +70,7 @@ impl Repo {
     }
 }
 
-/// The files that `#[cfg(test)] mod name;` in this source may mean.
+/// The possible files of `#[cfg(test)] mod name;` in this source.
 fn test_files(source: &Source) -> Vec<String> {
     let (folder, file) = source.path.rsplit_once('/').unwrap_or(("", &source.path));
     let folder = match file {

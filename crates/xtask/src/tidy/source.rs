@@ -1,19 +1,19 @@
-//! One Rust file as the rules see it: masked code, lines, functions, which parts are tests.
+//! One Rust file as the rules see it: masked code, lines, functions, and the parts that are tests.
 
 use super::lexer::{Masked, is_word, mask};
 use std::ops::Range;
 
-/// A Rust file and what the rules ask about it.
+/// A Rust file with the data that the rules need.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Path from the checkout's top, with `/`.
+    /// The path, relative to the top of the checkout, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
     pub(crate) masked: Masked,
     lines: Vec<usize>,
     tests: Vec<Range<usize>>,
     whole_is_test: bool,
-    /// True in the crates that are no part of the product.
+    /// True in the crates that are not part of the product.
     is_tool: bool,
 }
 
@@ -37,12 +37,12 @@ impl Source {
         Self { path: path.to_owned(), text: text.to_owned(), masked, lines, tests, whole_is_test, is_tool }
     }
 
-    /// Declares the whole file a test, as `#[cfg(test)] mod this;` elsewhere does.
+    /// Marks the whole file as a test, as `#[cfg(test)] mod this;` elsewhere does.
     pub(crate) fn mark_as_test(&mut self) {
         self.whole_is_test = true;
     }
 
-    /// Names of modules in files of their own that this file has only for tests.
+    /// The names of modules in separate files that this file includes only for tests.
     pub(crate) fn test_modules(&self) -> Vec<String> {
         test_items(&self.masked.code).into_iter().filter_map(|item| item.file_module).collect()
     }
@@ -52,37 +52,37 @@ impl Source {
         self.path.strip_prefix("crates/").and_then(|rest| rest.split('/').next()).unwrap_or("")
     }
 
-    /// Line (from 1) of a byte offset.
+    /// The line (from 1) of a byte offset.
     pub(crate) fn line(&self, at: usize) -> usize {
         self.lines.partition_point(|start| *start <= at)
     }
 
-    /// Number of lines.
+    /// The number of lines.
     pub(crate) fn length(&self) -> usize {
         self.text.lines().count()
     }
 
-    /// Returns true if the offset lies in code that is no part of the product: tests, and the crates of tools.
+    /// Returns true if the offset is in code that is not part of the product: tests, and the crates of tools.
     pub(crate) fn is_test(&self, at: usize) -> bool {
         self.is_tool || self.is_test_code(at)
     }
 
-    /// Returns true if the offset lies in code that only tests compile.
+    /// Returns true if the offset is in code that is compiled only for tests.
     pub(crate) fn is_test_code(&self, at: usize) -> bool {
         self.whole_is_test || self.tests.iter().any(|range| range.contains(&at))
     }
 
-    /// Words of the code (names, keywords, numbers) with their offsets.
+    /// The words of the code (names, keywords, numbers) with their offsets.
     pub(crate) fn words(&self) -> impl Iterator<Item = (usize, &str)> {
         words(&self.masked.code)
     }
 
-    /// The code after an offset, blanks skipped.
+    /// The code after an offset, without leading blanks.
     pub(crate) fn after(&self, at: usize) -> &str {
         self.masked.code.get(at..).unwrap_or("").trim_start()
     }
 
-    /// Every function that has a body, in order; nested ones too.
+    /// Every function that has a body, in order, including nested ones.
     pub(crate) fn functions(&self) -> Vec<Function> {
         let code = &self.masked.code;
         let mut found = Vec::new();
@@ -121,7 +121,7 @@ fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The braces of the item that begins at `at`; none when it ends with `;`.
+/// The braces of the item that starts at `at`; none if it ends with `;`.
 fn body(code: &str, at: usize) -> Option<Range<usize>> {
     let mut nested = 0_usize;
     for (offset, byte) in code.bytes().enumerate().skip(at) {
@@ -136,7 +136,7 @@ fn body(code: &str, at: usize) -> Option<Range<usize>> {
     None
 }
 
-/// Offset just past the brace that closes the one at `open`.
+/// The offset just past the brace that closes the one at `open`.
 fn closing(code: &str, open: usize) -> usize {
     let mut depth = 0_usize;
     for (offset, byte) in code.bytes().enumerate().skip(open) {
@@ -159,7 +159,7 @@ struct TestItem {
     file_module: Option<String>,
 }
 
-/// Items under `#[cfg(test)]` or `#[cfg(all(test, …))]`.
+/// The items under `#[cfg(test)]` or `#[cfg(all(test, …))]`.
 fn test_items(code: &str) -> Vec<TestItem> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("#[cfg(") {

@@ -1,19 +1,19 @@
-//! Debian packages, for what cannot be installed into a folder of ours.
+//! Debian packages, for programs that cannot be installed into one of our folders.
 
 use crate::run::Log;
 use std::process::{Command, Stdio};
 
-/// What a package gives, and how to see that it is there.
+/// The content of a package, and a command that detects it.
 pub(super) type Package = (&'static str, &'static [&'static str]);
 
-/// What the peers need.
+/// The packages for the peers.
 pub(super) const FOR_PEERS: &[Package] = &[
     ("python3", &["python3", "--version"]),
     ("python3-venv", &["python3", "-c", "import ensurepip, venv"]),
     ("valgrind", &["valgrind", "--version"]),
 ];
 
-/// Installs what is missing; asks apt only then.
+/// Installs missing packages; calls apt only if there are any.
 pub(super) fn install(packages: &[Package], log: &Log) -> Result<(), String> {
     let missing: Vec<&str> =
         packages.iter().filter(|(_, probe)| !answers(probe)).map(|(name, _)| *name).collect();
@@ -24,7 +24,7 @@ pub(super) fn install(packages: &[Package], log: &Log) -> Result<(), String> {
     if !answers(&["sh", "-c", "test \"$(id -u)\" = 0 && command -v apt-get"]) {
         return Err(format!("missing: {}. As root: {install}", missing.join(", ")));
     }
-    // Another one may be at it.
+    // Another process may be using apt.
     let patient = ["-q", "-o", "DPkg::Lock::Timeout=300"];
     log.run(Command::new("apt-get").args(patient).arg("update"))?;
     log.run(
@@ -37,7 +37,7 @@ pub(super) fn install(packages: &[Package], log: &Log) -> Result<(), String> {
     .map(drop)
 }
 
-/// Lets apt know what there is, where it does not know this package: a fresh machine may have no lists at all.
+/// Updates apt's lists if they do not contain this package: a fresh machine may have no lists at all.
 pub(super) fn know(package: &str, log: &Log) -> Result<(), String> {
     if answers(&["apt-cache", "show", package]) {
         return Ok(());
@@ -45,7 +45,7 @@ pub(super) fn know(package: &str, log: &Log) -> Result<(), String> {
     log.run(Command::new("apt-get").args(["-q", "-o", "DPkg::Lock::Timeout=300", "update"])).map(drop)
 }
 
-/// Whether a probe ends well.
+/// Returns true if a command succeeds.
 fn answers(probe: &[&str]) -> bool {
     let Some((program, args)) = probe.split_first() else { return false };
     let quiet = Command::new(program)

@@ -1,4 +1,4 @@
-//! The runner of the instruction budgets, of the same version as the crate that the lock file names.
+//! The runner of the instruction budgets, in the version of the crate in the lock file.
 
 use super::stamp;
 use crate::root;
@@ -7,14 +7,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Installs the runner if needed; none when no crate has budgets.
+/// Installs the runner if needed; none if no crate has budgets.
 pub(crate) fn gungraun_runner(log: &Log) -> Result<Option<PathBuf>, String> {
     let lock = fs::read_to_string(root::checkout().join("Cargo.lock"))
         .map_err(|error| format!("Cargo.lock: {error}"))?;
     let Some(version) = locked(&lock, "gungraun") else { return Ok(None) };
     let folder = root::tools().join("gungraun");
     stamp::once(&folder, version, || {
-        // Built without optimisation: it only starts valgrind and reads what that counted.
+        // Built without optimization, because it only starts valgrind and reads its counts.
         let quiet = ["install", "--quiet", "--locked", "--debug", "--force", "--root"];
         log.run(Command::new("cargo").args(quiet).arg(&folder).args([
             "--version",

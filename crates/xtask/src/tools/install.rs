@@ -1,4 +1,4 @@
-//! Everything that runs against real peers need, in one go.
+//! All tools for runs against real peers, installed together.
 
 use super::apt;
 use super::node::Node;
@@ -6,21 +6,21 @@ use super::python::{ENVIRONMENTS, python};
 use crate::run::Log;
 use std::path::{Path, PathBuf};
 
-/// What was installed for the steps.
+/// The tools that were installed for the steps.
 #[derive(Debug)]
 pub(crate) struct Tools {
     /// Node with the pinned peers.
     pub(crate) node: Node,
     /// The same Node with the scripts and packages of `tests/auth`.
     pub(crate) auth: Node,
-    /// The same as the first with the scripts of `tests/sites`.
+    /// The first Node with the scripts of `tests/sites`.
     pub(crate) sites: Node,
     /// The Python interpreter of each environment, by its name.
     pythons: Vec<(&'static str, PathBuf)>,
 }
 
 impl Tools {
-    /// Installs what is missing.
+    /// Installs missing tools.
     pub(crate) fn install(log: &Log) -> Result<Self, String> {
         apt::install(apt::FOR_PEERS, log)?;
         let node = Node::install(log)?;
@@ -30,7 +30,7 @@ impl Tools {
         Ok(Self { node, auth, sites, pythons: pythons.collect::<Result<_, String>>()? })
     }
 
-    /// The interpreter of one environment; programs of its packages stand beside it.
+    /// The interpreter of one environment; the programs of its packages are in the same folder.
     pub(crate) fn python(&self, environment: &str) -> Result<&Path, String> {
         let found = self.pythons.iter().find(|(name, _)| *name == environment);
         found

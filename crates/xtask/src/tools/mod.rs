@@ -1,6 +1,6 @@
-//! What tests need and a fresh machine lacks, installed below `target/tools` from pinned versions.
+//! Tools that tests need and that a fresh machine lacks, installed below `target/tools` in pinned versions.
 //!
-//! Each installer does nothing when what it installs is there already; two runs at once wait for each other.
+//! An installer does nothing if its tool is already installed. Two concurrent runs wait for each other.
 
 mod apt;
 mod gungraun;

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The conformance suite needs it.
+/// The oldest accepted version, which the conformance suite needs.
 const OLDEST: u32 = 22;
 
-/// A Node that is new enough, with packages and the scripts that use them.
+/// A Node that is recent enough, with packages and the scripts that use them.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     program: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Installs what is missing: a current Node from npm where the system's is older, and the peers.
+    /// Installs what is missing: the peers, and a current Node from npm if the system's is older.
     pub(crate) fn install(log: &Log) -> Result<Self, String> {
         let program = match system_version() {
             Some(major) if major >= OLDEST => PathBuf::from("node"),
@@ -40,13 +40,13 @@ impl Node {
         Ok(Self { program, scripts: "peers", folder: modules })
     }
 
-    /// The same program with the scripts of `tests/NAME` and the packages of `tests/NAME/npm`.
+    /// The same program with the scripts in `tests/NAME` and the packages in `tests/NAME/npm`.
     pub(crate) fn with(&self, scripts: &'static str, log: &Log) -> Result<Self, String> {
         let folder = npm_ci(&format!("{scripts}/npm"), scripts, log)?;
         Ok(Self { program: self.program.clone(), scripts, folder })
     }
 
-    /// The same with the scripts of `tests/NAME`.
+    /// The same program with the scripts in `tests/NAME`.
     pub(crate) fn scripts_of(&self, scripts: &'static str) -> Self {
         Self { scripts, ..self.clone() }
     }
@@ -58,8 +58,8 @@ impl Node {
         Ok(command)
     }
 
-    /// A copy of the scripts beside the packages, where Node finds them, and of what all folders' scripts share; the path of
-    /// one of them.
+    /// Copies the scripts to the packages, where Node finds them, together with the files that the scripts of all folders
+    /// share; returns the path of one script.
     pub(crate) fn staged(&self, name: &str) -> Result<PathBuf, String> {
         let all = root::checkout().join("tests");
         let to = self.folder.with_file_name(self.scripts);
@@ -97,7 +97,8 @@ fn system_version() -> Option<u32> {
     String::from_utf8_lossy(&said).trim().trim_start_matches('v').split('.').next()?.parse().ok()
 }
 
-/// Installs exactly what `tests/PINS/package-lock.json` pins below `target/tools/NAME`; the folder of the modules.
+/// Installs exactly the versions in `tests/PINS/package-lock.json` below `target/tools/NAME`; returns the folder
+/// of the modules.
 fn npm_ci(pins: &str, name: &str, log: &Log) -> Result<PathBuf, String> {
     let pins = root::checkout().join("tests").join(pins);
     let folder = root::tools().join(name);

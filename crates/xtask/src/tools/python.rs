@@ -7,10 +7,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// `tests/peers/python/NAME.txt` lists the packages of each: SDKs, and suites that judge servers.
+/// The environments; `tests/peers/python/NAME.txt` lists the packages of each: SDKs, and suites that test
+/// servers.
 pub(super) const ENVIRONMENTS: [&str; 5] = ["sdk-v0", "sdk-v1", "sdk-v2", "fastmcp", "suites"];
 
-/// Installs one environment if needed; its interpreter.
+/// Installs one environment if needed; returns its interpreter.
 pub(super) fn python(name: &str, log: &Log) -> Result<PathBuf, String> {
     let list = root::checkout().join("tests/peers/python").join(format!("{name}.txt"));
     let pins = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;

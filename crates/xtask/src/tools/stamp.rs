@@ -1,4 +1,4 @@
-//! Remembers by a copy of the pins what a folder was installed from, so that it is installed once.
+//! Stores a copy of the pins from which a folder was installed, so that it is installed only once.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(super) fn once(
 ) -> Result<(), String> {
     let said = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(said)?;
-    // Held until the end; a second run waits here and then finds everything in place.
+    // Held until the end; a second run waits here and then finds everything installed.
     let lock = File::create(folder.join(".lock")).map_err(said)?;
     lock.lock().map_err(said)?;
     let stamp = folder.join(".installed-from");

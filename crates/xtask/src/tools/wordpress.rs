@@ -1,4 +1,4 @@
-//! A WordPress to be served from a folder: Debian's own package, unpacked and not installed, with what it needs to run.
+//! A WordPress that is served from a folder: Debian's own package, unpacked but not installed, with its requirements.
 
 use super::apt;
 use super::stamp;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What it runs on, and how to see that it is there.
+/// The packages that it requires, and commands that detect them.
 const RUNS_ON: &[apt::Package] = &[
     ("php-cli", &["php", "--version"]),
     ("php-mysql", &["php", "-r", "exit((int) !extension_loaded('mysqli'));"]),
@@ -16,17 +16,18 @@ const RUNS_ON: &[apt::Package] = &[
     ("php-zip", &["php", "-r", "exit((int) !extension_loaded('zip'));"]),
     ("mariadb-server-core", &["mariadbd", "--version"]),
 ];
-/// What plugins for communities want besides.
+/// The additional packages for community plugins.
 const FOR_COMMUNITIES: &[apt::Package] = &[
     ("php-mbstring", &["php", "-r", "exit((int) !extension_loaded('mbstring'));"]),
     ("php-xml", &["php", "-r", "exit((int) !extension_loaded('dom'));"]),
 ];
-/// Packages that it is made of, without a web server and a database that run on their own. Of themes any will do.
+/// The packages that it consists of, without a web server and a database that run on their own. Any theme will
+/// do.
 const MADE_OF: &[&str] = &["wordpress", "php-getid3"];
 const THEME: &str = "wordpress-theme-";
 
-/// Installs what it runs on and unpacks it below `target/tools`, if needed; its folder. Its settings are those of
-/// `tests/sites/php/wp-config.php`.
+/// Installs its requirements and unpacks it below `target/tools`, if needed; returns its folder. Its settings are
+/// those of `tests/sites/php/wp-config.php`.
 pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
     apt::install(RUNS_ON, log)?;
     let folder = root::tools().join("wordpress");
@@ -36,7 +37,7 @@ pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
     Ok(tree)
 }
 
-/// The same with what plugins for communities want; of another WordPress, if one is named.
+/// The same with the requirements of community plugins; for another WordPress, if one is named.
 pub(crate) fn wordpress_for_communities(own: Option<&Path>, log: &Log) -> Result<PathBuf, String> {
     apt::install(FOR_COMMUNITIES, log)?;
     let Some(tree) = own else { return wordpress(log) };
@@ -45,11 +46,11 @@ pub(crate) fn wordpress_for_communities(own: Option<&Path>, log: &Log) -> Result
     Ok(tree.to_owned())
 }
 
-/// Gives a WordPress the settings of these sites.
+/// Copies the settings of these sites into a WordPress.
 fn configured(tree: &Path) -> Result<(), String> {
     let settings = root::checkout().join("tests/sites/php/wp-config.php");
     let ours = tree.join("wp-config.php");
-    // The same as before as a rule; then another run may be reading it.
+    // Usually the settings have not changed; then another run may be reading them.
     let same = fs::read(&ours).ok() == fs::read(&settings).ok();
     if !same {
         fs::copy(&settings, &ours).map_err(|error| format!("{}: {error}", ours.display()))?;
@@ -70,7 +71,7 @@ fn unpack(folder: &Path, tree: &Path, log: &Log) -> Result<(), String> {
     let depends = log.run(Command::new("apt-cache").args(["depends", "wordpress"]))?;
     let themes = depends.split_whitespace().filter(|word| word.starts_with(THEME)).take(1);
     let mut download = Command::new("apt-get");
-    // As another user it could not write here.
+    // Another user could not write here.
     download.args(["-q", "-o", "APT::Sandbox::User=root", "download"]).args(MADE_OF).args(themes);
     log.run(download.current_dir(&packages))?;
     for entry in fs::read_dir(&packages).map_err(said)? {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// One character of every range that texts lose.
+/// One character of every range that is removed from texts.
 const LOST: &[char] = &[
     '\0',
     '\u{1b}',
@@ -24,7 +24,7 @@ const LOST: &[char] = &[
     '\u{e0041}',
     '\u{e007f}',
 ];
-/// Neighbours of the ranges, and what belongs to words and emoji.
+/// Neighbors of these ranges, and characters that belong to words and emoji.
 const STAY: &[char] = &[
     '\t',
     '\n',
@@ -53,7 +53,7 @@ fn cleaned(kind: ListKind, text: &str) -> String {
     }
 }
 
-/// A character as an escape, or as the pair of escapes that it takes.
+/// A character as an escape, or as a pair of escapes if it needs two.
 fn escaped(c: char) -> String {
     c.encode_utf16(&mut [0; 2]).iter().fold(String::new(), |out, unit| out + &format!("\\u{unit:04x}"))
 }
@@ -115,7 +115,7 @@ fn names_that_hold_any_of_it_are_refused() {
 fn halves_that_only_meet_when_something_between_them_goes_make_nothing_hidden() {
     let item = r#"{"name":"a","title":"x\udb40\u200b\udb40\udc42\udc41y"}"#;
     assert_eq!(cleaned(ListKind::Tools, item), r#"{"name":"a","title":"xy"}"#);
-    // A half alone means nothing and stays, as it came.
+    // A lone surrogate half means nothing and stays unchanged.
     let item = r#"{"name":"a","title":"\udb40x\udc41\u200b"}"#;
     assert_eq!(cleaned(ListKind::Tools, item), r#"{"name":"a","title":"\udb40x\udc41"}"#);
 }
@@ -127,7 +127,7 @@ fn a_pattern_means_what_it_meant() {
     let shown = cleaned(ListKind::Tools, schema);
     let pattern: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(pattern["inputSchema"]["properties"]["pattern"]["pattern"], r"^[^\u0000-\u001F-]+$");
-    // Only the value of the key itself is one.
+    // Only the value of the key itself is a name.
     let others =
         r#"{"name":"a","pattern":["\u200b"],"x":[{"pattern":1},"\u200b",{"pattern":2,"y":"\u200b"}]}"#;
     assert_eq!(
@@ -152,7 +152,7 @@ fn there_is_one_note_however_much_there_is() {
     assert!(text.contains("the instructions") && !text.contains('\u{202e}'), "{text}");
 }
 
-/// Pieces of strings: characters of both lists, raw and escaped, halves of pairs, and escapes that look like others.
+/// Pieces of strings: characters of both lists, raw and escaped, halves of pairs, and escapes that resemble others.
 fn piece() -> impl Strategy<Value = String> {
     let known = || prop::sample::select([LOST, STAY].concat());
     prop_oneof![
@@ -192,7 +192,7 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// The code units that the strings of a sound text mean; what is no string counts as it stands.
+/// The code units that the strings of a valid text represent; text outside strings is taken literally.
 fn meant(text: &str) -> Vec<u32> {
     let (mut units, mut at) = (Vec::new(), 0);
     while at < text.len() {

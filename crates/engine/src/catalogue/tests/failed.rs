@@ -1,4 +1,4 @@
-//! Lists that fail, and what is kept of them.
+//! Lists that fail, and the items that are kept of them.
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn a_server_that_lists_nothing_at_all_has_failed() {
     let mut gather = Gather::new(hello(&V2025_11_25), LIMITS, "{}");
     gather.fail("broke off");
     while gather.wants().is_some() {
-        // It may speak another version by now.
+        // The server may use another version by now.
         gather.feed(&refused(-32601)).unwrap();
     }
     assert!(gather.is_in_vain());

@@ -1,10 +1,10 @@
-//! Views under rules: what stands in no list, and servers of which nothing may be used.
+//! Views under rules: unlisted items, and servers of which nothing may be used.
 
 use super::*;
 
 const TWO: &str = "mcpServers: { docs: { command: x }, blog: { command: x } }\n";
 
-/// The view of anybody at these servers, under these rules.
+/// The view of any client at these servers, under these rules.
 fn under(rules: &str, upstreams: Vec<UpstreamOffer>) -> View {
     let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
     let config = load(&format!("{TWO}access: {rules}\n"), "test", &lookup).unwrap().config;
@@ -24,7 +24,7 @@ fn under(rules: &str, upstreams: Vec<UpstreamOffer>) -> View {
     View::build(spec, upstreams)
 }
 
-/// A server with a tool, a resource and a template of its own; `says` is a capability that is nobody else's.
+/// A server with its own tool, resource and template; `says` is a capability that no other server has.
 fn server(id: u32, name: &str, says: &str) -> UpstreamOffer {
     let uri = format!("{{\"uri\":\"{name}://listed\"}}");
     let template = format!("{{\"uriTemplate\":\"{name}://{{id}}\"}}");

@@ -1,8 +1,8 @@
-//! The time for which lists hold, and the clients to whom a cache may serve them.
+//! The time for which lists may be cached, and the clients to whom a cache may serve them.
 
 use super::*;
 
-/// A server whose lists are public and hold for a while.
+/// A server whose lists are public and may be cached for a while.
 fn public() -> Arc<Offer> {
     let mut gather = Gather::new(hello(&V2026_07_28), LIMITS, "{}");
     while let Some(kind) = gather.wants() {

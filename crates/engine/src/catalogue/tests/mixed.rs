@@ -1,11 +1,11 @@
-//! Views of upstreams that speak other eras than their clients.
+//! Views of upstreams whose eras differ from those of their clients.
 
 use proto::era::{CacheScope, ERAS, V1, V2024_11_05, V2025_06_18};
 use serde_json::{Value, json};
 
 use super::*;
 
-/// An offer of a server with these capabilities, that answers each list like this.
+/// An offer of a server with these capabilities, which answers each list request with this text.
 fn told(era: &'static Era, capabilities: &'static str, said: impl Fn(ListKind) -> String) -> Arc<Offer> {
     let hello = ServerHello { capabilities: Bytes::from_static(capabilities.as_bytes()), ..hello(era) };
     let mut gather = Gather::new(hello, LIMITS, "{}");
@@ -15,7 +15,7 @@ fn told(era: &'static Era, capabilities: &'static str, said: impl Fn(ListKind) -
     Arc::new(gather.finish())
 }
 
-/// One of each kind, with what the newest versions say of them.
+/// One item of each kind, with the members of the newest versions.
 fn modern(kind: ListKind) -> String {
     let item = match kind {
         ListKind::Tools => {
@@ -51,7 +51,7 @@ fn every_client_sees_every_upstream_in_its_own_words() {
             assert_eq!(view.upstream_era(UpstreamId(4)), None);
             let text = view.pages(ListKind::Tools).page(None).unwrap().text();
             assert!(memchr::memmem::find(text, b"\"odd\":1e2").is_some(), "{from} -> {to}: {text:?}");
-            // A tool that takes no object can be called by nobody: it was left out when it was gathered.
+            // A tool whose input is not an object cannot be called, so it was left out while gathering.
             assert!(view.tool("u__number").is_none(), "{from} -> {to}");
             assert!(view.notes().is_empty(), "{from} -> {to}: {:?}", view.notes());
             let listed = &page(&view, ListKind::Tools)["tools"][0];
@@ -191,7 +191,7 @@ fn headers_are_known_where_either_side_has_them() {
     let (old, new) = (&V2025_11_25, &V2026_07_28);
     assert_eq!(seen(new, new, true), (1, false));
     assert_eq!(seen(new, new, false), (1, true));
-    // The gateway has to send them, whatever its client is.
+    // The gateway must send these headers for any client.
     assert_eq!(seen(new, old, true), (1, false));
     assert_eq!(seen(old, new, true), (1, true));
     assert_eq!(seen(old, old, true), (0, true));

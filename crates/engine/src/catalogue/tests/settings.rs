@@ -1,4 +1,4 @@
-//! Tools that are set one by one: hidden, renamed, described, with another schema.
+//! Settings for single tools: hidden, renamed, described, with another schema.
 
 use proto::json::quote;
 

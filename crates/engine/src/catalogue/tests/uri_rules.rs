@@ -1,4 +1,4 @@
-//! A profile's rules for URIs: one decision for lists and for use.
+//! A profile's rules for URIs: one decision for lists and for access.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::config::{Glob, UriRules};
 use crate::exchange::{Dispatch, Sealer, dispatch};
 use crate::tasks::TaskIds;
 
-/// Segments of which URIs, templates and patterns are made.
+/// Segments for building URIs, templates and patterns.
 const SEGMENTS: [&str; 3] = ["a", "b", "secret"];
 
 /// A sealer for requests that name no task.
@@ -51,7 +51,7 @@ fn strings(all: &[&str]) -> Vec<String> {
     all.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// The upstream that a request with this URI goes to, or the whole error with the URI taken out.
+/// The upstream that a request with this URI goes to, or the complete error with the URI removed.
 fn sent(view: &View, method: &str, uri: &str) -> Result<UpstreamId, String> {
     let params = match method {
         "completion/complete" => format!(r#"{{"ref":{{"type":"ref/resource","uri":"{uri}"}}}}"#),
@@ -94,7 +94,7 @@ fn uris_of_a_template_that_rules_leave_out_of_the_list_work_where_they_are_admit
     assert_eq!(view.resource_owner("y://1"), None);
 }
 
-/// A URI, or with `{…}` among the segments a template, or with `*` a pattern.
+/// A URI; with `{…}` among the segments a template, with `*` a pattern.
 fn made_of(segments: Vec<&'static str>) -> impl Strategy<Value = String> {
     let segments = prop::collection::vec(prop::sample::select(segments), 1..4);
     (prop::sample::select(vec!["x", "ui"]), segments)

@@ -1,4 +1,4 @@
-//! The conditions of a rule: arguments of a call, and what a server says of a tool.
+//! The conditions of a rule: the arguments of a call, and the server's hints about a tool.
 
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -16,13 +16,14 @@ use crate::config::words::words;
 section! {
     /// Conditions, which must all hold.
     pub struct When: "a mapping with `arguments` or `annotations`" {
-        /// Refuses a condition inside another one's value: it can only contradict it.
+        /// Rejects a condition on a value that lies inside the value of another condition: it can only
+        /// contradict that one.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let Some(arguments) = entry.value.entry("arguments") else { return };
             for path in self.arguments.keys() {
                 if let Some(outer) = self.arguments.keys().find(|outer| outer.leads_to(path)) {
-                    let message = format!("{path} stands inside {outer}, which is a condition of this rule, too");
-                    let help = "keep one of the two, or make two rules";
+                    let message = format!("{path} is part of {outer}, which is also a condition of this rule");
+                    let help = "keep one of the two, or write two rules";
                     reader.within("arguments", |reader| reader.fault(&arguments.value.at, message, help));
                 }
             }
@@ -30,7 +31,7 @@ section! {
     } [
         /// Arguments of the call by their path, `path` or `/owner/name`, each with its permitted values (patterns).
         "arguments" arguments: IndexMap<ValuePath, Vec<Glob>> = PlacedValues("arguments");
-        /// Hints that the server gives for the tool. A missing hint counts as the specification has it.
+        /// Hints that the server gives for the tool. A missing hint has the default value of the specification.
         "annotations" annotations: IndexMap<AnnotationHint, bool> = Annotations;
     ]
 }
@@ -42,7 +43,7 @@ impl When {
     }
 }
 
-/// Values by their path, each with the patterns of which it must match one. It holds what they are called in messages.
+/// Values by their path, each with patterns of which one must match. The field is the name of the values in messages.
 pub(super) struct PlacedValues(pub(super) &'static str);
 
 type Patterns = IndexMap<ValuePath, Vec<Glob>>;
@@ -64,7 +65,7 @@ impl Spelling<Patterns> for PlacedValues {
                 }
                 let path = path?;
                 if values.keys().any(|other| other.is_like(&path) || other.parts_in_case(&path)) {
-                    let message = "this place is named twice; case does not matter";
+                    let message = "this path occurs twice; case does not matter";
                     reader.fault(&entry.key_at, message, "keep one of the two");
                 }
                 values.insert(path, globs)
@@ -96,7 +97,8 @@ words! {
     }
 }
 
-/// Hints with what they must be. A hint without a value is refused, since a rule without it would be about more.
+/// Hints with their required values. A hint without a value is rejected, because a rule without it would match
+/// more tools.
 struct Annotations;
 
 type Hints = IndexMap<AnnotationHint, bool>;

@@ -1,4 +1,5 @@
-//! `access`: who may use which tools, prompts and resources. What a rule means is decided in `crate::access`.
+//! `access`: the callers that may use tools, prompts and resources. The meaning of a rule is defined in
+//! `crate::access`.
 
 mod conditions;
 mod path;

@@ -5,8 +5,8 @@ use std::fmt;
 /// The longest path, in bytes.
 const MAX_PATH_BYTES: usize = 256;
 
-/// The way to a value: `owner.name`, or a JSON Pointer (RFC 6901) such as `/owner/name`. Lists on the way are looked
-/// through: the path goes on in each of their items.
+/// The path to a value: `owner.name`, or a JSON Pointer (RFC 6901) such as `/owner/name`. Lists along the path are
+/// searched item by item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ValuePath {
     steps: Box<[Box<str>]>,
@@ -16,17 +16,17 @@ impl ValuePath {
     /// Reads a path.
     ///
     /// # Errors
-    /// Says in a few words what is wrong with it.
+    /// A short description of the problem.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() || text.len() > MAX_PATH_BYTES {
-            return Err("a path has 1 to 256 bytes");
+            return Err("a path must have 1 to 256 bytes");
         }
         let steps: Box<[Box<str>]> = match text.strip_prefix('/') {
             Some(pointer) => pointer.split('/').map(unescape).collect::<Result<_, _>>()?,
             None => text.split('.').map(Into::into).collect(),
         };
         if steps.iter().any(|step| step.is_empty()) {
-            return Err("a step of this path is empty");
+            return Err("a segment of this path is empty");
         }
         Ok(Self { steps })
     }
@@ -36,18 +36,18 @@ impl ValuePath {
         &self.steps
     }
 
-    /// Do the two part where upper and lower case alone differ?
+    /// Returns true if the first difference between the two paths is only a difference in case.
     pub fn parts_in_case(&self, other: &Self) -> bool {
         let parted = self.steps.iter().zip(&other.steps).find(|(own, other)| own != other);
         parted.is_some_and(|(own, other)| own.eq_ignore_ascii_case(other))
     }
 
-    /// Is it the same place for a reader to whom upper and lower case are the same?
+    /// Returns true if both paths are equal for a reader that ignores case.
     pub fn is_like(&self, other: &Self) -> bool {
         self.steps.len() == other.steps.len() && self.is_like_start_of(other)
     }
 
-    /// Does the other path lead further down from where this one ends, for such a reader?
+    /// Returns true if the other path leads to a value inside this one, for a reader that ignores case.
     pub fn leads_to(&self, other: &Self) -> bool {
         self.steps.len() < other.steps.len() && self.is_like_start_of(other)
     }
@@ -62,7 +62,7 @@ fn unescape(step: &str) -> Result<Box<str>, &'static str> {
     let mut rest = step;
     while let Some(at) = rest.find('~') {
         if !rest[at + 1..].starts_with(['0', '1']) {
-            return Err("in a JSON Pointer `~` is written `~0`");
+            return Err("in a JSON Pointer, write `~0` for `~`");
         }
         rest = &rest[at + 2..];
     }

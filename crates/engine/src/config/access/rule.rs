@@ -1,4 +1,4 @@
-//! The keys of a rule, and of the callers that it is about.
+//! The keys of a rule, and of the callers to which it applies.
 
 use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator};
@@ -20,26 +20,26 @@ use crate::config::words::Words;
 use crate::principal::Scheme;
 
 section! {
-    /// A rule: what it allows or denies, to whom, and when. Rules that deny always count. As soon as one rule allows something,
-    /// only what is allowed may be used.
+    /// A rule: what it allows or denies, to whom, and when. Deny rules always apply. If any rule allows something, everything
+    /// that no rule allows is denied.
     pub struct AccessRule: "a mapping with `allow` or `deny`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let is_either = |key: &str| suggest::nearest(key, ["allow", "deny"]).is_some();
             if self.allow.is_some() && self.deny.is_some() {
-                reader.fault(&entry.key_at, "a rule has `allow` or `deny`, not both", "make two rules");
+                reader.fault(&entry.key_at, "a rule has `allow` or `deny`, not both", "write two rules");
             }
-            // What is mistyped or unreadable is one fault, not two.
+            // A mistyped or unreadable key is reported once, not twice.
             if !entry.value.entries().iter().any(|entry| is_either(&entry.key)) {
                 let help = "add `allow` or `deny` with patterns of names: deny: [\"*delete*\"]";
                 reader.fault(&entry.key_at, "this rule neither allows nor denies anything", help);
             }
         }
 
-        /// A frequent slip: which tools a rule is about stands behind `allow` or `deny`.
+        /// Handles a frequent mistake: the affected tools belong after `allow` or `deny`.
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let (tools, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| entry.key == "tools");
             for entry in tools {
-                let help = "write the patterns behind `allow` or `deny`: deny: [\"*delete*\"]";
+                let help = "write the patterns under `allow` or `deny`: deny: [\"*delete*\"]";
                 reader.within("tools", |reader| reader.fault(&entry.key_at, "a rule has no `tools`", help));
             }
             reader.refuse(&others, &section::keys::<Self>());
@@ -70,9 +70,9 @@ section! {
 /// The effect of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Allows what matches. With one such rule anywhere, only what such rules allow may be.
+    /// Allows the matching items. If there is any such rule, only items that such rules allow may be used.
     Allow,
-    /// Denies what matches, whatever allows it.
+    /// Denies the matching items, whatever other rules allow.
     Deny,
 }
 

@@ -32,7 +32,7 @@ impl Spelling<Option<Bearer>> for BearerToken {
             Some(token) => reader.within("token", |reader| read_token(reader, token, optional)),
             None if optional => None,
             None => {
-                reader.fault(&entry.key_at, "there is no `token`", "add it: token: \"${TOKEN}\"");
+                reader.fault(&entry.key_at, "`token` is missing", "add it: token: \"${TOKEN}\"");
                 None
             }
         };
@@ -42,7 +42,10 @@ impl Spelling<Option<Bearer>> for BearerToken {
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         let mut optional = Flag.schema(generator);
-        optional.insert("description".to_owned(), "An empty token means that nobody is asked for it.".into());
+        optional.insert(
+            "description".to_owned(),
+            "Allows the token to be empty. No token is required then.".into(),
+        );
         optional.insert("default".to_owned(), false.into());
         json_schema!({ "anyOf": [{ "type": "string" }, {
             "type": "object",
@@ -54,16 +57,15 @@ impl Spelling<Option<Bearer>> for BearerToken {
 }
 
 fn read_token(reader: &mut Reader<'_>, entry: &Entry, optional: bool) -> Option<Bearer> {
-    // A variable that is not set is an empty one where that may be.
+    // A variable that is not set counts as an empty value where that is allowed.
     let switched_off = reader.switched_off;
     reader.switched_off |= optional;
-    let token = reader.secret_text(&entry.value, "a token as a text");
+    let token = reader.secret_text(&entry.value, "a token as a string");
     reader.switched_off = switched_off;
     let token = token?;
     if token.expose().is_empty() {
         if !optional {
-            let help =
-                "set it; or write { token: \"${TOKEN:-}\", optional: true } if nobody is to be asked then";
+            let help = "set it; or, to require no token while it is unset, write { token: \"${TOKEN:-}\", optional: true }";
             reader.fault(&entry.value.at, "the token is empty", help);
         }
         return None;

@@ -6,37 +6,37 @@ use crate::config::read::clip;
 use crate::config::suggest;
 use crate::config::text::Text;
 
-/// The most memory (KiB), passes and lanes of a hash: what is beyond would be a way to stop the gateway.
+/// The maximum memory (KiB), passes and lanes of a hash: higher values could be used to stall the gateway.
 const MOST_MEMORY: u32 = 1 << 20;
 const MOST_PASSES: u32 = 64;
 const MOST_LANES: u32 = 16;
 
-/// A token as clients can send it after `Bearer `: more than RFC 6750 (section 2.1) has, because people choose tokens like
-/// passwords, but nothing at which whoever reads the header could end it too early.
+/// Checks a token that clients can send after `Bearer `. More characters are allowed than in RFC 6750 (section 2.1),
+/// because people choose tokens like passwords, but no character at which a parser of the header could end it too early.
 pub(super) fn token(token: &str) -> Result<(), Flaw> {
     if token.chars().all(|c| c.is_ascii_graphic()) {
         return Ok(());
     }
-    let message = "a bearer token has only visible ASCII characters, and no spaces";
-    Err(Flaw::new(message, "make one, for example with: openssl rand -hex 32"))
+    let message = "a bearer token must consist of visible ASCII characters without spaces";
+    Err(Flaw::new(message, "generate one, for example with: openssl rand -hex 32"))
 }
 
-/// A name as HTTP's Basic scheme carries it (RFC 7617 section 2).
+/// Checks a name that HTTP's Basic scheme can carry (RFC 7617 section 2).
 pub(super) fn user(name: &str) -> Result<String, Flaw> {
     if (1..=128).contains(&name.len()) && !name.contains(':') && !name.chars().any(char::is_control) {
         return Ok(name.to_owned());
     }
-    Err(Flaw::new("a user's name has 1 to 128 bytes, and no colon", "write a name such as ann"))
+    Err(Flaw::new("a user's name must have 1 to 128 bytes and no colon", "write a name such as ann"))
 }
 
-/// `$argon2id$v=19$m=…,t=…,p=…$SALT$HASH`, with parameters that a login can afford.
+/// Checks a hash `$argon2id$v=19$m=…,t=…,p=…$SALT$HASH`, whose parameters must be affordable for each login.
 pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
     let hash = hash.expose();
-    let make = "make one: echo -n PASSWORD | argon2 \"$(openssl rand -hex 8)\" -id -e";
+    let make = "generate one: echo -n PASSWORD | argon2 \"$(openssl rand -hex 8)\" -id -e";
     let Some(rest) = hash.strip_prefix("$argon2id$") else {
         return Err(Flaw::new("this is not an argon2id hash; do not write the password itself here", make));
     };
-    let broken = || Flaw::new("this argon2id hash is not complete", make);
+    let broken = || Flaw::new("this argon2id hash is incomplete", make);
     let parts: Vec<&str> = rest.split('$').collect();
     let [version, parameters, salt, output] = parts.as_slice() else { return Err(broken()) };
     let is_base64 = |text: &str| {
@@ -60,12 +60,12 @@ pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
         return Ok(());
     }
     let message = format!(
-        "this hash is too costly or too cheap: at most m={MOST_MEMORY},t={MOST_PASSES},p={MOST_LANES}"
+        "the cost of this hash is too high or too low; the limits are m={MOST_MEMORY},t={MOST_PASSES},p={MOST_LANES}"
     );
     Err(Flaw::new(message, make))
 }
 
-/// A URL by which others are trusted, so that nobody may change what comes from there.
+/// Checks a URL that other parties are trusted by, so the connection to it must be protected against changes.
 pub(in crate::config) fn safe_url(address: &Text) -> Result<(), Flaw> {
     url(address)?;
     if is_readable_on_the_way(address.expose()) {
@@ -75,12 +75,13 @@ pub(in crate::config) fn safe_url(address: &Text) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// The same for one that names somebody: it has no query (RFC 8414, section 2; RFC 8707, section 2, advises against it).
+/// Checks such a URL if it identifies a party: it must have no query (RFC 8414, section 2; RFC 8707, section 2, advises
+/// against one).
 pub(super) fn safe_name(address: &Text) -> Result<(), Flaw> {
     site_url(address).and_then(|()| safe_url(address))
 }
 
-/// A scope (RFC 6749 section 3.3).
+/// Checks a scope (RFC 6749 section 3.3).
 pub(in crate::config) fn scope(scope: &Text) -> Result<String, Flaw> {
     let scope = scope.expose();
     let allowed = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\');
@@ -95,14 +96,14 @@ pub(super) fn algorithm(name: &str, shown: &str) -> Result<Algorithm, Flaw> {
         return Ok(*algorithm);
     }
     let names: Vec<&str> = Algorithm::ALL.iter().map(|(name, _)| *name).collect();
-    let there_are = format!("there are: {}", names.join(", "));
+    let there_are = format!("available: {}", names.join(", "));
     if name.eq_ignore_ascii_case("none") {
-        return Err(Flaw::new("a token without a signature could be anybody's", there_are));
+        return Err(Flaw::new("anybody could forge a token without a signature", there_are));
     }
     if ["HS256", "HS384", "HS512"].iter().any(|own| own.eq_ignore_ascii_case(name)) {
-        let message = format!("`{name}` needs a shared secret, and an issuer's keys are public");
+        let message = format!("`{name}` needs a shared secret, but an issuer's keys are public");
         return Err(Flaw::new(message, there_are));
     }
     let help = suggest::or(name, names.iter().copied(), || there_are);
-    Err(Flaw::new(format!("`{}` is no signature that is known here", clip(shown)), help))
+    Err(Flaw::new(format!("unknown signature algorithm `{}`", clip(shown)), help))
 }

@@ -18,18 +18,18 @@ section! {
     /// An issuer of signed tokens (JWT, RFC 7519).
     pub struct Jwt: "a mapping with `issuer`" [
         /// The value of `iss` in the issuer's tokens: `https://id.example.com`.
-        "issuer" issuer: Text = Sound("a text", safe_name), default Text::plain(""),
+        "issuer" issuer: Text = Sound("a string", safe_name), default Text::plain(""),
             needed "issuer: https://id.example.com";
         /// The URL of the issuer's public keys (a JWK set).
         "jwks" jwks: Option<Text> = Maybe(Sound("a URL", safe_url)), absent "found through the issuer's metadata";
-        /// The required value of `aud`, or a list of which one is enough.
+        /// The required value of `aud`, or a list of values, one of which is enough.
         "audience" audience: Vec<Text> =
-            Values { what: "a text, or a list of texts", item: Sound("a text", audience), some: true },
+            Values { what: "a string, or a list of strings", item: Sound("a string", audience), some: true },
             absent "`oauth.resource`; one of the two is required";
         /// The accepted signature algorithms. Only those with a key pair are supported.
-        "algorithms" algorithms: Vec<Algorithm> = Values { what: "a list of signatures", item: Signature, some: true },
+        "algorithms" algorithms: Vec<Algorithm> = Values { what: "a list of signature algorithms", item: Signature, some: true },
             default vec![Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa];
-        /// The difference that the issuer's clock may have, at most `5m`.
+        /// The tolerated difference from the issuer's clock, at most `5m`.
         "clockSkew" clock_skew: Duration = Time { least: Duration::ZERO, most: Duration::from_mins(5) },
             default Duration::from_mins(1);
     ]
@@ -37,7 +37,7 @@ section! {
 
 fn audience(text: &Text) -> Result<(), Flaw> {
     if text.expose().is_empty() {
-        return Err(Flaw::new("an audience cannot be empty", "write what tokens have in `aud`"));
+        return Err(Flaw::new("an audience cannot be empty", "write the value of `aud` in the tokens"));
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ words! {
 }
 
 impl Algorithm {
-    /// The algorithm with this name, which is compared as it stands (RFC 7515, 4.1.1).
+    /// The algorithm with this name. Case matters (RFC 7515, 4.1.1).
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
     }
@@ -79,7 +79,7 @@ struct Signature;
 
 impl Spelling<Algorithm> for Signature {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Algorithm>) -> Option<Algorithm> {
-        let text = reader.text(&entry.value, "a signature such as RS256")?;
+        let text = reader.text(&entry.value, "a signature algorithm such as RS256")?;
         reader.sound(&entry.value.at, algorithm(text.expose(), text.shown()))
     }
 

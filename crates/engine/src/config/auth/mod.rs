@@ -1,4 +1,4 @@
-//! `auth`: whom Dragoman knows, and how callers show who they are.
+//! `auth`: the callers that Dragoman knows, and the ways in which they authenticate.
 
 mod bearer;
 mod check;

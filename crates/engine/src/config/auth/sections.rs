@@ -20,13 +20,13 @@ use crate::config::spellings::{
 use crate::config::text::Text;
 
 section! {
-    /// The ways in which callers authenticate; each that is written here is open. Without any, nobody is asked.
+    /// The ways in which callers can authenticate; each caller may use any of them. Without any, no authentication is required.
     pub struct Auth: "a mapping with `bearer`, `keys`, `jwt`, …" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let (issuers, resource) = (entry.value.entry("jwt"), entry.value.entry("oauth"));
             if let Some(resource) = resource.filter(|_| issuers.is_none() && self.jwt.is_empty()) {
                 let help = "add the issuer: jwt: { issuer: https://id.example.com }";
-                reader.within("oauth", |r| r.fault(&resource.key_at, "no issuer's tokens would be taken", help));
+                reader.within("oauth", |r| r.fault(&resource.key_at, "no issuer's tokens would be accepted", help));
             }
             let Some(issuers) = issuers else { return };
             refuse_repeated(reader, &issuers.value, &self.jwt);
@@ -35,17 +35,17 @@ section! {
             }
         }
     } [
-        /// One token for all callers, sent as `Authorization: Bearer …`: a text, or `{ token, optional }`. With `optional: true`,
-        /// no token is required while it is empty or its variable is unset.
+        /// One token for all callers, sent as `Authorization: Bearer …`: a string, or `{ token, optional }`. With `optional:
+        /// true`, no token is required while it is empty or its variable is unset.
         "bearer" bearer: Option<Bearer> = BearerToken;
         /// Accepts the API keys that `dragoman key new` creates, sent like `bearer`.
         "keys" keys: bool = Flag, see "[keys.md](keys.md)";
-        /// Passwords by name, for HTTP's Basic scheme: argon2id hashes, never the passwords themselves. To make one:
-        /// `echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
+        /// Passwords by name, for HTTP's Basic scheme: argon2id hashes, never the passwords themselves. To generate one: `echo -n
+        /// PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e`.
         "users" users: IndexMap<String, Text> = Mapping {
             what: "a mapping of password hashes by name",
             key: user,
-            value: Spelt { spelling: Secret("an argon2id hash as a text", password_hash), schema: hash_schema },
+            value: Spelt { spelling: Secret("an argon2id hash as a string", password_hash), schema: hash_schema },
         };
         /// Names and application passwords, for HTTP's Basic scheme, that a WordPress site checks.
         "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
@@ -69,7 +69,7 @@ section! {
 }
 
 impl Auth {
-    /// Returns true if anybody has to show who they are.
+    /// Returns true if callers have to authenticate.
     pub fn asks(&self) -> bool {
         let Self { bearer, keys, users, site, jwt, oauth: _, failures: _ } = self;
         bearer.is_some() || *keys || !users.is_empty() || site.is_some() || !jwt.is_empty()
@@ -85,19 +85,20 @@ fn refuse_repeated(reader: &mut Reader<'_>, node: &Rc<Node>, issuers: &[Jwt]) {
     for (at, issuer) in issuers.iter().enumerate().filter(|_| items.len() == issuers.len()) {
         if issuers[..at].iter().any(|other| other.issuer.expose() == issuer.issuer.expose()) {
             let help = "keep one of the two, with both audiences";
-            reader.within("jwt", |reader| reader.fault(&items[at].at, "this issuer stands twice", help));
+            reader.within("jwt", |reader| reader.fault(&items[at].at, "this issuer occurs twice", help));
         }
     }
 }
 
-/// A token that is good anywhere is good for whoever gets hold of it: each must say that it is for us.
+/// Requires an audience: a token that is valid everywhere can be misused by anybody who gets it, so each
+/// token must name this gateway.
 fn require_audience(reader: &mut Reader<'_>, node: &Rc<Node>) {
     for (index, item) in node.items().into_iter().enumerate() {
         let entries = item.entries();
         if !entries.is_empty() && !entries.iter().any(|entry| entry.key == "audience") {
             let help = "add the `aud` value of its tokens: audience: https://mcp.example.com/mcp; or `oauth.resource`";
             let at = item.at.start..item.at.start;
-            let message = "tokens issued for others would be accepted";
+            let message = "tokens issued for other services would be accepted";
             reader.within(&format!("jwt[{index}]"), |reader| reader.fault(&at, message, help));
         }
     }
@@ -108,14 +109,14 @@ section! {
     pub struct SiteCheck: "a mapping with `url`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
             if sound && is_readable_on_the_way(self.url.expose()) {
-                let help = "write https://, unless the way to the site is safe";
+                let help = "write https://, unless you trust the network between Dragoman and the site";
                 let message = "passwords go to this site over http, where others can read them";
                 reader.note(&entry.key_at, message, help);
             }
         }
     } [
         /// The site's address: `https://example.com`.
-        "url" url: Text = Sound("a text", site_url), default Text::plain(""), needed "url: https://example.com";
+        "url" url: Text = Sound("a string", site_url), default Text::plain(""), needed "url: https://example.com";
         /// The capability that a user must have there.
         "capability" capability: String = Parsed("a capability's name", |name| word(name.expose())),
             default "manage_options".to_owned();
@@ -135,12 +136,12 @@ section! {
         }
     } [
         /// The URL of this gateway as clients write it and as tokens name it in `aud`: `https://mcp.example.com/mcp`.
-        "resource" resource: Text = Sound("a text", safe_name), default Text::plain(""),
+        "resource" resource: Text = Sound("a string", safe_name), default Text::plain(""),
             needed "resource: https://mcp.example.com/mcp";
         /// The scopes that clients request.
         "scopes" scopes: Vec<String> = texts(scope),
             absent "`requiredScopes`";
-        /// The scopes without which a token is refused.
+        /// The scopes that every token must have.
         "requiredScopes" required_scopes: Vec<String> =
             texts(scope);
     ]

@@ -1,4 +1,4 @@
-//! The keys beside `native`.
+//! The keys of a server with `native`.
 
 use indexmap::IndexMap;
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -25,8 +25,9 @@ section! {
         "native" native: Native = Word, default Native::Demo, needed "native: demo", see "[tools.md](tools.md)";
         /// The site of `wordpress`, `buddyboss` and `buddypress`.
         "site" site: Option<Site> = Maybe(Within), see "[below](#the-site-of-an-embedded-server)";
-        /// The enabled groups of a site's tools. `core` is always on; without this key, `buddyboss` has `buddyboss`, too. All
-        /// sites have `discover`; `wordpress` and `buddyboss` have `extended`; `buddyboss` has `advanced`.
+        /// The enabled groups of a site's tools. `core` is always on; without this key, the group `buddyboss` of `native:
+        /// buddyboss` is on, too. All sites have the group `discover`; `wordpress` and `buddyboss` have `extended`; `buddyboss`
+        /// has `advanced`.
         "phases" phases: Option<Vec<String>> = Apart(phases_schema), see "[tools.md](tools.md)";
         /// Other addresses for the services that `heritage` queries: `wikipedia`, `snl`, `riksantikvaren`, `arcgis`.
         "sources" sources: IndexMap<Source, Text> = SourceAddresses;
@@ -62,7 +63,7 @@ words! {
     }
 }
 
-/// Addresses by service, on top of those that there are.
+/// Addresses by service, on top of the existing ones.
 struct SourceAddresses;
 
 impl Spelling<IndexMap<Source, Text>> for SourceAddresses {
@@ -95,8 +96,8 @@ fn phases_schema(_: &mut SchemaGenerator) -> Schema {
     one_or_many(&json_schema!({ "enum": Native::BuddyBoss.phases() }))
 }
 
-/// An embedded server: one that `chosen` names, or that of the base. What is not said beside it is as in the base, if that has
-/// the same one. `entry` is the server's.
+/// Reads an embedded server: the one that `chosen` names, or that of the base. Missing keys keep their values from the base if
+/// it has the same one. `entry` is the server's.
 pub(in crate::config) fn read_link(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -114,8 +115,8 @@ pub(in crate::config) fn read_link(
     };
     for row in NativeLink::ROWS.iter().filter(|row| !native.takes(row.key)) {
         let Some(entry) = fields.take(row.key) else { continue };
-        let message = format!("`{}` does not go with `native: {}`", row.key, native.name());
-        reader.within(row.key, |r| r.fault(&entry.key_at, message, "remove it; it does nothing there"));
+        let message = format!("`{}` cannot be combined with `native: {}`", row.key, native.name());
+        reader.within(row.key, |r| r.fault(&entry.key_at, message, "remove it; it has no effect there"));
     }
     let base = base.filter(|base| base.native == native).cloned();
     let mut link = base.unwrap_or_else(|| NativeLink { native, ..NativeLink::default() });
@@ -123,7 +124,7 @@ pub(in crate::config) fn read_link(
         let help = "add it: site: { url: \"${WORDPRESS_URL}\", username: \"${WORDPRESS_USERNAME}\", \
                     password: \"${WORDPRESS_APP_PASSWORD}\" }";
         let at = chosen.map_or(&entry.key_at, |chosen| &chosen.value.at);
-        reader.fault(at, format!("`{}` works on a site, and none is named", native.name()), help);
+        reader.fault(at, format!("`{}` needs a site, but none is configured", native.name()), help);
     }
     if let Some(entry) = fields.take("phases") {
         link.phases = reader.within("phases", |reader| read_phases(reader, &entry.value, native.phases()));

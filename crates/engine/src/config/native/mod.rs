@@ -1,4 +1,4 @@
-//! Embedded servers: which there are, and what stands beside `native`.
+//! Embedded servers: their names, and the keys beside `native`.
 
 mod link;
 mod server;

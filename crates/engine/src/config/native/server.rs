@@ -1,4 +1,4 @@
-//! The servers that are embedded in Dragoman, and what goes with each.
+//! The servers that are embedded in Dragoman, and the keys that each accepts.
 
 use crate::config::words::words;
 
@@ -21,12 +21,12 @@ words! {
 }
 
 impl Native {
-    /// Returns true if its tools work on a site.
+    /// Returns true if its tools require a site.
     pub fn needs_site(self) -> bool {
         matches!(self, Self::WordPress | Self::BuddyBoss | Self::BuddyPress)
     }
 
-    /// The names of its groups of tools that can be on or off.
+    /// The names of its groups of tools that can be enabled.
     pub fn phases(self) -> &'static [&'static str] {
         match self {
             Self::WordPress => &["core", "extended", "discover"],
@@ -36,7 +36,7 @@ impl Native {
         }
     }
 
-    /// Returns true if this key goes with the server.
+    /// Returns true if the server accepts this key.
     pub(super) fn takes(self, key: &str) -> bool {
         match key {
             "site" => self.needs_site(),

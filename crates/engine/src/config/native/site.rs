@@ -1,4 +1,4 @@
-//! The keys of a site that the tools of an embedded server work on.
+//! The keys of a site for the tools of an embedded server.
 
 use crate::config::check::{self, Flaw};
 use crate::config::parse::Entry;
@@ -10,23 +10,23 @@ use crate::config::text::Text;
 use crate::config::words::words;
 
 section! {
-    /// A site that tools work on, and as whom.
+    /// The site that tools work on, and the account that they use.
     pub struct Site: "a mapping with `url`, `username` and `password`" {
-        /// Checks that it is known which site and account are meant, and that a password may go there.
+        /// Checks that the site and the account are specified, and that a password may be sent there.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
             if !sound {
                 return;
             }
             if self.username.is_some() != self.password.is_some() {
                 let help = "write both, or neither; is a variable empty?";
-                reader.fault(&entry.key_at, "a user name and a password belong together", help);
+                reader.fault(&entry.key_at, "a user name and a password must be given together", help);
             }
             if self.url.is_none() && !self.headers {
                 let help = "add it: url: https://example.com; or let requests choose: headers: true";
-                reader.fault(&entry.key_at, "nothing says which site this is", help);
+                reader.fault(&entry.key_at, "the site's `url` is missing", help);
             }
             if self.url.as_ref().is_some_and(|url| check::is_readable_on_the_way(url.expose())) {
-                let help = "write https://, unless the way to the site is safe";
+                let help = "write https://, unless you trust the network between Dragoman and the site";
                 let message = "passwords go to this site over http, where others can read them";
                 reader.note(&entry.key_at, message, help);
             }
@@ -74,9 +74,9 @@ section! {
 }
 
 impl Site {
-    /// The number of requests that may run at one site at the same time by default.
+    /// The default number of requests that may run at one site at the same time.
     pub const AT_ONCE: u32 = 20;
-    /// The API address of the image host by default.
+    /// The default API address of the image host.
     pub const IMAGE_HOST: &str = "https://api.imgbb.com/1";
 }
 
@@ -87,9 +87,9 @@ words! {
         /// The members that matter, with totals.
         #[default]
         Compact = "compact",
-        /// As the site gave them.
+        /// As the site sent them.
         Raw = "raw",
-        /// The members that matter, and nothing beside them.
+        /// Only the members that matter.
         Plain = "plain",
     }
 }
@@ -100,7 +100,7 @@ section! {
         /// Routes of the site's REST API, with `*` for anything: `/wc/v3/*`.
         "allow" allow: Vec<String> = Values { what: "a list of routes", item: Parsed("a route", route), some: false },
             absent "all";
-        /// Sends requests that change something, too.
+        /// Also allows requests that change something.
         "write" write: bool = Flag;
     ]
 }
@@ -110,6 +110,6 @@ fn route(route: &Text) -> Result<String, Flaw> {
     if path.starts_with('/') && !path.contains(['?', '#']) && !path.split('/').any(|part| part == "..") {
         return Ok(path.to_owned());
     }
-    let help = "write it as it stands behind /wp-json, with * for anything: /wc/v3/*";
-    Err(Flaw::new("this is no route of a site's REST API", help))
+    let help = "write the path after /wp-json, with * for anything: /wc/v3/*";
+    Err(Flaw::new("this is not a route of a site's REST API", help))
 }

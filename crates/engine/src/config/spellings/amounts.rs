@@ -10,7 +10,7 @@ use crate::config::parse::Entry;
 use crate::config::read::{Reader, clip};
 use crate::config::units;
 
-/// Reads an amount; `what` is what it is called in messages, `show` writes one.
+/// Reads an amount; `what` is its name in messages, `show` formats one.
 fn read<T: PartialOrd + Copy>(
     reader: &mut Reader<'_>,
     entry: &Entry,

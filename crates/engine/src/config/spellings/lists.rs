@@ -1,4 +1,4 @@
-//! Lists and mappings of values of one spelling.
+//! Lists and mappings whose values share one spelling.
 
 use std::hash::Hash;
 use std::rc::Rc;
@@ -14,27 +14,27 @@ use crate::config::parse::{Entry, Kind, Node};
 use crate::config::read::Reader;
 use crate::config::text::Text;
 
-/// An item of a list as an entry of its own.
+/// An item of a list as a separate entry.
 pub(in crate::config) fn item(index: usize, node: &Rc<Node>) -> Entry {
     let key_at = node.at.start..node.at.start;
     Entry { key: format!("[{index}]"), key_at, value: Rc::clone(node), repeated: false }
 }
 
-/// Refuses an empty list or mapping: where something is meant, something must be named.
+/// Rejects an empty list or mapping, because at least one entry is required.
 pub(in crate::config) fn refuse_empty(reader: &mut Reader<'_>, node: &Node) {
     if matches!(&node.kind, Kind::List(items) if items.is_empty())
         || matches!(&node.kind, Kind::Map(entries) if entries.is_empty())
     {
-        reader.fault(&node.at, "nothing is named here", "name something, or remove the key");
+        reader.fault(&node.at, "this is empty", "add an entry, or remove the key");
     }
 }
 
 /// Values of one spelling: one, or a list of them.
 pub(in crate::config) struct Values<S> {
-    /// The list in the words of a message.
+    /// The list as messages describe it.
     pub(in crate::config) what: &'static str,
     pub(in crate::config) item: S,
-    /// Refuses an empty list.
+    /// True to reject an empty list.
     pub(in crate::config) some: bool,
 }
 
@@ -58,14 +58,15 @@ impl<T, S: Spelling<T>> Spelling<Vec<T>> for Values<S> {
     }
 }
 
-/// Texts that hide nothing, one or a list of them.
+/// Texts without secrets, one or a list of them.
 pub(in crate::config) fn texts(parse: fn(&Text) -> Result<String, Flaw>) -> Values<Parsed> {
-    Values { what: "a list", item: Parsed("a text", parse), some: false }
+    Values { what: "a list", item: Parsed("a string", parse), some: false }
 }
 
-/// A list of values of one spelling. The schema knows no single value, even where the reader takes one.
+/// A list of values with one spelling. The schema does not allow a single value, even if the reader accepts
+/// one.
 pub(in crate::config) struct List<S> {
-    /// The list in the words of a message.
+    /// The list as messages describe it.
     pub(in crate::config) what: &'static str,
     pub(in crate::config) item: S,
     pub(in crate::config) or_one: bool,
@@ -81,7 +82,7 @@ impl<T, S: Spelling<T>> Spelling<Vec<T>> for List<S> {
     }
 }
 
-/// All items are looked at, so that all faults are named.
+/// All items are read, so that all faults are reported.
 fn read_items<T>(
     reader: &mut Reader<'_>,
     entry: &Entry,
@@ -98,9 +99,9 @@ fn read_items<T>(
     Some(values)
 }
 
-/// Values of one spelling by name, on top of those that there are.
+/// Values with one spelling by name, on top of the existing ones.
 pub(in crate::config) struct Mapping<K, S> {
-    /// The mapping in the words of a message.
+    /// The mapping as messages describe it.
     pub(in crate::config) what: &'static str,
     pub(in crate::config) key: fn(&str) -> Result<K, Flaw>,
     pub(in crate::config) value: S,
@@ -119,7 +120,7 @@ impl<K: Clone + Eq + Hash, V: Clone, S: Spelling<V>> Spelling<IndexMap<K, V>> fo
             reader.within(&entry.key, |reader| {
                 let key = reader.sound(&entry.key_at, (self.key)(&entry.key));
                 if key.as_ref().is_some_and(|key| !seen.insert(key.clone())) {
-                    let message = format!("`{}` stands twice; case does not count", entry.key);
+                    let message = format!("`{}` occurs twice; case does not count", entry.key);
                     reader.fault(&entry.key_at, message, "keep one of the two");
                 }
                 let value = self.value.read(reader, entry, None)?;

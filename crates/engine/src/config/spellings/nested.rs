@@ -8,7 +8,7 @@ use crate::config::read::Reader;
 use crate::config::section::{self, Section};
 use crate::config::spellings::lists::item;
 
-/// A section. What it does not say stays as it is.
+/// A section on top of the existing one: missing keys keep their values.
 pub(in crate::config) struct Within;
 
 impl<S: Section> Spelling<S> for Within {
@@ -21,7 +21,7 @@ impl<S: Section> Spelling<S> for Within {
     }
 }
 
-/// A section that takes the place of the one before it.
+/// A section that replaces the existing one.
 pub(in crate::config) struct Afresh;
 
 impl<S: Section> Spelling<S> for Afresh {
@@ -51,13 +51,13 @@ impl<S: Section> Spelling<Option<S>> for OrFlag {
     }
 }
 
-/// A list of sections, in the place of the one before it.
+/// A list of sections, which replaces the existing one.
 pub(in crate::config) struct Sections {
-    /// The list in the words of a message.
+    /// The list as messages describe it.
     pub(in crate::config) what: &'static str,
-    /// The items in the words of a message.
+    /// The items as messages describe them.
     pub(in crate::config) items: &'static str,
-    /// The least and the most items.
+    /// The minimum and the maximum number of items.
     pub(in crate::config) least: usize,
     pub(in crate::config) most: usize,
     /// Advice on the number of items.
@@ -89,10 +89,10 @@ impl<S: Section> Spelling<Vec<S>> for Sections {
     }
 }
 
-/// Reads a value on top of what the key says already.
+/// Reads a value on top of the current value of the key.
 type Read<T> = fn(&mut Reader<'_>, &Entry, Option<&T>) -> Option<T>;
 
-/// A value with a reader and a schema of its own.
+/// A value with its own reader and schema.
 pub(in crate::config) struct By<T>(
     pub(in crate::config) Read<T>,
     pub(in crate::config) fn(&mut SchemaGenerator) -> Schema,
@@ -108,7 +108,7 @@ impl<T> Spelling<T> for By<T> {
     }
 }
 
-/// A key that is read by whoever reads what stands around it.
+/// A key that is read by the code that reads its context.
 pub(in crate::config) struct Apart(pub(in crate::config) fn(&mut SchemaGenerator) -> Schema);
 
 impl<T: Clone> Spelling<T> for Apart {

@@ -1,4 +1,4 @@
-//! Patterns over names, and names that stand elsewhere in the file.
+//! Patterns for names, and names that are defined elsewhere in the file.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -11,12 +11,12 @@ use crate::config::known::Known;
 use crate::config::parse::Entry;
 use crate::config::read::Reader;
 
-/// A pattern. A name without `*` and `?` may have to be one that is known.
+/// A pattern. A name without `*` and `?` may have to be a known one.
 pub(in crate::config) struct Pattern(Option<Known>);
 
 impl Spelling<Glob> for Pattern {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Glob>) -> Option<Glob> {
-        let text = reader.text(&entry.value, "a pattern as a text")?;
+        let text = reader.text(&entry.value, "a pattern as a string")?;
         if let Some(known) = self.0.filter(|_| !text.expose().contains(['*', '?'])) {
             reader.refuse_unknown(&entry.value, &text, known);
         }
@@ -35,12 +35,12 @@ pub(in crate::config) fn globs() -> List<Pattern> {
     List { what: "a list of patterns", item: Pattern(None), or_one: true }
 }
 
-/// Patterns where an empty list would make no sense, and where names may have to be known.
+/// Patterns in a non-empty list; names may have to be known.
 pub(in crate::config) fn some_globs(known: Option<Known>) -> Values<Pattern> {
     Values { what: "a list of patterns", item: Pattern(known), some: true }
 }
 
-/// A name that must stand elsewhere.
+/// A name that must be defined elsewhere.
 pub(in crate::config) struct KnownName(pub(in crate::config) Known);
 
 impl Spelling<String> for KnownName {

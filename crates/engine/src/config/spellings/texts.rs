@@ -1,4 +1,4 @@
-//! Texts, and what is made of them.
+//! Texts, and values derived from them.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use crate::config::parse::Entry;
 use crate::config::read::Reader;
 use crate::config::text::Text;
 
-/// Says what is wrong with a text.
+/// Returns the flaw of a text.
 pub(in crate::config) type Check = fn(&Text) -> Result<(), Flaw>;
 
-/// A text that is called so in messages, and that must pass a check.
+/// A text that has this name in messages and must pass a check.
 pub(in crate::config) struct Sound(pub(in crate::config) &'static str, pub(in crate::config) Check);
 
 impl Spelling<Text> for Sound {
@@ -32,7 +32,7 @@ impl Spelling<Text> for Sound {
     }
 }
 
-/// Any text that is called so.
+/// Any text; `what` is its name in messages.
 pub(in crate::config) fn any_text(what: &'static str) -> Sound {
     Sound(what, |_| Ok(()))
 }
@@ -45,7 +45,7 @@ pub(in crate::config) fn path() -> Sound {
     })
 }
 
-/// A text of which nothing literal may be shown.
+/// A text whose literal parts must not be shown.
 pub(in crate::config) struct Secret(pub(in crate::config) &'static str, pub(in crate::config) Check);
 
 impl Spelling<Text> for Secret {
@@ -59,7 +59,7 @@ impl Spelling<Text> for Secret {
     }
 }
 
-/// A text that a server is started or reached with.
+/// A text for starting or reaching a server.
 pub(in crate::config) struct ServerText {
     pub(in crate::config) what: &'static str,
     pub(in crate::config) secret: bool,
@@ -77,7 +77,7 @@ impl Spelling<Text> for ServerText {
     }
 }
 
-/// A text that there need not be; an empty one counts as none.
+/// An optional text; an empty one counts as absent.
 pub(in crate::config) struct OrEmpty {
     pub(in crate::config) secret: bool,
     pub(in crate::config) check: Check,
@@ -86,7 +86,7 @@ pub(in crate::config) struct OrEmpty {
 impl Spelling<Option<Text>> for OrEmpty {
     fn read(&self, reader: &mut Reader<'_>, entry: &Entry, _: Option<&Option<Text>>) -> Option<Option<Text>> {
         let read = if self.secret { Reader::secret_text } else { Reader::text };
-        let text = read(reader, &entry.value, "a text")?;
+        let text = read(reader, &entry.value, "a string")?;
         if text.expose().is_empty() {
             return Some(None);
         }
@@ -98,7 +98,7 @@ impl Spelling<Option<Text>> for OrEmpty {
     }
 }
 
-/// A text that is called so, and what is made of it.
+/// A text with its name in messages, and the value derived from it.
 pub(in crate::config) struct Parsed(
     pub(in crate::config) &'static str,
     pub(in crate::config) fn(&Text) -> Result<String, Flaw>,
@@ -132,7 +132,7 @@ impl Spelling<PathBuf> for File {
     }
 }
 
-/// A value whose spelling the schema knows.
+/// A value whose spelling is known to the schema.
 pub(in crate::config) struct Spelt<S> {
     pub(in crate::config) spelling: S,
     /// Members of the schema, a JSON object.

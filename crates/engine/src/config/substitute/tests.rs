@@ -57,12 +57,12 @@ fn every_gap_is_reported() {
         messages,
         [
             "the environment variable `NONE` is not set",
-            "`${}` is not understood",
-            "`${1x}` is not understood",
+            "`${}` is not a valid reference",
+            "`${1x}` is not a valid reference",
             "`${file:}` names no file",
             "the file `gone` cannot be read: no such file",
-            "`${a ${TOKEN}` is not understood",
-            "`${input:api-key}` is not understood",
+            "`${a ${TOKEN}` is not a valid reference",
+            "`${input:api-key}` is not a valid reference",
             "`${` has no `}`",
         ]
     );
@@ -71,7 +71,7 @@ fn every_gap_is_reported() {
 #[test]
 fn a_text_cannot_grow_without_end() {
     let gaps = lookup_and_fill("${LONG}${LONG}${LONG}", false).unwrap_err();
-    assert_eq!(gaps[0].message, "the text has more than 1MiB when it is filled in");
+    assert_eq!(gaps[0].message, "the text is larger than 1MiB after substitution");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn what_was_filled_in_is_known_by_itself() {
     };
     assert_eq!(filled("--token=${TOKEN}"), ["s3cret"]);
     assert_eq!(filled("a${TOKEN}b${file:/run/token}c"), ["s3cret", "from file"]);
-    // Short pieces would be found everywhere.
+    // Short pieces would match everywhere.
     assert_eq!(filled("plain ${EMPTY} ${NONE:-abc}"), [""; 0]);
 }
 
@@ -116,7 +116,7 @@ fn a_bare_variable_of_a_server_is_a_gap_and_can_be_written_as_text() {
         (
             "$DB",
             true,
-            "`$DB` is not filled in here; write ${DB} for the variable, or $$DB for the characters `$DB` themselves",
+            "`$DB` is not substituted here; write ${DB} for the variable, or $$DB for the characters `$DB` themselves",
         ),
         ("Bearer $API_KEY", true, "`$API_KEY` is not"),
         ("--home=$HOME/x", false, "`$HOME` is not"),

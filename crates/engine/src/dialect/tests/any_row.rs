@@ -1,4 +1,4 @@
-//! What must hold for any row and any bytes.
+//! Properties of every row for any bytes.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -164,7 +164,7 @@ fn ids() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Something like a message, of pieces that matter.
+/// Text that resembles a message, made of significant pieces.
 fn almost() -> impl Strategy<Value = String> {
     let piece = select(vec![
         "{",
@@ -213,7 +213,7 @@ proptest! {
             let text = format!(r#"{{{version}"method":"nope"{spaces},"id"{spaces}:{spaces}{id}}}"#);
             let reply = match read(&row, &Bytes::from(text), FrameLimits::default()) {
                 Reading::Ask(ask) => {
-                    // The gateway's own form is a request all the same, whatever the id was.
+                    // The gateway's own form is still a request, whatever the id was.
                     prop_assert!(ask.frame().id().is_some());
                     refuse(&row, Some(&ask), &Trouble::new(Condition::UnknownMethod, "x"))
                 }

@@ -1,4 +1,4 @@
-//! The lines S1-01 to S1-30 that are about messages.
+//! The requirements S1-01 to S1-30 about messages.
 
 use super::*;
 use crate::fault::Condition;

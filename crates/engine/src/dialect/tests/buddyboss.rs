@@ -1,4 +1,4 @@
-//! The lines S0-01 to S0-35 that are about messages.
+//! The requirements S0-01 to S0-35 about messages.
 
 use super::*;
 use crate::fault::Condition;

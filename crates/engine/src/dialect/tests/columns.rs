@@ -1,4 +1,4 @@
-//! Columns by their names: what may be set, and what is shown again.
+//! Columns by name: the values that can be set, and the values that are returned.
 
 use super::*;
 
@@ -104,7 +104,7 @@ fn what_does_not_fit_is_refused_in_words() {
 fn what_makes_no_sense_is_refused_in_words() {
     let mut row = Dialect::base("kulturarv").unwrap();
     let before = row.clone();
-    let some = "must be a list of at least one text, none of them empty";
+    let some = "must be a list of at least one string, none of them empty";
     let strange = "has an unknown placeholder";
     for (column, value, what) in [
         ("versions", json!([]), some),
@@ -112,11 +112,11 @@ fn what_makes_no_sense_is_refused_in_words() {
         ("methods", json!([]), some),
         ("methods", json!(["tools/\nlist"]), some),
         ("pingSeconds", json!(0), "must be a whole number from 1 to 604800"),
-        ("pingEvent", json!("a\nb"), "must be a text of one line, or null"),
-        ("pingEvent", json!(""), "must be a text of one line, or null"),
-        ("errorEvent", json!("a\rb"), "must be a text of one line"),
-        ("openingComment", json!("a\nb"), "must be a text of one line, which may be empty"),
-        ("endpointData", json!("{path}\n"), "must be a text of one line"),
+        ("pingEvent", json!("a\nb"), "must be a string of one line, or null"),
+        ("pingEvent", json!(""), "must be a string of one line, or null"),
+        ("errorEvent", json!("a\rb"), "must be a string of one line"),
+        ("openingComment", json!("a\nb"), "must be a string of one line, which may be empty"),
+        ("endpointData", json!("{path}\n"), "must be a string of one line"),
         ("endpointData", json!("{nam}"), strange),
         ("messagePath", json!("message"), "must be a path without a query, such as /message"),
         ("messagePath", json!("/m?x=1"), "must be a path without a query, such as /message"),

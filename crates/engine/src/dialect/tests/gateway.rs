@@ -1,4 +1,4 @@
-//! The lines S3-01 to S3-24 that are about messages.
+//! The requirements S3-01 to S3-24 about messages.
 
 use super::*;
 use crate::fault::Condition;

@@ -1,4 +1,4 @@
-//! The lines S4-01 to S4-22 that are about messages.
+//! The requirements S4-01 to S4-22 about messages.
 
 use super::*;
 use crate::fault::Condition;

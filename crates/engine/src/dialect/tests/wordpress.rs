@@ -1,4 +1,4 @@
-//! The lines S2-01 to S2-18 that are about messages.
+//! The requirements S2-01 to S2-18 about messages.
 
 use super::*;
 use crate::fault::Condition;

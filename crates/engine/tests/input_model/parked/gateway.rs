@@ -1,4 +1,4 @@
-//! What the gateway's loop does with a call, and with a client that comes back.
+//! The gateway's loop for calls, and for clients that return.
 
 use dragoman_engine::exchange::{Event, Exchange, ExchangeAnswer, Step, Ticket, no_longer_open, parked};
 use proto::bridge::input::MAX_QUESTIONS;
@@ -16,7 +16,7 @@ impl World {
             Place::Parked(ticket) => {
                 let (_, exchange, _) = self.parked.get_mut(ticket).expect("it waits");
                 exchange.feed(event, &self.sealer, binding, self.clock.now());
-                // Nobody is there who could hear of it.
+                // No client is left that could receive it.
                 while let Some(step) = exchange.poll() {
                     let Step::Refuse(asked, _) = step else { panic!("{step:?}") };
                     respond(call, asked.id().expect("an id").json(), None);
@@ -28,7 +28,7 @@ impl World {
         self.work(at);
     }
 
-    /// Does what the exchange of a running call wants done.
+    /// Performs the steps that the exchange of a running call requests.
     pub(super) fn work(&mut self, at: usize) {
         loop {
             let Place::Running(exchange) = &mut self.calls[at].place else { return };
@@ -132,7 +132,7 @@ impl World {
         }
     }
 
-    /// Ends an exchange in the place of a client that is gone.
+    /// Ends an exchange on behalf of a client that is gone.
     pub(super) fn give_up(&mut self, at: usize, mut exchange: Box<Exchange>) {
         let binding = self.clock.binding(PEOPLE[self.calls[at].who]);
         exchange.feed(Event::Cancelled(None), &self.sealer, binding, self.clock.now());
@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    /// Whether a call waits under this state.
+    /// Returns true if a call waits under this state.
     pub(super) fn waits(&self, state: &State) -> bool {
         let newest = self.states.iter().rev().find(|other| other.call == state.call);
         matches!(self.calls[state.call].place, Place::Parked(_))
@@ -205,7 +205,7 @@ impl World {
     }
 }
 
-/// A server gets a response to its question; what the client said when it said something.
+/// Delivers a response to a server's question, and checks the client's answer in it, if there is one.
 fn respond(call: &mut Call, id: &[u8], result: Option<&Value>) {
     let id: Value = serde_json::from_slice(id).expect("JSON");
     let who = PEOPLE[call.who];

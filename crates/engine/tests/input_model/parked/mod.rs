@@ -1,4 +1,5 @@
-//! Stateless clients, and servers that ask by requests: calls wait while their clients are asked by results.
+//! Stateless clients, and servers that ask through requests: calls wait while their clients are asked through
+//! results.
 
 mod gateway;
 mod peers;
@@ -20,24 +21,24 @@ const SERVER: &Era = &V2025_11_25;
 static VIEW: LazyLock<View> = LazyLock::new(|| view(CLIENT, SERVER));
 const PEOPLE: [&str; 3] = ["anna", "bert", "cleo"];
 
-/// How many calls may be parked.
+/// The maximum number of parked calls.
 const CAP: usize = 2;
 
-/// How a client comes back.
+/// The way in which a client returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     All,
     Some,
     Nothing,
-    /// Answers to what was not asked, besides.
+    /// With additional answers to questions that were not asked.
     Extra,
-    /// Values that are no answers.
+    /// With values that are not answers.
     Wrong,
-    /// No object.
+    /// With something that is not an object.
     Unreadable,
 }
 
-/// What is wrong with a state that comes back.
+/// The fault of a returned state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wrong {
     Nothing,
@@ -72,7 +73,7 @@ enum Op {
     Progress {
         call: usize,
     },
-    /// With one of the states that wait, if `waits`, or any that was ever given.
+    /// With one of the waiting states if `waits` is true, otherwise with any earlier state.
     Retry {
         state: usize,
         waits: bool,
@@ -129,10 +130,10 @@ struct Asked {
     responses: usize,
 }
 
-/// One call, as its server sees it.
+/// One call from the point of view of its server.
 struct Served {
     key: u64,
-    /// It has answered, or is gone.
+    /// True if the server has answered, or is gone.
     over: bool,
     cancelled: usize,
     asked: Vec<Asked>,
@@ -151,7 +152,7 @@ struct Call {
     request: usize,
     place: Place,
     served: Served,
-    /// How far it was when its client last heard of it.
+    /// The progress when the client last received a notice.
     heard: u64,
 }
 
@@ -160,7 +161,7 @@ struct Call {
 struct Request {
     who: usize,
     answers: usize,
-    /// Nobody waits for its answer any more.
+    /// True if nobody waits for its answer anymore.
     left: bool,
 }
 

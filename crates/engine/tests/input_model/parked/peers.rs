@@ -1,4 +1,4 @@
-//! What clients, servers and the clock do.
+//! The actions of clients, servers and the clock.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl World {
         self.work(self.calls.len() - 1);
     }
 
-    /// The server of a call does something.
+    /// Lets the server of a call act.
     pub(super) fn serve(&mut self, at: usize, op: &Op) {
         let served = &mut self.calls[at].served;
         let mut events = Vec::new();
@@ -51,7 +51,7 @@ impl World {
                 for _ in 0..count {
                     self.numbers += 1;
                     let (number, method) = (self.numbers, METHODS[(self.numbers % 3) as usize]);
-                    // Servers count for themselves: ids of different calls are the same.
+                    // Each server counts on its own, so ids of different calls can be equal.
                     let nth = served.asked.len();
                     let id = if nth.is_multiple_of(2) { json!(nth) } else { json!(format!("é{nth}")) };
                     let asked = Asked { id, number, method, withdrawn: false, responses: 0 };
@@ -123,7 +123,7 @@ impl World {
         }
     }
 
-    /// The gateway is killed and started again; with it all links.
+    /// Kills the gateway and starts it again; all links are lost.
     pub(super) fn restart(&mut self) {
         self.generation += 1;
         self.sealer = Toy::new(self.generation);
@@ -138,7 +138,7 @@ impl World {
         }
     }
 
-    /// All clients have gone, and time passes.
+    /// Lets all clients leave, and time pass.
     pub(super) fn end(mut self) {
         self.pass(Duration::from_millis(50));
         self.pass(Duration::from_secs(3));

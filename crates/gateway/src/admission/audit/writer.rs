@@ -153,7 +153,10 @@ impl Writer {
     /// Goes on with the next record, if there is one; the old file is closed.
     fn go_on(&mut self) {
         if let Some(next) = self.next.take() {
-            tracing::info!(is_on = next.record.is_some(), "the record of calls goes on as configured now");
+            tracing::info!(
+                is_on = next.record.is_some(),
+                "the record of calls continues with the new settings"
+            );
             self.record = next.record;
             // What is older than the new record may keep goes at once.
             (self.prune_at, self.tell_trouble_at) = (Instant::now(), Instant::now());
@@ -238,7 +241,10 @@ impl Writer {
     fn log_losses(&mut self, closing: bool) {
         if self.lost > 0 && (closing || Instant::now() >= self.tell_lost_at) {
             self.tell_lost_at = Instant::now() + TELL;
-            tracing::warn!(lost = self.lost, "calls were not recorded: there was no room, or no time");
+            tracing::warn!(
+                lost = self.lost,
+                "calls were not recorded: the queue was full, or the deadline passed"
+            );
             if !closing {
                 self.lost = 0;
             }

@@ -152,7 +152,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) ->
             }
             Next::Wait(_) | Next::Ask(_) => None,
         };
-        next = then.ok_or_else(|| Fault::gateway("the task's answer leads nowhere"))?;
+        next = then.ok_or_else(|| Fault::gateway("the task's answer does not change the task's state"))?;
     }
 }
 

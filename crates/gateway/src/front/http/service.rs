@@ -185,7 +185,8 @@ impl Arrival {
         if sse::is_served(&self.shard.gateway.snapshot) {
             let _ = write!(
                 page,
-                "\nOlder clients (HTTP+SSE): GET {} or an endpoint above; its first event says where messages go ({})\n",
+                "\nOlder clients (HTTP+SSE): GET {} or an endpoint above; its first event contains the address for messages \
+                 ({})\n",
                 sse::STREAM,
                 sse::MESSAGES
             );

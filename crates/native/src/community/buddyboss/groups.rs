@@ -1,4 +1,4 @@
-//! Groups and who is in them.
+//! Groups and their members.
 
 use super::super::{MISSING_ROLE, ROLES, caller_unless_given, promoted};
 use super::{PAGE, PER_PAGE, SEARCH, USER, id};
@@ -38,7 +38,7 @@ pub(super) const TOOLS: &[ToolRow] = &[
             flag("enable_forum", "Create a forum for the group.").or_flag(false),
             int("creator_id", "ID of the member who creates the group. Default: the caller."),
         ],
-        // The route wants a description.
+        // The route requires a description.
         &[
             caller_unless_given!("creator_id"),
             Step::Make("about", |values| {
@@ -89,7 +89,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
             MEMBER,
             text("role", "Role of the member in the group.").among(&["admin", "mod", "member"]),
         ],
-        // Private and hidden groups give the role at once. In public ones who joins is a plain member; the role comes afterwards.
+        // Private and hidden groups assign the role at once. In public groups, a new member starts as a plain member, and gets
+        // the role afterwards.
         &[
             post("buddyboss", "/groups/{group_id}/members").binds(ROLES).step(),
             MISSING_ROLE,

@@ -1,4 +1,4 @@
-//! Photos, videos, documents, moderation. A file is uploaded first, and then used by its number.
+//! Photos, videos, documents, moderation. A file is uploaded first, and then referred to by its ID.
 
 use super::{BUDDYBOSS, GROUP, PAGE, PER_PAGE, USER, id};
 use crate::rest::{Bind, Encoding, FileFrom, Missing, Shape, Step, delete, fixed, get, patch, post, value};
@@ -13,7 +13,7 @@ const ALBUM: ToolArgument = int("album_id", "ID of the album.");
 const FOLDER: ToolArgument = int("folder_id", "ID of the folder.");
 const CONTENT: ToolArgument = text("content", "Text of the activity that accompanies the file.");
 
-/// The number of an upload, where its answer has it.
+/// The ID of an upload, at this place in its answer.
 const fn uploaded(at: &'static str) -> Bind {
     Bind {
         name: "upload",

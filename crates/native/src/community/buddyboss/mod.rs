@@ -1,4 +1,5 @@
-//! The tools for BuddyBoss Platform (`buddyboss/v1`), with its forums, and for the courses beside it (`ldlms/v2`).
+//! The tools for BuddyBoss Platform (`buddyboss/v1`), with its forums, and for the courses next to it
+//! (`ldlms/v2`).
 //!
 //! | file | is for |
 //! |---|---|
@@ -60,13 +61,13 @@ const APIS: &[Api] = &[
         doubt: Some(doubt(
             &["ldlms/v2"],
             (Condition::UpstreamError, "LearnDash is not active on the site"),
-            "the LearnDash of the site does not offer this",
+            "the site's LearnDash does not offer this",
         )),
         newer: None,
     },
 ];
 
-/// Sets of tools to offer beside the core.
+/// Sets of tools to offer in addition to the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Phases {
@@ -76,7 +77,7 @@ pub struct Phases {
     pub advanced: bool,
     /// The rest of the platform's API.
     pub extended: bool,
-    /// Tools for the rest of the site: its index, its routes, its abilities.
+    /// Tools for everything else on the site: its index, its routes, its abilities.
     pub discover: bool,
 }
 
@@ -86,10 +87,10 @@ impl Default for Phases {
     }
 }
 
-/// The BuddyBoss tools. A call that fails is a result with `isError`, unless the settings want errors.
+/// The BuddyBoss tools. A failed call is a result with `isError`, unless the settings ask for errors.
 ///
 /// # Errors
-/// When a URL of the settings is none, in words.
+/// Fails if a URL of the settings is invalid, with a message.
 pub fn server(
     settings: &SiteSettings,
     phases: Phases,

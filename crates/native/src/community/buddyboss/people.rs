@@ -25,7 +25,7 @@ pub(super) const MEMBERS: &[ToolRow] = &[
             KIND,
             text("exclude", "IDs of members to exclude, separated by commas.").form(Form::Commas),
         ],
-        // The route for members knows no roles, so those who have one are looked up first.
+        // The route for members has no filter for roles, so the members with a role are looked up first.
         &[
             get("wp", "/users")
                 .when(StepCondition::Given("role"))
@@ -81,7 +81,7 @@ pub(super) const MEMBERS: &[ToolRow] = &[
             text("email", "Email address.").kept(),
             KIND.called("types"),
         ],
-        // The route for members changes no addresses; WordPress's own does.
+        // The route for members cannot change email addresses; WordPress's own can.
         &[
             put("wp", "/users/{id}")
                 .when(StepCondition::Given("email"))
@@ -96,7 +96,7 @@ pub(super) const MEMBERS: &[ToolRow] = &[
         "buddyboss_delete_member",
         "Permanently deletes a member's account. Their content is deleted too, unless `reassign` names another member.",
         &[MEMBER, int("reassign", "ID of the member to reassign the deleted member's content to.").kept()],
-        // The route for members ignores `reassign`; WordPress's own does not.
+        // The route for members ignores `reassign`; WordPress's own respects it.
         &[
             delete("wp", "/users/{id}")
                 .when(StepCondition::Given("reassign"))
@@ -118,7 +118,7 @@ const FRIENDSHIP: &[Bind] = &[
     Bind { name: "asked", at: "/friend_id", missing: Missing::Nothing },
 ];
 
-/// The one of the two who is not the caller, where they are friends and the caller is one of them.
+/// The member of a friendship who is not the caller, if the two are friends and the caller is one of them.
 fn friend(values: &Values) -> Option<Value> {
     let caller = values.get("caller").filter(|_| values.has("accepted"));
     let is_caller = |name| caller.is_some() && values.get(name) == caller;
@@ -130,10 +130,10 @@ fn friend(values: &Values) -> Option<Value> {
     other.cloned()
 }
 
-/// The result of ending a friendship: true, or the reason for a failure, both with a status of success.
+/// The result of ending a friendship: true, or the reason for a failure. Both have a success status.
 pub(super) const ENDED: Bind = Bind { name: "ended", at: "/unfriend", missing: Missing::Nothing };
 
-/// A step that fails where the friendship has not ended.
+/// A step that fails if the friendship has not ended.
 pub(super) const SURELY_ENDED: Step = Step::Make("ended", |values| match values.get("ended") {
     None | Some(Value::Bool(true)) => Ok(None),
     Some(_) => Err(Trouble::new(
@@ -173,7 +173,8 @@ pub(super) const FRIENDS_AND_PROFILES: &[ToolRow] = &[
         "buddyboss_remove_friend",
         "Ends a friendship, or withdraws or rejects a friendship request.",
         &[id("ID of the friendship.")],
-        // The route for one friendship takes back or refuses requests alone; the one that ends it names the friend.
+        // The route for a single friendship can only withdraw or refuse requests; the route that ends a friendship
+        // names the friend.
         &[
             get("buddyboss", "/friends/{id}").alone().binds(FRIENDSHIP).step(),
             Step::Make("accepted", |values| Ok(values.flag("friends").then_some(Value::Bool(true)))),

@@ -45,8 +45,8 @@ pub(super) const TOOLS: &[ToolRow] = &[
             text("type", "Type of the activity.").among(&["activity_update", "activity_comment"]),
             int("primary_item_id", "ID of the group, for an activity in a group."),
         ],
-        // Not even one's own number is let through where the platform takes the caller for a visitor; left out, the
-        // activity is the caller's all the same.
+        // If the platform takes the caller for a visitor, it rejects even the caller's own ID. Without an ID, the
+        // activity still belongs to the caller.
         &[post("buddyboss", "/activity").step()],
         Shape::Whole,
     ),

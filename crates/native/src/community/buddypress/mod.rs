@@ -1,4 +1,5 @@
-//! The tools for BuddyPress (`buddypress/v1`; `v2` since its version 15). Arguments go on as they are. `rows` and `talk` have the tools.
+//! The tools for BuddyPress (`buddypress/v1`; `v2` since its version 15). Arguments are passed on unchanged. `rows` and `talk`
+//! define the tools.
 
 mod rows;
 mod talk;
@@ -49,18 +50,18 @@ const SECOND: &[Api] = &[
 /// The version of the API of a site's BuddyPress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Version {
-    /// Up to BuddyPress 14; a site that has the second instead is asked in that.
+    /// Up to BuddyPress 14. If a site has only the second version, requests use the second.
     #[default]
     First,
     /// From BuddyPress 15 on.
     Second,
 }
 
-/// The BuddyPress tools, and with `discovers` what the site offers beside what is known. A call that fails is a result with
-/// `isError`, unless the settings want errors.
+/// The BuddyPress tools; with `discovers`, also tools for whatever else the site offers. A failed call is a result with
+/// `isError`, unless the settings ask for errors.
 ///
 /// # Errors
-/// When a URL of the settings is none, in words.
+/// Fails if a URL of the settings is invalid, with a message.
 pub fn server(
     settings: &SiteSettings,
     version: Version,

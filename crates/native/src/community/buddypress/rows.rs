@@ -1,4 +1,4 @@
-//! The rows: activity, members and groups; profiles and friends. `talk` has the others.
+//! The rows: activity, members and groups; profiles and friends. The other rows are in `talk`.
 
 use super::super::{MISSING_ROLE, ROLES, caller_unless_given, promoted};
 use crate::rest::{Bind, Missing, Shape, Step, StepCondition, delete, fixed, get, post, put, value};
@@ -22,14 +22,14 @@ pub(super) const fn id(about: &'static str) -> ToolArgument {
     int("id", about).required()
 }
 
-/// The type of an activity; the first version of the API puts one in a list.
+/// The type of an activity; the first version of the API wraps an activity in a list.
 const KIND_OF_ACTIVITY: Bind = Bind {
     name: "type",
     at: "/type|/0/type",
     missing: Missing::Trouble("the site does not return the type of the activity"),
 };
 
-/// The acceptance of a friendship request; the first version of the API puts a friendship in a list.
+/// The acceptance of a friendship request; the first version of the API wraps a friendship in a list.
 const ARE_FRIENDS: Bind =
     Bind { name: "friends", at: "/is_confirmed|/0/is_confirmed", missing: Missing::Nothing };
 
@@ -95,7 +95,7 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
         "Update an activity",
         "Updates an activity and returns it.",
         &[id("ID of the activity."), CONTENT],
-        // The route wants the type once more.
+        // The route requires the type again.
         &[
             get("buddypress", "/activity/{id}").alone().binds(&[KIND_OF_ACTIVITY]).step(),
             put("buddypress", "/activity/{id}").with(&[value("type", "type", Form::Plain)]).step(),
@@ -142,7 +142,7 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
         "Update a member",
         "Updates a member and returns it. Omitted fields keep their values.",
         &[id("ID of the member."), NAME, ABOUT.kept(), KIND],
-        // The route for members changes no descriptions; WordPress's own does.
+        // The route for members cannot change descriptions; WordPress's own can.
         &[
             put("wp", "/users/{id}")
                 .when(StepCondition::Given("description"))
@@ -160,7 +160,7 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
             id("ID of the member."),
             int("reassign", "ID of the member to reassign the deleted member's content to."),
         ],
-        // There is no bin for accounts, and the site wants to be told when nobody gets it.
+        // Accounts have no trash, and the site requires an explicit statement that nobody inherits the content.
         &[
             delete("buddypress", "/members/{id}")
                 .when(StepCondition::Given("reassign"))
@@ -197,7 +197,7 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
             flag("enable_forum", "Enable a forum for the group."),
             int("creator_id", "ID of the member who creates the group. Default: the caller."),
         ],
-        // The route wants a description.
+        // The route requires a description.
         &[
             Step::Make("about", |values| Ok(values.get("description").or(values.get("name")).cloned())),
             caller_unless_given!("creator_id"),
@@ -236,7 +236,8 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
             MEMBER,
             text("role", "Role of the member in the group.").among(&["admin", "mod", "member"]),
         ],
-        // Some sites give the role at once, some pass over it, and asking twice for a role fails: so joining asks for none.
+        // Some sites assign the role at once, and others ignore it. Assigning a role twice fails, so the request to join
+        // does not ask for a role.
         &[
             post("buddypress", "/groups/{group_id}/members")
                 .alone()
@@ -331,7 +332,8 @@ pub(super) const PROFILES: &[ToolRow] = &[
         "Remove a friend",
         "Ends the caller's friendship with a member, or withdraws or rejects a pending request, and returns the result.",
         &[id("ID of the other member.")],
-        // Else the route takes back or refuses requests alone; with force it would count a request as one friend less.
+        // Without force, the route can only withdraw or refuse requests. With force, it would count a withdrawn request
+        // as one friend less.
         &[
             get("buddypress", "/friends/{id}").alone().binds(&[ARE_FRIENDS]).step(),
             delete("buddypress", "/friends/{id}").with(&[value("force", "friends", Form::Plain)]).step(),

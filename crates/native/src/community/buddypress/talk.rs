@@ -17,7 +17,7 @@ pub(super) const TALK: &[ToolRow] = &[
             PAGE,
             PER_PAGE,
         ],
-        // Notices are at a place of their own.
+        // Notices have a route of their own.
         &[
             caller_unless_given!("user_id"),
             get("buddypress", "/messages").when(StepCondition::IsNot("box", "notices")).step(),

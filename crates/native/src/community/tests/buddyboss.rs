@@ -123,11 +123,11 @@ fn a_friendship_ends_for_those_whose_it_is_and_what_has_not_ended_is_no_success(
     }
 }
 
-/// The site as somebody joins a group: the answer to that has these members.
+/// A site where a user joins a group; the answer to joining has these members.
 fn joined(answer: Value) -> impl Fn(&HttpRequest) -> HttpResponse {
     move |request| match request.method {
         Verb::Post => reply(200, &answer),
-        // The platform's `save` finds nothing to change, and takes that for a failure.
+        // The platform's `save` finds nothing to change, and reports that as a failure.
         _ => reply(
             500,
             &json!({"code": "bp_rest_group_member_failed_to_promote", "message": "Could not promote member."}),
@@ -143,7 +143,7 @@ fn a_role_that_the_site_has_given_is_not_asked_for_again() {
         let call = json!({"group_id": 6, "user_id": 5, "role": role});
         let answer = asked(&over(fake.clone()), "buddyboss_add_group_member", &call);
         assert_eq!((shown(&answer), fake.lines().len()), (member, 1), "{role}");
-        // Another role than the one that is asked for.
+        // A role other than the requested one.
         let fake = Fake::replying(joined(json!({"id": 5, "is_mod": is_admin, "is_admin": is_mod})));
         let answer = asked(&over(fake.clone()), "buddyboss_add_group_member", &call);
         assert_eq!(content(&answer), ("Error: Could not promote member.".to_owned(), true), "{role}");

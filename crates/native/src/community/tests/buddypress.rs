@@ -37,7 +37,7 @@ fn failures_are_results() {
     assert_eq!((words.as_str(), condition.as_str()), ("BuddyPress not available", "platformMissing"));
 }
 
-/// A site fails to give a member a role for the second time.
+/// Assigning a role that the member already has fails on the site.
 #[test]
 fn a_role_that_the_member_has_is_not_asked_for() {
     let member = json!({"id": 2, "is_mod": false, "is_admin": true});

@@ -1,4 +1,4 @@
-//! The community tools: what each asks, and what happens on sites that lack something.
+//! The community tools: the requests that each sends, and the behavior on sites that lack something.
 
 mod buddyboss;
 mod buddypress;
@@ -20,7 +20,7 @@ fn settings() -> SiteSettings {
     }
 }
 
-/// A site on which everything goes well.
+/// A site where every request succeeds.
 fn site(request: &HttpRequest) -> HttpResponse {
     let path = request.url.strip_prefix(SITE).unwrap_or_default();
     let answer = match path.split('?').next().unwrap_or_default() {
@@ -43,7 +43,7 @@ fn site(request: &HttpRequest) -> HttpResponse {
     reply(200, &answer)
 }
 
-/// `METHOD route body` as the full line, `route` being behind the site's API.
+/// `METHOD route body` as the full line, where `route` is relative to the site's API.
 fn line(text: &str) -> String {
     let (method, rest) = text.split_once(' ').unwrap_or((text, ""));
     format!("{method} {SITE}{rest}")

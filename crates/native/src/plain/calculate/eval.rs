@@ -1,17 +1,18 @@
-//! A formula's tree to its value.
+//! Evaluates a formula's tree.
 
 use super::functions::{FAMILIES, Function, constant};
 use super::parse::Node;
 use super::value::{FormulaFault, FormulaFaultKind, FormulaResult, Value};
 use crate::nearest::nearest;
 
-/// The most values that a formula may visit. It keeps a formula far below the five seconds that one may take.
+/// The most values that a formula may visit. The limit keeps a formula far below the five seconds that it may
+/// take.
 const MOST_WORK: usize = 100_000;
 
 /// The value of a tree.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the formula.
 pub(super) fn evaluated(tree: &Node) -> FormulaResult {
     Work { left: MOST_WORK }.value(tree)
 }
@@ -67,7 +68,7 @@ fn check(function: &Function, given: usize) -> Result<(), FormulaFault> {
         (least, most) if least == most => least.to_string(),
         (least, most) => format!("{least} to {most}"),
     };
-    let message = format!("{name} wants {wants} arguments and is given {given}");
+    let message = format!("wrong number of arguments for {name}: {given} instead of {wants}");
     Err(FormulaFault::new(FormulaFaultKind::Validation, message, format!("write {}", function.usage)))
 }
 
@@ -82,10 +83,10 @@ fn names() -> impl Iterator<Item = &'static str> {
 fn unknown(what: &str, name: &str) -> FormulaFault {
     let shown: String = name.chars().take(40).collect();
     let help = match find(name) {
-        Some(function) => format!("functions stand in brackets: write {}", function.usage),
+        Some(function) => format!("a function must be in brackets: write {}", function.usage),
         None => match nearest(name, names()) {
-            Some(near) => format!("perhaps {near} is meant"),
-            None => "the tool's description lists what there is".to_owned(),
+            Some(near) => format!("did you mean {near}?"),
+            None => "the tool's description lists all names".to_owned(),
         },
     };
     FormulaFault::new(FormulaFaultKind::Validation, format!("there is no {what} {shown:?}"), help)

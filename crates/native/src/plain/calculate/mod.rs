@@ -1,12 +1,12 @@
-//! Formulas in prefix notation: `(+ 1 (* 2 3))`. A formula names functions of a fixed table; it cannot bind, loop, reach out
-//! or run for long, for its work is counted, and its size and depth are bounded.
+//! Formulas in prefix notation: `(+ 1 (* 2 3))`. A formula can name only the functions of a fixed table. It cannot bind
+//! names, loop, access anything outside or run for long: its work is counted, and its size and depth are bounded.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `value` | numbers, truths, texts, vectors; what is wrong with a formula |
-//! | `parse` | text to a tree |
-//! | `eval` | the tree to a value |
-//! | `functions` | the table, one file a family |
+//! | `value` | numbers, booleans, texts, vectors; faults of a formula |
+//! | `parse` | parses a text into a tree |
+//! | `eval` | evaluates the tree |
+//! | `functions` | the table, one file per family |
 
 mod eval;
 mod functions;
@@ -44,10 +44,10 @@ Constants: pi e tau phi minute hour day week year (in seconds) ether-decimals bt
 /// The longest formula, in bytes.
 const LONGEST: usize = 16 * 1024;
 
-/// The answer to a formula, as JSON text or that in base64.
+/// The answer to a formula, as JSON text or as that text in base64.
 ///
 /// # Errors
-/// What is wrong, as JSON text with `error`, `type` (validation, decode, timeout, arithmetic) and `suggestion`.
+/// The fault, as JSON text with `error`, `type` (validation, decode, timeout, arithmetic) and `suggestion`.
 pub(super) fn calculate(formula: &str, from_base64: bool, to_base64: bool) -> Result<String, String> {
     let answer = answered(formula, from_base64).map_err(|fault| fault.json())?;
     Ok(if to_base64 { BASE64_STANDARD.encode(answer) } else { answer })

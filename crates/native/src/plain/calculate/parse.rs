@@ -1,15 +1,15 @@
-//! A formula's text to a tree.
+//! Parses a formula's text into a tree.
 
 use super::value::{FormulaFault, FormulaFaultKind, Value};
 
 /// A part of a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Node {
-    /// A number, a truth or a text.
+    /// A number, a boolean or a text.
     Value(Value),
     /// The name of a constant.
     Name(String),
-    /// A function's name, and what it is given.
+    /// A function's name and arguments.
     Call(String, Vec<Self>),
     /// A vector.
     Vector(Vec<Self>),
@@ -21,7 +21,7 @@ const DEEPEST: usize = 64;
 /// The tree of a formula.
 ///
 /// # Errors
-/// Where it is none.
+/// Fails if the text is not a formula.
 pub(super) fn parse(text: &str) -> Result<Node, FormulaFault> {
     let mut parser = Parser { text, at: 0 };
     let node = parser.node(0)?;
@@ -29,7 +29,8 @@ pub(super) fn parse(text: &str) -> Result<Node, FormulaFault> {
     match parser.peek() {
         None => Ok(node),
         Some(c) => {
-            Err(parser.fault(format!("{c:?} stands behind the formula"), "write one formula, in brackets"))
+            Err(parser
+                .fault(format!("{c:?} is left over after the formula"), "write one formula, in brackets"))
         }
     }
 }
@@ -66,7 +67,7 @@ impl Parser<'_> {
             return Err(self.fault(format!("more than {DEEPEST} brackets are open"), "calculate it in parts"));
         }
         match self.peek() {
-            None => Err(self.fault("the formula ends too early", "close what is open, as in (+ 1 2)")),
+            None => Err(self.fault("the formula ends too early", "close the open brackets, as in (+ 1 2)")),
             Some('(') => {
                 self.take();
                 self.blanks();
@@ -83,7 +84,9 @@ impl Parser<'_> {
                 Ok(Node::Vector(self.rest(']', depth)?))
             }
             Some('"') => self.string(),
-            Some(c @ (')' | ']')) => Err(self.fault(format!("{c:?} closes nothing"), "remove it")),
+            Some(c @ (')' | ']')) => {
+                Err(self.fault(format!("{c:?} has no matching opening bracket"), "remove it"))
+            }
             Some(_) => self.atom(),
         }
     }
@@ -145,7 +148,7 @@ impl Parser<'_> {
     }
 }
 
-/// A name without the namespace that Clojure has for it.
+/// A name without the namespace that Clojure gives it.
 fn bare(word: &str) -> String {
     word.strip_prefix("Math/").unwrap_or(word).to_owned()
 }

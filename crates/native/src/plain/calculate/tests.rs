@@ -1,4 +1,4 @@
-//! Formulas: what they give, and how they fail.
+//! Formulas: their results and their faults.
 
 use serde_json::Value;
 
@@ -58,22 +58,22 @@ fn formulas_have_values() {
 #[test]
 fn faults_say_what_kind_they_are_and_what_would_help() {
     for (formula, kind, says, help) in [
-        ("(sqr 4)", "validation", "\"sqr\"", "perhaps sqrt"),
+        ("(sqr 4)", "validation", "\"sqr\"", "did you mean sqrt?"),
         ("(+ 1", "validation", "ends too early", "close"),
         ("", "validation", "ends too early", "close"),
-        ("(+ 1 2) 3", "validation", "behind the formula", "one formula"),
-        ("1 + 2", "validation", "behind the formula", "brackets"),
-        (")", "validation", "closes nothing", "remove"),
+        ("(+ 1 2) 3", "validation", "after the formula", "one formula"),
+        ("1 + 2", "validation", "after the formula", "brackets"),
+        (")", "validation", "has no matching opening bracket", "remove"),
         ("(1 2)", "validation", "no function \"1\"", ""),
         ("sqrt", "validation", "constant \"sqrt\"", "write (sqrt a)"),
-        ("(sqrt 1 2)", "validation", "wants 1 arguments and is given 2", "write (sqrt a)"),
+        ("(sqrt 1 2)", "validation", "sqrt: 2 instead of 1", "write (sqrt a)"),
         ("(mean 1)", "validation", "mean: a vector", "order"),
         ("(+ 1 \"a\")", "validation", "+: a number", "order"),
         ("(date->unix \"2023-02-29\")", "validation", "a time", ""),
         ("(even? 1.5)", "validation", "whole number", ""),
         ("12x", "validation", "is not a number", "numbers as"),
-        ("(/ 1 0)", "arithmetic", "divided by zero", ""),
-        ("(mod 1 0)", "arithmetic", "divided by zero", ""),
+        ("(/ 1 0)", "arithmetic", "division by zero", ""),
+        ("(mod 1 0)", "arithmetic", "division by zero", ""),
         ("(sqrt -1)", "arithmetic", "not a finite number", ""),
         ("(exp 1000)", "arithmetic", "not a finite number", ""),
         ("(factorial 34)", "arithmetic", "0 to 33", ""),

@@ -11,24 +11,24 @@ pub(super) enum Value {
     Int(i128),
     /// A number of double precision; finite.
     Float(f64),
-    /// A truth.
+    /// A boolean.
     Flag(bool),
     /// A text.
     Text(String),
-    /// Values in a row.
+    /// A vector of values.
     Vector(Vec<Self>),
 }
 
 /// The kinds of faults, as the answer's `type` names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FormulaFaultKind {
-    /// The formula is none, or misuses a function.
+    /// It is not a formula, or it misuses a function.
     Validation,
     /// It could not be decoded.
     Decode,
     /// It takes too much work.
     Timeout,
-    /// Its numbers have no such result.
+    /// The computation has no result for its numbers.
     Arithmetic,
 }
 
@@ -63,7 +63,7 @@ impl FormulaFault {
         Self { kind, message: message.into(), suggestion: suggestion.into() }
     }
 
-    /// Something that the numbers do not have.
+    /// A fault in the arithmetic of a formula.
     pub(super) fn arithmetic(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(FormulaFaultKind::Arithmetic, message, "check the numbers that go into this function")
     }
@@ -73,7 +73,7 @@ impl FormulaFault {
         Self::new(
             FormulaFaultKind::Validation,
             format!("{what} is needed here"),
-            "check the order and the kind of the arguments",
+            "check the order and the types of the arguments",
         )
     }
 
@@ -87,7 +87,7 @@ impl Value {
     /// A number of double precision.
     ///
     /// # Errors
-    /// When it is infinite or none.
+    /// Fails if it is infinite or not a number.
     pub(super) fn float(number: f64) -> FormulaResult {
         if number.is_finite() {
             return Ok(Self::Float(number));
@@ -98,7 +98,7 @@ impl Value {
     /// The number.
     ///
     /// # Errors
-    /// When it is none.
+    /// Fails if the value is not a number.
     #[expect(clippy::cast_precision_loss, reason = "a formula that mixes them wants double precision")]
     pub(super) fn number(&self) -> Result<f64, FormulaFault> {
         match self {
@@ -111,7 +111,7 @@ impl Value {
     /// The whole number.
     ///
     /// # Errors
-    /// When it is none.
+    /// Fails if the value is not a whole number.
     #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within 2^53")]
     pub(super) fn whole(&self) -> Result<i128, FormulaFault> {
         match self {
@@ -124,7 +124,7 @@ impl Value {
     /// The values of a vector.
     ///
     /// # Errors
-    /// When it is none.
+    /// Fails if the value is not a vector.
     pub(super) fn vector(&self) -> Result<&[Self], FormulaFault> {
         match self {
             Self::Vector(values) => Ok(values),
@@ -135,12 +135,12 @@ impl Value {
     /// The numbers of a vector.
     ///
     /// # Errors
-    /// When it is none, or is not of numbers alone.
+    /// Fails if the value is not a vector, or contains anything but numbers.
     pub(super) fn numbers(&self) -> Result<Vec<f64>, FormulaFault> {
         self.vector()?.iter().map(Self::number).collect()
     }
 
-    /// The number of values to visit in it.
+    /// The number of values that a walk through it visits.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Vector(values) => 1 + values.iter().map(Self::size).sum::<usize>(),
@@ -158,12 +158,12 @@ impl Value {
         }
     }
 
-    /// As JSON text with its type.
+    /// The value and its type as JSON text.
     pub(super) fn json(&self) -> String {
         format!("{{\"value\":{},\"type\":\"{}\"}}", self.written(), self.type_name())
     }
 
-    /// As JSON text; whole numbers with all their digits.
+    /// The value as JSON text; whole numbers keep all their digits.
     fn written(&self) -> String {
         match self {
             Self::Int(number) => number.to_string(),

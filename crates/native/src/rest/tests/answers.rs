@@ -1,4 +1,4 @@
-//! Answers in their three manners.
+//! Answers in their three styles.
 
 use serde_json::json;
 
@@ -96,9 +96,9 @@ fn nothing_is_no_answer_to_who_reads() {
     all.extend(said(Fake::json(json!(false)), "wp_get_post_types", &json!({})));
     assert_eq!(all.len(), 12);
     for message in all {
-        assert!(message.contains("nothing of what was asked for"), "{message}");
+        assert!(message.contains("none of the requested data"), "{message}");
     }
-    // An object of PHP's with nothing in it; a change that is done; `null` as WordPress sends it, where anything may come.
+    // PHP's empty object; an empty answer to a change; and WordPress's `null`, where any value is allowed.
     let phases = buddyboss::Phases { extended: true, ..buddyboss::Phases::default() };
     let forums = buddyboss::server(&settings(Compact), phases, empty()).unwrap();
     let none = asked(&forums, "buddyboss_list_topic_destinations", &json!({"id": 7}));
@@ -107,7 +107,7 @@ fn nothing_is_no_answer_to_who_reads() {
     shown(&asked(&site(Compact, empty()), "wp_delete_post", &json!({"id": 7})));
 }
 
-/// Some servers hand a path over decoded.
+/// Some servers interpret a path only after decoding it.
 #[test]
 fn a_segment_is_one_also_when_it_is_decoded() {
     for odd in ["posts/1", "posts?x", "posts#x", "..\\posts"] {
@@ -148,14 +148,14 @@ fn who_wants_to_be_asked_later_says_when() {
             Fake::replying(move |_| HttpResponse { status, headers: headers.clone(), body: Bytes::new() });
         refused(&asked(&site(Compact, fake), "wp_get_posts", &json!({}))).1
     };
-    assert!(late(429, "120").ends_with("; the site says: in 120 seconds"));
-    assert!(late(503, " 3600 ").ends_with("; the site says: in 3600 seconds"));
+    assert!(late(429, "120").ends_with("; the site asks to wait 120 seconds"));
+    assert!(late(503, " 3600 ").ends_with("; the site asks to wait 3600 seconds"));
     for (status, after) in [(429, "soon"), (503, "Fri, 31 Dec 1999 23:59:59 GMT"), (500, "5"), (429, "-5")] {
-        assert!(!late(status, after).contains("the site says"), "{after}");
+        assert!(!late(status, after).contains("the site asks"), "{after}");
     }
 }
 
-/// A web server with a password of its own; and a mark before an error's words.
+/// A web server with a password of its own, and a byte order mark before an error.
 #[test]
 fn errors_are_read_like_other_answers() {
     let error = |status, headers: Vec<(String, String)>, body: &'static str| {
@@ -168,7 +168,7 @@ fn errors_are_read_like_other_answers() {
     assert!(
         error(401, challenge("basic"), "<h1>Authorization Required</h1>").contains("password of its own")
     );
-    assert!(error(401, challenge("Bearer"), "<h1>No</h1>").contains("an Application Password is needed"));
+    assert!(error(401, challenge("Bearer"), "<h1>No</h1>").contains("an Application Password is required"));
     let words = r#"{"code":"rest_forbidden","message":"Sorry."}"#;
     assert!(error(401, challenge("Basic"), words).starts_with("Sorry. (an Application Password"));
     let marked = "\u{feff}{\"code\":\"rest_post_invalid_id\",\"message\":\"Invalid post ID.\"}";

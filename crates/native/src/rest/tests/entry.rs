@@ -1,4 +1,4 @@
-//! Credentials that are shown to a site: it is asked first whether it knows them, and not again for a short time.
+//! Credentials of a site: the site is first asked if it knows them, and is then not asked again for a short time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn is_entry(request: &HttpRequest) -> bool {
     request.url.contains("/users/me")
 }
 
-/// A site that knows one account, and answers all others as anybody.
+/// A site that knows one account, and treats everyone else as an anonymous visitor.
 fn site(request: &HttpRequest) -> HttpResponse {
     match authorization(request).as_deref() {
         Some(RIGHT) => reply(200, &json!([])),
@@ -104,7 +104,7 @@ fn a_site_that_answers_this_question_to_nobody_is_asked_all_the_same() {
     }
 }
 
-/// A cache may keep one page for all who ask: then nobody's password has been looked at.
+/// A cache may serve one page to all callers; then nobody has checked the password.
 #[test]
 fn a_page_is_no_word_for_an_account() {
     let fake = Fake::strict(|request| {

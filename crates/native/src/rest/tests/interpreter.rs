@@ -1,4 +1,4 @@
-//! Values where they go: nothing that a client sends changes what is asked beyond its own place.
+//! Values in requests: a client's value cannot change any part of a request other than its own.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! A client that only writes down what it is asked, and the interpreter under hostile values.
+//! A client that only records requests, and the interpreter with hostile values.
 
 mod answers;
 mod entry;
@@ -28,7 +28,7 @@ type Answer = dyn Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Send + S
 pub(crate) struct Fake {
     answer: Box<Answer>,
     pub(crate) asked: Mutex<Vec<HttpRequest>>,
-    /// The questions whether credentials are known. Somebody to whom a stranger is nobody answers them like all others.
+    /// The requests that check credentials. A fake that is not strict answers them like all others.
     pub(crate) entries: Mutex<Vec<HttpRequest>>,
     strict: bool,
     clock: Mutex<Duration>,
@@ -47,7 +47,7 @@ impl Fake {
         })
     }
 
-    /// One that says itself whom it knows.
+    /// A client that answers credential checks itself.
     pub(crate) fn strict(
         answer: impl Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Send + Sync + 'static,
     ) -> Arc<Self> {
@@ -58,19 +58,19 @@ impl Fake {
         fake
     }
 
-    /// One that always answers.
+    /// A client that always answers.
     pub(crate) fn replying(
         answer: impl Fn(&HttpRequest) -> HttpResponse + Send + Sync + 'static,
     ) -> Arc<Self> {
         Self::new(move |request| Ok(answer(request)))
     }
 
-    /// One that answers everything with this.
+    /// A client that gives this answer to every request.
     pub(crate) fn json(answer: Value) -> Arc<Self> {
         Self::new(move |_| Ok(reply(200, &answer)))
     }
 
-    /// The request lines so far, with bodies where there are some.
+    /// The request lines so far, with any bodies.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.asked.lock().unwrap().iter().map(line).collect()
     }
@@ -80,7 +80,7 @@ impl Fake {
     }
 }
 
-/// `METHOD URL BODY`; of bodies in parts only the names and values.
+/// `METHOD URL BODY`; of a multipart body, only the names and values.
 fn line(request: &HttpRequest) -> String {
     let body = String::from_utf8_lossy(&request.body);
     let said = match request.headers.iter().find(|(name, _)| *name == "content-type") {
@@ -183,7 +183,7 @@ pub(crate) fn ready<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// The text of a result, and whether it is an error.
+/// The text of a result, and true if it is an error.
 pub(crate) fn content(answer: &Value) -> (String, bool) {
     let result = &answer["result"];
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no result: {answer}"));
@@ -216,9 +216,9 @@ pub(crate) fn authorization(request: &HttpRequest) -> Option<String> {
     request.authorization.as_ref().map(|secret| secret.expose_secret().to_owned())
 }
 
-/// Calls tools as a table says, and compares what they ask. A line that is not indented is a tool and its arguments; the
-/// indented ones behind it are its requests, control characters as `\u{..}`. A tool without an expectation is a failure, and
-/// so is an expectation without a tool.
+/// Calls tools according to a table, and compares the requests that they send. A line without indentation is a tool
+/// with its arguments; the indented lines after it are its requests, with control characters as `\u{..}`. A tool
+/// without an expectation fails the test, and so does an expectation without a tool.
 pub(crate) fn check_lines(
     server: &dyn Fn(Arc<Fake>) -> crate::ToolServer,
     answer: fn(&HttpRequest) -> HttpResponse,

@@ -1,4 +1,5 @@
-//! Sites that have another version of an API than rows are written for, and sites that are changed from one to the other.
+//! Sites with a version of an API other than the one that rows are written for, and sites that change from one version to
+//! the other.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,12 +45,12 @@ fn a_site_is_asked_in_the_version_that_it_has_now() {
     };
     asked_for(&["/v1/", "namespaces", "/v2/"]);
     asked_for(&["/v2/"]);
-    // It is set back to the version before, and is asked what it has once more.
+    // The site is set back to the previous version, and is asked again what it offers.
     is_new.store(false, Ordering::SeqCst);
     fake.pass(Duration::from_secs(31));
     asked_for(&["/v2/", "namespaces", "/v1/"]);
     asked_for(&["/v1/"]);
-    // What it said is good for a while only.
+    // The site's report is valid for a limited time.
     is_new.store(true, Ordering::SeqCst);
     fake.pass(Duration::from_mins(6));
     asked_for(&["/v1/", "namespaces", "/v2/"]);

@@ -1,8 +1,8 @@
-//! Rows against the route tables of real sites: what a tool asks must be a route there, with a method that it has and
-//! parameters that it knows, of the right types, and all that it requires.
+//! Checks rows against the route tables of real sites. Each request of a tool must match a route of the site, with a
+//! method of that route and parameters that it knows, of the right types, and with all required ones.
 //!
-//! The tables beside this file are recorded: `cargo xtask routes INDEX.json > TABLE`, where INDEX.json is what a site with
-//! everything switched on answers to `GET /wp-json/?context=help` (of a community plugin, its namespace alone).
+//! The tables next to this file are recorded: `cargo xtask routes INDEX.json > TABLE`, where INDEX.json is the answer of
+//! a site with every feature enabled to `GET /wp-json/?context=help` (for a community plugin, only its own namespace).
 
 mod reach;
 mod table;
@@ -23,7 +23,7 @@ use table::{Endpoint, faults, table};
 const CORE: &str = include_str!("routes/wordpress.txt");
 const CORE_MORE: &str = include_str!("routes/wordpress-more.txt");
 
-/// Values for arguments that stand in a path or mean something.
+/// Values for arguments that are part of a path or have a special meaning.
 pub(super) fn sample(argument: &ToolArgument) -> Value {
     let whole: Map<String, Value> =
         argument.members.iter().map(|name| ((*name).to_owned(), json!("b"))).collect();
@@ -64,7 +64,7 @@ pub(super) fn sample(argument: &ToolArgument) -> Value {
     }
 }
 
-/// Calls of a tool: with all arguments, with those that are required, and with each word of each list of words.
+/// Calls of a tool: with all arguments, with only the required ones, and with each word of each list of words.
 pub(super) fn calls(tool: &ToolRow) -> Vec<Value> {
     let of = |take: &dyn Fn(&ToolArgument) -> bool| -> Map<String, Value> {
         let taken = tool.arguments.iter().filter(|argument| take(argument));
@@ -90,7 +90,7 @@ pub(super) fn settings() -> SiteSettings {
     }
 }
 
-/// A site that has what later steps need.
+/// A site that contains what later steps need.
 pub(super) fn site(request: &HttpRequest) -> HttpResponse {
     let path = request.url.split_once("/wp-json").map_or("", |(_, path)| path);
     let path = path.split('?').next().unwrap();
@@ -98,7 +98,7 @@ pub(super) fn site(request: &HttpRequest) -> HttpResponse {
         200,
         &match path.rsplit('/').next().unwrap() {
             "users" | "moderation" if request.method == Verb::Get => json!([{"id": 3}, {"id": 4}]),
-            // A list, unless it is one thing that is asked for.
+            // A list, unless the request is for a single item.
             name if request.method == Verb::Get && path.starts_with("/wp/v2") && !is_one(name) => {
                 json!([{"id": 9}])
             }
@@ -113,14 +113,14 @@ fn is_one(name: &str) -> bool {
     name == "me" || name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A parameter that the site supports without listing it, or that a tool accepts for its callers' sake: tool, parameter,
-/// reason.
+/// A parameter that the site supports without listing it, or that a tool accepts for its callers' convenience: tool,
+/// parameter, reason.
 type Exemption = (&'static str, &'static str, &'static str);
 
 fn check(server: &dyn Fn(Arc<Fake>) -> ToolServer, tables: &[&str], known: &[Exemption]) {
     let table: Vec<Endpoint<'_>> = tables.iter().flat_map(|text| table(text)).collect();
     let mut all = Vec::new();
-    // Those without which there would be a fault.
+    // The exemptions that were needed to avoid a fault.
     let used = RefCell::new(HashSet::new());
     let fake = Fake::replying(site);
     let server = server(fake.clone());
@@ -131,7 +131,7 @@ fn check(server: &dyn Fn(Arc<Fake>) -> ToolServer, tables: &[&str], known: &[Exe
                 all.push(format!("{} {call}: {answer}", tool.name));
             }
             let requests = std::mem::take(&mut *fake.asked.lock().unwrap());
-            // What courses have is another plugin's, which nobody has recorded.
+            // The data of courses belongs to another plugin, whose routes nobody has recorded.
             let recorded = |url: &str| url.contains("/wp-json") && !url.contains("/ldlms/");
             for request in requests.iter().filter(|request| recorded(&request.url)) {
                 let is_known = |name: &str| {

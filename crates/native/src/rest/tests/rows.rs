@@ -1,4 +1,4 @@
-//! What must hold of every row of every server.
+//! Rules that every row of every server must satisfy.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ fn tools() -> Vec<&'static ToolRow> {
     servers().iter().flat_map(|server| server.rows().to_vec()).collect()
 }
 
-/// The names in a route's brackets.
+/// The names in a route's braces.
 fn places(route: &str) -> Vec<&str> {
     let names = route.split('{').skip(1).filter_map(|part| part.split('}').next());
     names.map(|name| name.strip_prefix('*').unwrap_or(name)).collect()
@@ -51,7 +51,7 @@ fn there_are_all_of_them_under_names_of_their_own() {
     assert_eq!(names.len(), tools().len());
 }
 
-/// The sets of tools that no preset serves, and so none of whose texts is fixed.
+/// The sets of tools that no preset serves, so none of their texts is fixed.
 fn is_outside_presets(tool: &ToolRow) -> bool {
     ["extended", "discover"].contains(&tool.phase) || tool.name.starts_with("buddypress_")
 }
@@ -139,7 +139,7 @@ fn every_argument_is_used() {
                 }
                 Step::Make(..) | Step::Open(_) | Step::Check(_) => false,
             });
-            // A key and a language are read by the place that is asked.
+            // The place that receives the request reads the key and the language.
             assert!(used || ["apiKey", "language"].contains(&row.name), "{}: {}", tool.name, row.name);
         }
         assert!(
@@ -207,7 +207,7 @@ fn answers_are_dressed_for_every_era() {
     }
 }
 
-/// The page with the tools of sites: a line a tool, from its row.
+/// The page about the tools of sites: one line per tool, made from its row.
 fn page() -> String {
     let mut page = include_str!("site-tools.md").to_owned();
     let mut part = String::new();
@@ -215,7 +215,7 @@ fn page() -> String {
     for (server, heading) in sites.iter().zip(["wordpress", "buddyboss", "buddypress"]) {
         for tool in server.rows() {
             let phase = if tool.phase.is_empty() { "core" } else { tool.phase };
-            // What is discovered is the same for all, and stands with the last.
+            // The discovery tools are the same for all servers, and are listed with the last one.
             if format!("{heading}: {phase}") != part && (phase != "discover" || heading == "buddypress") {
                 part = format!("{heading}: {phase}");
                 let title = if phase == "discover" { "all: discover" } else { &part };
@@ -258,7 +258,7 @@ fn every_tool_is_documented() {
     }
 }
 
-/// A text of signs that mean something somewhere.
+/// A text of characters that have a special meaning somewhere.
 fn odd_text(state: &mut u64) -> String {
     let signs = [
         "/",

@@ -1,4 +1,4 @@
-//! Arguments that a tool does not have, over all rows of all servers.
+//! Arguments that a tool does not have, tested with all rows of all servers.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ const ADDED: [(&str, &str); 5] = [
     ("chatInput", "hello"),
 ];
 
-/// A server, and the site that it asks.
+/// A server, and its fake site.
 type Server = (ToolServer, Arc<Fake>);
 
 /// All servers with all their tools.
@@ -44,7 +44,7 @@ fn servers(unknown_arguments: UnknownArguments) -> Vec<Server> {
     all
 }
 
-/// A call's answer, and the requests that it took.
+/// A call's answer, and the requests that it sent.
 fn played((server, fake): &Server, tool: &str, arguments: &Value) -> (Value, Vec<String>) {
     let answer = asked(server, tool, arguments);
     let lines = fake.lines();
@@ -52,7 +52,7 @@ fn played((server, fake): &Server, tool: &str, arguments: &Value) -> (Value, Vec
     (answer, lines)
 }
 
-/// The words with which a call was refused for its arguments.
+/// The message that refused a call because of its arguments.
 fn refusal(answer: &Value) -> Option<&str> {
     if answer["result"]["isError"] == true {
         return answer["result"]["content"][0]["text"].as_str();
@@ -67,7 +67,7 @@ fn with(call: &Value, more: &[(&str, Value)]) -> Value {
     Value::Object(call)
 }
 
-/// A tool's arguments as the list has them.
+/// The tools' arguments as the list shows them.
 fn listed((server, fake): &Server) -> Vec<(String, Map<String, Value>)> {
     let list = request(server, "tools/list", &json!({}), None);
     fake.asked.lock().unwrap().clear();
@@ -80,7 +80,7 @@ fn listed((server, fake): &Server) -> Vec<(String, Map<String, Value>)> {
         .collect()
 }
 
-/// Names that nobody would declare, and some that look like ones that are.
+/// A name that no tool would declare, or one that resembles a declared name.
 fn strange(tool: &crate::tools::ToolRow, state: &mut u64) -> String {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let names = ["catgories", "acf", "", "toolcallid", "__proto__", "id ", "\u{e4}\"\n", "query_", "TITLE"];
@@ -105,7 +105,7 @@ fn every_tool_refuses_what_it_does_not_have() {
                 let takes = words.rsplit_once(" takes ").unwrap().1;
                 assert!(tool.arguments.iter().all(|row| takes.contains(row.name)), "{}: {words}", tool.name);
                 assert!(requests.is_empty(), "{}: {requests:?}", tool.name);
-                // Whoever asks before a call hears the same.
+                // A caller that asks before a call gets the same message.
                 let call = with(&call, &[(&name, Value::Null)]).to_string();
                 let told = server.0.unknown_arguments(tool.name, call.as_bytes());
                 assert!(words.ends_with(&told.unwrap()), "{}: {words}", tool.name);
@@ -153,7 +153,7 @@ fn objects_with_known_members_refuse_others() {
                 let inner = property.get("items").unwrap_or(property);
                 let (call, one) = (&calls(row)[0], json!({"strange": 1}));
                 let value = if object.kind == ArgumentType::Objects { json!([{}, one]) } else { one };
-                // Models write objects as texts, too.
+                // Models also write objects as texts.
                 for value in [value.clone(), Value::from(value.to_string())] {
                     let (answer, requests) = played(&server, &tool, &with(call, &[(object.name, value)]));
                     let words = refusal(&answer).unwrap_or_default();
@@ -178,7 +178,7 @@ fn objects_with_known_members_refuse_others() {
     assert!(seen > 20, "{seen}");
 }
 
-/// As the systems do that the presets are for.
+/// The systems that the presets replace ignore them, too.
 #[test]
 fn where_they_are_ignored_nothing_changes() {
     let mut state = 2;

@@ -1,4 +1,4 @@
-//! Posts, pages, things of any type; their revisions and autosaves.
+//! Posts, pages, items of any type; their revisions and autosaves.
 
 use super::arguments::{
     AFTER, AUTHOR, BEFORE, COMMENTS, CONTEXT, DATE, DATE_GMT, EXCERPT_LENGTH, EXCLUDE, FORCE, INCLUDE,
@@ -94,7 +94,7 @@ const FIELDS: ToolArgument = object(
 )
 .form(Form::Spread);
 
-/// Things of any type that the site shows at `wp/v2`.
+/// Items of any type that the site exposes at `wp/v2`.
 pub(super) const ANY: &[ToolRow] = rows! {
     "wp_get_items", "List items of any type", "Returns a page of items of any post type, such as posts, blocks or products.",
         [TYPE, PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, MODIFIED_AFTER, MODIFIED_BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER,

@@ -84,7 +84,7 @@ const SHAPE: &str = "id slug theme type source origin title.raw description stat
 const LINE: &str =
     "id slug theme type source title.raw description status wp_id has_theme_file is_custom area";
 
-/// Versions of templates have the template's identifier; the number of the version itself is `wp_id`.
+/// Versions of templates have the template's ID; the ID of the version itself is `wp_id`.
 const DRAFTS: Shape =
     Shape::List("versions", "wp_id id parent author date modified slug title.rendered description");
 const DRAFT: Shape =
@@ -171,12 +171,13 @@ pub(super) const STYLES: &[ToolRow] = rows! {
         get "/wp/v2/global-styles/{id}/revisions" => Shape::List("versions", "id parent author date modified settings styles");
 };
 
-/// A version of styles has a parent; the styles themselves, which an older site shows at any path below them, have none.
+/// A version of styles has a parent. The styles themselves have none; an older site also returns them at any path below
+/// theirs.
 const OF_STYLES: &[Bind] = &[Bind {
     name: "parent",
     at: "/parent",
     missing: Missing::Trouble(
-        "the site shows no earlier versions of styles one by one: it may be too old for this",
+        "the site does not return single revisions of styles: it may be too old for this request",
     ),
 }];
 
@@ -275,7 +276,7 @@ pub(super) const MORE: &[ToolRow] = &[
     .phase(PHASE),
 ];
 
-/// The settings of a face whose source is the file in the same request.
+/// The settings of a font face whose source is the file in the same request.
 fn with_file(values: &Values) -> Result<Option<Value>, Trouble> {
     let settings = serde_json::from_str(values.text("font_face_settings"));
     let mut settings: Map<String, Value> = settings.map_err(|_| {

@@ -44,7 +44,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         edit "/wp/v2/media/{id}/finalize" => SAVED;
 };
 
-/// Smaller sizes of images that are made elsewhere than at the site.
+/// Smaller sizes of images that are created outside the site.
 pub(super) const SIZES: &[ToolRow] = &[titled("wp_upload_image_size", "Upload an image size", "Uploads a smaller size of an image and returns its details for wp_finalize_media_item. Requires WordPress 7.1 or newer with client-side media processing.",
     &[
         ID,

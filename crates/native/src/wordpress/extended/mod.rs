@@ -1,8 +1,8 @@
-//! The rest of WordPress's own REST API, as tools that are switched on as a set.
+//! The rest of WordPress's own REST API, as tools that one set enables.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `content` | posts, pages, things of any type; their revisions and autosaves |
+//! | `content` | posts, pages, items of any type; their revisions and autosaves |
 //! | `terms` | terms of any taxonomy; types, taxonomies, statuses; comments |
 //! | `media` | changing media |
 //! | `people` | users and their application passwords |

@@ -1,14 +1,14 @@
-//! Block comments (`<!-- wp:name {…} -->`) and the tree that they make, as WordPress reads them (`WP_Block_Parser`). It must not
-//! know what a block means.
+//! Block comments (`<!-- wp:name {…} -->`) and the tree that they form, as WordPress reads them (`WP_Block_Parser`). It must not
+//! know the meaning of a block.
 
 use memchr::memmem;
 
 /// A block, or a block without content of its own when `is_void`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Block<'t> {
-    /// The name as it is written: `heading`, `core/heading` and `heading` are the same block.
+    /// The name, normalized: `core/heading` and `heading` are the same block.
     pub(super) name: &'t str,
-    /// The index of the block that it stands in.
+    /// The index of the enclosing block.
     pub(super) parent: Option<usize>,
     /// True for a single comment that ends in `/-->`: the site renders such a block.
     pub(super) is_void: bool,
@@ -32,7 +32,7 @@ enum Delimiter<'t> {
     Void(&'t str),
 }
 
-/// Reads content. Every text is content: what is no block comment stands as HTML where it is.
+/// Reads content. Every text is valid content: anything that is not a block comment is HTML.
 pub(super) fn parse(text: &str) -> Content<'_> {
     let mut content = Content::default();
     let mut open: Vec<usize> = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn parse(text: &str) -> Content<'_> {
                 content.begin(name, open.iter().rev().nth(1).copied(), false);
             }
             Delimiter::Void(name) => content.begin(name, open.last().copied(), true),
-            // One that closes nothing is left out; those inside a block that closes end with it.
+            // A closing comment that closes nothing is ignored; blocks inside a closing block end with it.
             Delimiter::Closes(name) => {
                 if let Some(depth) = open.iter().rposition(|index| content.blocks[*index].name == name) {
                     open.truncate(depth);
@@ -78,7 +78,7 @@ impl<'t> Content<'t> {
         self.blocks.push(Block { name, parent, is_void, own: Vec::new() });
     }
 
-    /// The names of the blocks around a block, the innermost first.
+    /// The names of the enclosing blocks, innermost first.
     pub(super) fn names_around(&self, block: &Block<'t>) -> Vec<&'t str> {
         let mut names = Vec::new();
         let mut parent = block.parent;
@@ -106,7 +106,7 @@ fn delimiter(text: &str) -> Option<(Delimiter<'_>, usize)> {
         .unwrap_or(word.len());
     let (name, rest) = word.split_at(name_end);
     let (name, rest) = match name.strip_suffix('/') {
-        // `<!-- wp:more/-->` has no blank; WordPress takes it for no block.
+        // `<!-- wp:more/-->` has no blank; WordPress does not recognize it as a block.
         Some(_) => return None,
         None => (name, rest),
     };

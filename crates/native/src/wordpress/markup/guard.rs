@@ -1,4 +1,4 @@
-//! The look at current content before a tool changes it. It must not know which tool.
+//! The check of current content before a tool changes it. It must not know which tool.
 
 use serde_json::Value;
 
@@ -10,10 +10,11 @@ use crate::tools::{Condition, Literal, Trouble, Values};
 const CONTENT: &str = "content";
 /// The current content as editors see it, and nothing else.
 const SOURCE: &[Field] = &[fixed("context", Literal::Text("edit")), fixed("_fields", Literal::Text(CONTENT))];
-/// The length in characters up to which a refusal shows the current source: the tools of presets do not show it otherwise.
+/// The length in characters up to which a refusal shows the current source: without it, the tools of presets never show the
+/// source.
 const SHOWN: usize = 2000;
 
-/// Refuses new content that would turn blocks or shortcodes of the current content, which is at this route, into plain HTML.
+/// Refuses new content that would turn blocks or shortcodes of the current content at this route into plain HTML.
 pub(in crate::wordpress) const fn keeps_markup(base: &'static str, route: &'static str) -> Step {
     Step::Check(Check { ask: get(base, route).alone().with(SOURCE), given: CONTENT, judge: keeps })
 }

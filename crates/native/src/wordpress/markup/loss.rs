@@ -1,5 +1,5 @@
-//! Finds the blocks and shortcodes of one text that the next one turns into plain HTML. Deleting a block with its text is no
-//! loss, and neither is making another block of it. It must not know where the texts come from.
+//! Finds the blocks and shortcodes of one text that the next one turns into plain HTML. Deleting a block together with its
+//! text is not a loss, and neither is converting it to another block. It must not know the origin of the texts.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -8,23 +8,23 @@ use super::blocks::{Block, Content, parse};
 use super::shortcodes::shortcodes;
 use super::tokens::{common, excess, tags_and_values, words, words_of};
 
-/// At least this share of a text's words, as a fraction, makes another text a copy of it.
+/// The share of a text's words, as a fraction, that another text must contain to count as a copy of it.
 const KEPT: (usize, usize) = (3, 5);
-/// At least this share of what only a rendering has makes a text one that took it over.
+/// The share of the content found only in a rendering that a text must contain to count as derived from it.
 const TAKEN: (usize, usize) = (3, 10);
-/// A text of fewer words counts as kept only where it stands word by word, since single words occur anywhere, or where a tag,
-/// class or address of its block does.
+/// A text with fewer words counts as kept only if it appears word for word, or if a tag, class or URL of its block does,
+/// because single words occur anywhere.
 const FEW: usize = 4;
-/// Tags that say nothing about the block that they stood in.
+/// Tags that reveal nothing about the block that contained them.
 const COMMON_TAGS: [&str; 8] = ["p", "div", "span", "a", "br", "em", "strong", "code"];
 
-/// Markup that a change would lose: names of blocks whose text stays without their comments, and of dynamic blocks and
-/// shortcodes in whose place their rendering stands.
+/// Markup that a change would lose: names of blocks whose text remains without their comments, and of dynamic blocks
+/// and shortcodes that their rendering replaces.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::wordpress) struct MarkupLoss {
     /// The number of lost blocks by name.
     pub(super) blocks: BTreeMap<String, usize>,
-    /// The dynamic blocks and shortcodes, as they are written.
+    /// The dynamic blocks and shortcodes, in their original spelling.
     pub(super) rendered: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for MarkupLoss {
 }
 
 /// The markup of `source` that `new` would lose; `None` if it loses none. `rendered` is the site's rendering of `source`, if
-/// that is known: without it nobody can tell a rendering from new text.
+/// it is known: without it, a rendering cannot be distinguished from new text.
 pub(in crate::wordpress) fn markup_loss(
     source: &str,
     rendered: Option<&str>,
@@ -79,13 +79,13 @@ fn fewer<'t>(before: &BTreeMap<&'t str, usize>, now: &BTreeMap<&str, usize>) -> 
     before.iter().filter_map(left).collect()
 }
 
-/// The blocks whose content stands in `next` as plain HTML.
+/// The blocks whose content appears in `next` as plain HTML.
 fn bare_blocks(old: &Content<'_>, next: &Content<'_>) -> BTreeMap<String, usize> {
     let is_static = |block: &Block<'_>| !block.is_void;
     let mut lost = BTreeMap::new();
     let mut places: HashMap<Option<&str>, Bare> = HashMap::new();
     for (name, less) in fewer(&by_name(old, is_static), &by_name(next, is_static)) {
-        // Those that stand as they were are not the ones that are missing.
+        // Blocks that are unchanged are not the missing ones.
         let mut kept: HashMap<Vec<String>, usize> = HashMap::new();
         for block in next.blocks.iter().filter(|block| block.name == name) {
             *kept.entry(words_of(&block.own)).or_default() += 1;
@@ -97,7 +97,7 @@ fn bare_blocks(old: &Content<'_>, next: &Content<'_>) -> BTreeMap<String, usize>
                 *count -= 1;
                 continue;
             }
-            // Its content may stand outside of all blocks, or in a block that it stood in.
+            // The content may appear outside of all blocks, or in a block that enclosed it.
             let around = old.names_around(block).into_iter().map(Some).chain([None]);
             let stands = around.into_iter().any(|place| {
                 places.entry(place).or_insert_with(|| Bare::of(place, old, next)).has(block, &words)
@@ -121,7 +121,7 @@ struct Bare {
 }
 
 impl Bare {
-    /// In blocks of the name `place`, or outside of all blocks.
+    /// The plain HTML in blocks of the name `place`, or outside of all blocks.
     fn of(place: Option<&str>, old: &Content<'_>, next: &Content<'_>) -> Self {
         let (before, now) = (pieces(old, place), pieces(next, place));
         let (before_words, now_words) = (words_of(&before), words_of(&now));
@@ -138,8 +138,8 @@ impl Bare {
         }
     }
 
-    /// Returns true where the content of `block` stands here. A block without words, such as an image, is known by its
-    /// addresses and classes.
+    /// Returns true if the content of `block` appears here. A block without words, such as an image, is identified by
+    /// its URLs and classes.
     fn has(&self, block: &Block<'_>, words: &[String]) -> bool {
         match words.len() {
             0 => self.has_marks(block),
@@ -154,7 +154,7 @@ impl Bare {
     }
 }
 
-/// The tags that say something, and the words of all attributes' values.
+/// The characteristic tags, and the words of all attribute values.
 fn marks_of(pieces: &[&str]) -> (HashSet<String>, HashSet<String>) {
     let (mut tags, mut values) = (HashSet::new(), HashSet::new());
     for (its_tags, its_values) in pieces.iter().map(|html| tags_and_values(html)) {
@@ -174,7 +174,7 @@ fn pieces<'c>(content: &'c Content<'_>, place: Option<&str>) -> Vec<&'c str> {
     }
 }
 
-/// The dynamic blocks and shortcodes that `new` has fewer of. What the site shows as it is written is no shortcode there.
+/// The dynamic blocks and shortcodes of which `new` has fewer. Text that the site shows unchanged is not a shortcode there.
 fn missing_dynamics(
     source: &str,
     rendered: &str,
@@ -192,7 +192,8 @@ fn missing_dynamics(
     missing
 }
 
-/// Returns true where `new` was made of the rendering rather than of the source: it has what only the rendering has.
+/// Returns true if `new` was made from the rendering rather than from the source: it contains content that only the
+/// rendering has.
 fn takes_rendering(source: &str, rendered: &str, new: &str) -> bool {
     let ((old_tags, old_values), (tags, values), (new_tags, new_values)) =
         (tags_and_values(source), tags_and_values(rendered), tags_and_values(new));
@@ -208,7 +209,8 @@ fn takes_rendering(source: &str, rendered: &str, new: &str) -> bool {
     if taken > 0 && taken * TAKEN.1 >= shown * TAKEN.0 {
         return true;
     }
-    // What renders to nothing leaves no trace but in what the site makes of the rest, such as paragraphs of lines.
+    // A block that renders to nothing leaves no trace, except in the markup that the site adds to the rest, such as
+    // paragraphs around lines.
     let has_tags = new_tags.iter().any(|tag| tags.contains(tag) && !old_tags.contains(tag));
     let counts = excess(&shown_words, &[]);
     has_tags && !new_words.is_empty() && common(&new_words, &counts) * KEPT.1 >= new_words.len() * KEPT.0

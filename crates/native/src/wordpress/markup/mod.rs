@@ -1,14 +1,14 @@
-//! The markup of WordPress content, and what a rewrite of it would lose: blocks whose text stays without their comments,
-//! and shortcodes or dynamic blocks in whose place their rendering would stand. All but `guard` is pure, and must not know
-//! requests or tools.
+//! The markup of WordPress content, and the markup that a rewrite would lose: blocks whose text remains without their
+//! comments, and shortcodes or dynamic blocks that their rendering would replace. Every file except `guard` is pure,
+//! and must not know requests or tools.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `blocks` | block comments, and the tree that they make |
+//! | `blocks` | block comments, and the tree that they form |
 //! | `shortcodes` | shortcodes in a text |
-//! | `tokens` | words and attribute values of HTML, to compare two texts by |
-//! | `guard` | the look at current content before it is changed |
-//! | `loss` | what one text has that the next one turns into plain HTML |
+//! | `tokens` | words and attribute values of HTML, for comparing two texts |
+//! | `guard` | the check of current content before it is changed |
+//! | `loss` | markup of one text that the next one turns into plain HTML |
 
 mod blocks;
 mod guard;

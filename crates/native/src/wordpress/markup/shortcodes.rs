@@ -1,5 +1,5 @@
-//! Shortcodes in a text, by name: `[gallery ids="1,2"]`, `[caption]…[/caption]`. It must not know which a site has: only the
-//! site does, and what it does not know it shows as it is written.
+//! Shortcodes in a text, by name: `[gallery ids="1,2"]`, `[caption]…[/caption]`. It must not know which shortcodes exist:
+//! only the site does, and it shows an unknown one unchanged.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +23,14 @@ pub(super) fn shortcodes(text: &str) -> BTreeMap<&str, usize> {
     found
 }
 
-/// The name behind an opening bracket, where a bracket closes what it begins.
+/// The name after an opening bracket, if a closing bracket follows.
 fn name(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')))?;
     let (name, rest) = text.split_at(end);
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
     let goes_on = rest.starts_with(|c: char| c.is_whitespace() || matches!(c, ']' | '/'));
     let closes = rest.find([']', '[', '<']).is_some_and(|end| rest[end..].starts_with(']'))
-        // Attributes may hold markup in quotes.
+        // Attributes may contain markup in quotes.
         || rest.contains(']');
     (is_name && goes_on && closes).then_some(name)
 }

@@ -13,7 +13,7 @@ fn lost(source: &str, rendered: Option<&str>, new: &str) -> String {
     markup_loss(source, rendered, new).map(|loss| loss.to_string()).unwrap_or_default()
 }
 
-/// The site's rendering of static blocks: the same without comments.
+/// The site's rendering of static blocks: the same text without block comments.
 fn rendered(source: &str) -> String {
     let mut out = String::new();
     let mut rest = source;
@@ -46,7 +46,7 @@ fn blocks_are_read_as_wordpress_reads_them() {
 fn shortcodes_are_told_from_brackets() {
     let text = "[gallery ids=\"1,2\"] [[gallery]] [caption width=\"3\"]x[/caption] [1] [see below][ x] [sic] [unclosed";
     let found: Vec<_> = shortcodes(text).into_iter().collect();
-    // Which of these are shortcodes only the site knows.
+    // Only the site knows which of these are shortcodes.
     assert_eq!(found, [("caption", 1), ("gallery", 1), ("see", 1), ("sic", 1)]);
 }
 
@@ -56,14 +56,14 @@ fn a_changed_word_in_the_rendering_is_a_loss() {
     let new = rendered(&source).replace("five", "six");
     assert_eq!(lost(&source, None, &new), "a heading block, a image block, a paragraph block");
     assert_eq!(lost(&source, None, &source.replace("five", "six")), "");
-    // One block alone is enough.
+    // Losing a single block is enough.
     let new = source.replace(HEADING, "<h2>Opening hours</h2>");
     assert_eq!(lost(&source, None, &new), "a heading block");
-    // However short it is: its class or its tag tells.
+    // Even a very short block is recognized by its class or its tag.
     assert_eq!(lost(HEADING, None, &rendered(HEADING).replace("hours", "times")), "a heading block");
     let plain = HEADING.replace(" class=\"wp-block-heading\"", "");
     assert_eq!(lost(&plain, None, "<h2>Opening times</h2>"), "a heading block");
-    // Inside of the block that it stood in.
+    // The text stays inside its enclosing block.
     let group = |inside: &str| format!("<!-- wp:group -->\n<div>{inside}</div>\n<!-- /wp:group -->");
     assert_eq!(lost(&group(PARAGRAPH), None, &group(&rendered(PARAGRAPH))), "a paragraph block");
 }

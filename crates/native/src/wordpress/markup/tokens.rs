@@ -1,10 +1,10 @@
-//! Words and attribute values of HTML, to compare two texts by. It must not know blocks.
+//! Words and attribute values of HTML, for comparing two texts. It must not know blocks.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::html::{as_text, tags_and_attributes};
 
-/// The words of HTML in lower case: letters and digits outside of tags, with character references read.
+/// The words of HTML in lower case: letters and digits outside of tags, with character references decoded.
 pub(super) fn words(html: &str) -> Vec<String> {
     let text = as_text(html).to_lowercase();
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
@@ -15,7 +15,7 @@ pub(super) fn words_of(pieces: &[&str]) -> Vec<String> {
     pieces.iter().flat_map(|piece| words(piece)).collect()
 }
 
-/// The names of tags and, by themselves, each word of their attributes' values.
+/// The names of tags and, separately, each word of their attributes' values.
 pub(super) fn tags_and_values(html: &str) -> (HashSet<String>, HashSet<String>) {
     let (mut tags, mut values) = (HashSet::new(), HashSet::new());
     tags_and_attributes(html, |tag, value| match value {

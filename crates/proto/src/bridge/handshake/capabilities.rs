@@ -1,6 +1,6 @@
 //! The capabilities of clients and servers, translated from one era to another.
 //!
-//! Members that neither era defines stay as they are, `experimental` included. Members that only one era defines are
+//! Members that neither era defines stay unchanged, including `experimental`. Members that only one era defines are
 //! dropped, because the other peer could not honor them.
 
 use bytes::Bytes;
@@ -8,25 +8,27 @@ use bytes::Bytes;
 use crate::era::{Elicitation, Era, Shapes, Tasks};
 use crate::json::{MAX_DEPTH, Members, Splice};
 
-/// The extension for long work (SEP-2663).
+/// The extension for long-running work (SEP-2663).
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// The declaration of a server of the experiment that runs calls as tasks (MCP 2025-11-25, tasks: capabilities).
+/// The capability that a server of the experimental form declares if it runs calls as tasks (MCP 2025-11-25,
+/// tasks: capabilities).
 const EXPERIMENT: &[u8] = br#"{"cancel":{},"requests":{"tools":{"call":{}}}}"#;
 
-/// Translates a client's capabilities, a JSON object, for a server of another era. Anything that is not an object
+/// Translates a client's capabilities, a JSON object, for a server of another era. A value that is not an object
 /// counts as empty.
 pub fn client_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
     let Ok(all) = Members::of_document(capabilities, MAX_DEPTH) else { return Bytes::from_static(b"{}") };
     let mut splice = Splice::new(capabilities);
     if from != to {
         let (have, want) = (from.shapes, to.shapes);
-        // Tasks of clients cannot be carried over, and those of servers need no word of the client's here.
+        // Tasks on the client's side cannot be carried over, and tasks on the server's side need no
+        // capability from the client here.
         splice.remove(&all, b"tasks");
         if !have.roots || !want.roots {
             splice.remove(&all, b"roots");
         } else if let Some(roots) = inside(capabilities, &all, "roots").filter(|_| !to.has_sessions()) {
-            // A server without a session has nobody to hear of changes from.
+            // A server without sessions cannot receive notices of changes.
             splice.remove(&roots, b"listChanged");
         }
         if let Some(sampling) = inside(capabilities, &all, "sampling")
@@ -40,7 +42,7 @@ pub fn client_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
     splice.finish()
 }
 
-/// Translates a server's capabilities, a JSON object, for a client of another era. Anything that is not an object
+/// Translates a server's capabilities, a JSON object, for a client of another era. A value that is not an object
 /// counts as empty.
 pub fn server_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
     let Ok(all) = Members::of_document(capabilities, MAX_DEPTH) else { return Bytes::from_static(b"{}") };
@@ -51,7 +53,8 @@ pub fn server_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
         if !want.completions_declared {
             splice.remove(&all, b"completions");
         } else if !have.completions_declared && (has("prompts") || has("resources")) {
-            // It had no way to say so, and completes arguments of these if it does.
+            // Servers of this era cannot declare completions. They complete arguments of prompts and
+            // resources if they support it.
             splice.set(&all, b"completions", b"{}");
         }
         splice.remove(&all, b"tasks");
@@ -76,7 +79,7 @@ fn inside(text: &[u8], object: &Members, key: &str) -> Option<Members> {
     Members::of_value(text, object.get(text, key)?)
 }
 
-/// Translates the modes in which a user may be asked. Before modes had names, the form was the only one.
+/// Translates the modes in which a user may be asked. Before modes had names, forms were the only mode.
 fn elicitation(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shapes, want: &Shapes) {
     let modes = |shapes: &Shapes| shapes.elicitation > Elicitation::PlainForm;
     let inner = inside(text, all, "elicitation");
@@ -92,7 +95,7 @@ fn elicitation(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shape
     }
 }
 
-/// Returns true if a server runs calls as tasks, in whichever way its era declares that.
+/// Returns true if a server runs calls as tasks, according to the declaration of its era.
 fn runs_tasks(text: &[u8], all: &Members, have: &Shapes) -> bool {
     let path: &[&str] = match have.tasks {
         Tasks::None => return false,
@@ -107,7 +110,7 @@ fn runs_tasks(text: &[u8], all: &Members, have: &Shapes) -> bool {
 }
 
 /// Extensions pass unchanged, also through eras that do not define them, unless peers of that era may reject unknown
-/// members. The tasks extension is the exception: the gateway itself translates it.
+/// members. The tasks extension is the exception: the gateway translates it.
 fn extensions(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shapes, want: &Shapes) {
     let Some(inner) = inside(text, all, "extensions") else { return };
     let tasks = inner.get(text, TASKS).is_some();

@@ -1,5 +1,5 @@
 //! Translates a client's request for a server of another era: the envelope that identifies the sender, and the few
-//! parameters that only some eras have. It must not know whom the request is for.
+//! parameters that only some eras have. It must not know which server the request is for.
 
 use bytes::Bytes;
 
@@ -8,16 +8,16 @@ use crate::json::{Splice, quote, unquote};
 use crate::mcp::{Method, meta};
 use crate::rpc::{Frame, Params};
 
-/// The metadata about its client that a request carries in eras without sessions (MCP 2026-07-28, base protocol:
-/// `_meta`).
+/// The metadata about the client that each request carries in eras without sessions (MCP 2026-07-28, base
+/// protocol: `_meta`).
 #[derive(Debug, Clone, Copy)]
 pub struct Envelope<'a> {
     /// The client's capabilities, a JSON object in the form of the server's era.
     pub capabilities: &'a [u8],
     /// Its name and version, a JSON object.
     pub client_info: &'a [u8],
-    /// The lowest severity of log messages that it wants, a JSON string. Without it, the client wants no log
-    /// messages.
+    /// The lowest severity of log messages that the client wants, a JSON string. Without it, the client wants
+    /// no log messages.
     pub level: Option<&'a [u8]>,
 }
 
@@ -28,8 +28,8 @@ const ENVELOPE: [&str; 4] =
 /// Parameters that belong to another round of the same request. Between eras, the gateway handles rounds itself.
 const ROUND: [&str; 2] = ["inputResponses", "requestState"];
 
-/// Translates a client's request into the server's era. Ids, names and tokens stay as they are, and so does
-/// everything that neither era defines, unknown members of `_meta` included.
+/// Translates a client's request into the server's era. Ids, names and tokens stay unchanged, and so do all
+/// members that neither era defines, including unknown members of `_meta`.
 pub fn request(frame: &Frame, from: &Era, to: &Era, envelope: &Envelope<'_>) -> Bytes {
     if from == to {
         return frame.text().clone();
@@ -67,7 +67,8 @@ pub fn request(frame: &Frame, from: &Era, to: &Era, envelope: &Envelope<'_>) -> 
     splice.finish()
 }
 
-/// Returns true if [`request`] changes nothing: between two eras with sessions, unless a parameter is dropped.
+/// Returns true if [`request`] changes nothing: between two eras with sessions, unless a parameter must be
+/// dropped.
 pub fn is_alike(frame: &Frame, from: &Era, to: &Era) -> bool {
     if from == to {
         return true;
@@ -100,7 +101,7 @@ fn object(members: &[(&str, &[u8])]) -> Vec<u8> {
     [b"{".as_slice(), &each.join(&b','), b"}"].concat()
 }
 
-/// Drops parameters that the other era does not define, or that mean something else there.
+/// Drops parameters that the other era does not define, or to which it gives another meaning.
 fn drop_parameters(splice: &mut Splice<'_>, frame: &Frame, params: &Params, from: &Era, to: &Era) {
     match Method::from_name(&frame.method()) {
         Some(Method::ToolsCall) => {
@@ -124,7 +125,7 @@ fn drop_parameters(splice: &mut Splice<'_>, frame: &Frame, params: &Params, from
     }
 }
 
-/// Removes the envelope, and `_meta` with it if nothing else is in there.
+/// Removes the envelope, and also `_meta` if nothing else is in it.
 fn strip(splice: &mut Splice<'_>, frame: &Frame, params: &Params) {
     let Some(own) = &params.meta else { return };
     let belongs = |key: &[u8]| unquote(key).is_some_and(|key| ENVELOPE.contains(&key.as_ref()));

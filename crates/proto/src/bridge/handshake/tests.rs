@@ -1,4 +1,5 @@
-//! What peers can do and what requests carry, between every two eras; foreign members stay.
+//! The capabilities of peers and the contents of requests, between every two eras. Unknown members are
+//! preserved.
 
 use bytes::Bytes;
 
@@ -31,11 +32,11 @@ fn nothing_changes_within_an_era() {
 fn what_a_client_can_do_is_said_in_the_words_of_the_server() {
     let newest = &V2025_11_25;
     for (text, from, to, want) in [
-        // Roots: there from 2024-10-07 on, and without notices of changes where there is no session.
+        // Roots exist from 2024-10-07 on. Eras without sessions have no notices of their changes.
         (r#"{"roots":{"listChanged":true,"x":1}}"#, newest, &V2026_07_28, r#"{"roots":{"x":1}}"#),
         (r#"{"roots":{"listChanged":true}}"#, &V2024_11_05, newest, r#"{"roots":{"listChanged":true}}"#),
         (r#"{"roots":{},"experimental":{"e":{}}}"#, newest, &V1, r#"{"experimental":{"e":{}}}"#),
-        // Users: a form without a name, then modes.
+        // Elicitation: first a form without a name, then named modes.
         (r#"{"elicitation":{}}"#, &V2025_06_18, &V2026_07_28, r#"{"elicitation":{"form":{}}}"#),
         (r#"{"elicitation":{"url":{},"x":0}}"#, &V2025_06_18, newest, r#"{"elicitation":{"form":{},"x":0}}"#),
         (r#"{"elicitation":{"form":{},"url":{}}}"#, newest, &V2025_06_18, r#"{"elicitation":{}}"#),
@@ -44,11 +45,11 @@ fn what_a_client_can_do_is_said_in_the_words_of_the_server() {
         (r#"{"elicitation":{"form":{}}}"#, newest, &V2025_03_26, "{}"),
         (r#"{"elicitation":{"form":{}}}"#, &V2025_03_26, &V2026_07_28, "{}"),
         (r#"{"elicitation":{"url":{}}}"#, newest, &V2026_07_28, r#"{"elicitation":{"url":{}}}"#),
-        // Models: with tools from 2025-11-25 on.
+        // Sampling: with tools from 2025-11-25 on.
         (r#"{"sampling":{"tools":{},"context":{},"x":1}}"#, newest, &V2025_06_18, r#"{"sampling":{"x":1}}"#),
         (r#"{"sampling":{"tools":{}}}"#, &V2026_07_28, newest, r#"{"sampling":{"tools":{}}}"#),
         (r#"{"sampling":{"tools":{}}}"#, &V2024_11_05, &V2026_07_28, r#"{"sampling":{}}"#),
-        // Tasks of the client's own are of one era only, and so is the extension.
+        // Tasks on the client's side exist in one era only, and so does the extension.
         (r#"{"tasks":{"list":{}},"sampling":{}}"#, newest, &V2026_07_28, r#"{"sampling":{}}"#),
         (r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#, &V2026_07_28, newest, "{}"),
         (
@@ -96,7 +97,7 @@ const ENVELOPE: Envelope<'_> =
 
 const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}},"io.modelcontextprotocol/clientInfo":{"name":"c"},"io.modelcontextprotocol/logLevel":"info""#;
 
-/// A request with these members of params, and nothing else but what every request has.
+/// A request with these members of `params`, and otherwise only the members that every request has.
 fn frame(method: &str, params: &str) -> Frame {
     let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"{params}}}"#);
     Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap()
@@ -108,7 +109,7 @@ fn params(method: &str, params: &str, from: &'static Era, to: &'static Era) -> S
     let text = std::str::from_utf8(&text).unwrap();
     let read = Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default());
     assert!(read.is_ok(), "{text}");
-    // What is added stands in front.
+    // Added members come first.
     let added = text.strip_prefix(r#"{"params":"#).map(|rest| rest.split_once(r#","jsonrpc""#).unwrap().0);
     added.unwrap_or_else(|| text.strip_prefix(&head).unwrap().strip_suffix('}').unwrap()).to_owned()
 }
@@ -124,7 +125,7 @@ fn requests_get_an_envelope_where_there_is_no_session() {
                 r#"{"name":"t", "_meta" : {"progressToken":1e2,"traceparent":"00"}}"#,
                 format!(r#"{{"name":"t", "_meta" : {{{META},"progressToken":1e2,"traceparent":"00"}}}}"#),
             ),
-            // The client of a session cannot mean these.
+            // These have no meaning for the client of a session.
             (
                 r#"{"task":{"ttl":1},"requestState":"x","name":"t"}"#,
                 format!(r#"{{"_meta":{{{META}}},"name":"t"}}"#),
@@ -136,7 +137,7 @@ fn requests_get_an_envelope_where_there_is_no_session() {
             );
         }
     }
-    // Nor the envelope itself: what it says of itself in there does not count.
+    // The envelope has none either: metadata that the client sets there is ignored.
     let spoofed = r#","params":{"_meta":{"io.modelcontextprotocol/logLevel":"debug","io.modelcontextprotocol/client\u0049nfo":{}}}"#;
     let quiet = Envelope { level: None, ..ENVELOPE };
     let text = request(&frame("tools/list", spoofed), &V2025_11_25, to, &quiet);

@@ -1,14 +1,16 @@
-//! The questions that a client can be asked, as five bits: servers may show such a client more, and ask it before they act.
+//! Fewer entries than hops: the first entry was written by the first proxy that the client used.
 
 use super::declares_question;
 use crate::era::Era;
 use crate::mcp::Method;
 
-/// The questions that a client can be asked: its class. Servers are told no more of it where its links are not its own.
+/// The questions that a client can be asked: its class. A server whose links are shared between clients learns nothing
+/// else about the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Askable(u8);
 
-/// One bit with its question: the method, params that tell it from others of that method, and the capability.
+/// One bit with its question: the method, the params that distinguish it from other questions of that method,
+/// and the capability.
 const BITS: [(u8, Method, &str); 5] = [
     (1, Method::RootsList, "{}"),
     (2, Method::CreateMessage, "{}"),
@@ -32,17 +34,17 @@ impl Askable {
         Self(BITS.iter().filter(has).map(|(bit, ..)| bit).sum())
     }
 
-    /// The bits, for keeping.
+    /// The bits, to be stored.
     pub fn bits(self) -> u8 {
         self.0
     }
 
-    /// The class with these bits; bits without a meaning are left out.
+    /// The class with these bits; bits without a meaning are ignored.
     pub fn from_bits(bits: u8) -> Self {
         Self(BITS.iter().map(|(bit, ..)| bit & bits).sum())
     }
 
-    /// The capabilities of a client of this class, a JSON object, as far as the class knows them.
+    /// The capabilities of a client of this class, a JSON object, as far as the class determines them.
     pub fn capabilities(self) -> String {
         let has = |bit| self.0 & bit != 0;
         let roots = has(1).then_some("\"roots\":{}");
@@ -66,12 +68,12 @@ impl Askable {
         self.0 == 0
     }
 
-    /// Returns true if all that another client can be asked can be asked of this one.
+    /// Returns true if a client of this class can be asked everything that the other can be asked.
     pub fn includes(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The questions that can be asked of either.
+    /// The questions that both can be asked.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -19,8 +19,8 @@ pub fn questions_of(capabilities: &[u8]) -> String {
     format!("{{{}}}", kept.join(","))
 }
 
-/// Returns true if a client of `era` with these capabilities, a JSON object, can be asked this question. `params` are
-/// the question's, a JSON object in the form of that era.
+/// Returns true if a client of `era` with these capabilities, a JSON object, can be asked this question. `params`
+/// belong to the question: a JSON object in the form of that era.
 pub fn declares_question(era: &Era, capabilities: &[u8], method: Method, params: &[u8]) -> bool {
     let Some(members) = object(capabilities) else { return false };
     let own = |key: &str| members.get(capabilities, key).filter(|value| is_object(capabilities, *value));
@@ -37,7 +37,7 @@ pub fn declares_question(era: &Era, capabilities: &[u8], method: Method, params:
             if is_url(params) {
                 return era.shapes.elicitation >= Elicitation::UrlWithId && flag(span, "url");
             }
-            // Neither mode named means the form.
+            // If neither mode is named, the form is meant.
             flag(span, "form") || !flag(span, "url")
         }),
         _ => false,

@@ -1,13 +1,13 @@
-//! Questions of a server during a request (sampling, elicitation, roots), between eras in which it sends requests of its own
-//! and eras in which it returns a result, which the client answers by repeating its request (MCP 2026-07-28, multi
-//! round-trip requests).
+//! Questions of a server during a request (sampling, elicitation, roots). In some eras, a server sends requests of its own.
+//! In others, it returns a result, and the client repeats its request with the answers (MCP 2026-07-28, multi round-trip
+//! requests). This module translates between the two.
 //!
 //! | file | the server | the client |
 //! |---|---|---|
-//! | `rounds` | asks by results | is asked by requests |
-//! | `parking` | asks by requests, and waits | is asked by results |
+//! | `rounds` | asks through results | is asked through requests |
+//! | `parking` | asks through requests, and waits | is asked through results |
 //!
-//! It must not know who seals a state, how long anybody waits, or which transport carries a message.
+//! It must not know who seals a state, how long either side waits, or which transport carries a message.
 
 mod askable;
 mod declared;
@@ -30,7 +30,8 @@ use crate::mcp::{Method, meta};
 /// The number of questions that may be open for one request at a time.
 pub const MAX_QUESTIONS: usize = 16;
 
-/// The result that asks a client for input: `requests` is the inside of `inputRequests`, `state` the sealed state.
+/// The result that asks a client for input. `requests` are the contents of `inputRequests`, `state` is the sealed
+/// state.
 fn input_required(requests: &str, state: &str, server_info: &str) -> Bytes {
     Bytes::from(format!(
         "{{\"resultType\":\"input_required\",\"inputRequests\":{{{requests}}},\"requestState\":{},\"_meta\":{{\"{}\":{server_info}}}}}",

@@ -1,5 +1,6 @@
-//! A server that asks by requests and waits for the answer, and a client that is asked by results. The server's
-//! request is kept under a key; the client gets the keys with a state, and its next attempt brings the answers.
+//! A server that asks through requests and waits for the answer, and a client that is asked through results.
+//! The server's request is stored under a key. The client gets the keys together with a state, and its next
+//! attempt carries the answers.
 
 use std::fmt::Write as _;
 
@@ -15,9 +16,9 @@ use crate::rpc::{Frame, Id, code, error_response, result_response};
 
 #[derive(Debug)]
 struct ParkedQuestion {
-    /// Our key for it, unique in the request.
+    /// Our key for the question, unique within the request.
     key: String,
-    /// The server's id.
+    /// The server's id for it.
     id: Id,
     method: Method,
     /// The params in the form of the client's era.
@@ -36,15 +37,16 @@ pub struct Parking {
 }
 
 impl Parking {
-    /// Starts without questions. `capabilities` are those that the client declared in its request, a JSON object.
+    /// Starts without questions. `capabilities` are those that the client declared in its request: a JSON object.
     pub fn new(server: &'static Era, client: &'static Era, capabilities: Bytes) -> Self {
         Self { server, client, capabilities, asked: 0, open: Vec::new() }
     }
 
-    /// Keeps a question of the server. A question that is already open counts as a repetition and is not kept twice.
+    /// Stores a question of the server. A question that is already open counts as a repetition and is not stored
+    /// again.
     ///
     /// # Errors
-    /// [`Unaskable`] when the client cannot be asked this: tell the server so.
+    /// [`Unaskable`] if the client cannot be asked this question: report that to the server.
     pub fn ask(&mut self, question: &Frame) -> Result<(), Unaskable> {
         let refuse = |why: &str| Unaskable(why.to_owned());
         let id = question.id().cloned().ok_or_else(|| refuse("it has no id"))?;
@@ -91,8 +93,8 @@ impl Parking {
     }
 
     /// Takes the `inputResponses` of the client's next attempt (the members of an object in `text`) and returns the
-    /// responses for the server. A question without an answer, with two, or with one that is not an object stays
-    /// open; unknown keys are ignored.
+    /// responses for the server. A question stays open if it has no answer, two answers, or an answer that is not
+    /// an object. Unknown keys are ignored.
     pub fn answer(&mut self, text: &Bytes, responses: &Members) -> Vec<Bytes> {
         let mut answers = Vec::new();
         self.open.retain(|open| {
@@ -111,7 +113,7 @@ impl Parking {
         answers
     }
 
-    /// Answers all open questions on behalf of a client that will not come back.
+    /// Answers all open questions on behalf of a client that will not return.
     pub fn give_up(&mut self) -> Vec<Bytes> {
         let refusal = |open: &ParkedQuestion| match open.method {
             Method::Elicit => result_response(&open.id, CANCELLED),
@@ -121,7 +123,7 @@ impl Parking {
     }
 }
 
-/// Returns true if two ids, as written, mean the same.
+/// Returns true if two ids, as written, are equal.
 fn same_id(one: &[u8], other: &[u8]) -> bool {
     let meaning = |id| <[u8]>::strip_prefix(id, b"\"")?.strip_suffix(b"\"").and_then(unquote);
     one == other || meaning(one).is_some_and(|one| meaning(other) == Some(one))
@@ -135,7 +137,8 @@ impl ParkedQuestion {
 }
 
 /// Turns an error that names URLs for the user to visit first into a result for a stateless client, with one question
-/// for each URL. `data` is the error's, in `text`. Returns `None` if it names none or the client cannot be asked.
+/// for each URL. `data` is the error's, in `text`. Returns `None` if the error names no URL or the client cannot be
+/// asked.
 pub fn url_questions(
     text: &[u8],
     data: &Members,
@@ -157,7 +160,7 @@ pub fn url_questions(
         };
         let params = format!(
             "{{\"mode\":\"url\",\"message\":{},\"url\":{}}}",
-            quote(&string("message").unwrap_or("Please visit this page to go on.".into())),
+            quote(&string("message").unwrap_or("Please visit this page to continue.".into())),
             quote(&string("url")?),
         );
         if !declares_question(client, capabilities, Method::Elicit, params.as_bytes()) {

@@ -1,5 +1,5 @@
-//! A server that asks by results, and a client that is asked by requests: each entry of a result becomes a question
-//! to the client. Once all are answered, the request goes to the server again.
+//! A server that asks through results, and a client that is asked through requests: each entry of `inputRequests`
+//! becomes a question to the client. Once all are answered, the request goes to the server again.
 
 use std::collections::HashSet;
 
@@ -15,9 +15,9 @@ use crate::rpc::{Frame, FrameKind};
 /// A question for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Its number, which its reply names.
+    /// Its number, which the client's reply repeats.
     pub index: usize,
-    /// The method that the client is asked with.
+    /// The method of the request that asks it.
     pub method: Method,
     /// Its params in the form of the client's era, a JSON object.
     pub params: Bytes,
@@ -28,7 +28,7 @@ pub struct Question {
 pub enum Turn {
     /// Put these questions to the client.
     Ask(Vec<Question>),
-    /// There is nothing to ask: send the request again as it is, after a pause.
+    /// There is nothing to ask: send the request again unchanged, after a pause.
     Again,
 }
 
@@ -39,17 +39,17 @@ pub enum RoundsReply {
     Waiting,
     /// All are answered: send the request again.
     Complete,
-    /// It does not answer an open question.
+    /// The reply does not answer an open question.
     Unknown,
 }
 
-/// The reason why a request cannot go on.
+/// The reason why a request cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RoundsFault {
     /// The server has asked for input in too many rounds.
     #[error("asked for input {0} times and still needs more")]
     TooMany(u32),
-    /// The result does not say which input it needs.
+    /// The result does not name the input that it needs.
     #[error("asked for input, but {0}")]
     Malformed(&'static str),
     /// The client cannot be asked this question.
@@ -60,7 +60,7 @@ pub enum RoundsFault {
         /// The reason.
         why: String,
     },
-    /// The client answered with an error, which the server's era cannot express.
+    /// The client answered with an error, and the server's era cannot express it.
     #[error("needs the client's answer to {method}, but the client refused: {message}")]
     Refused {
         /// The method of the question.
@@ -79,7 +79,7 @@ struct RoundQuestion {
     answer: Option<Bytes>,
 }
 
-/// One request that goes to its server in rounds.
+/// One request that takes several rounds at its server.
 #[derive(Debug)]
 pub struct Rounds {
     server: &'static Era,
@@ -156,8 +156,8 @@ impl Rounds {
         Ok(if questions.is_empty() { Turn::Again } else { Turn::Ask(questions) })
     }
 
-    /// Makes a question of an entry; `None` if the gateway has already answered it on behalf of a client that cannot
-    /// be asked.
+    /// Creates the question for an entry; `None` if the gateway has already answered it on behalf of a client that
+    /// cannot be asked.
     fn question(
         &mut self,
         text: &Bytes,
@@ -187,7 +187,7 @@ impl Rounds {
                 self.open.push(RoundQuestion { key, method, answer: None });
                 Ok(Some(Question { index: self.open.len() - 1, method, params }))
             }
-            // What a user was never shown is as good as closed.
+            // A question that the user never saw counts as dismissed.
             Err(_) if method == Method::Elicit => {
                 let answer = Some(Bytes::from_static(CANCELLED));
                 self.open.push(RoundQuestion { key, method, answer });
@@ -200,7 +200,7 @@ impl Rounds {
     /// Takes the client's reply to a question.
     ///
     /// # Errors
-    /// [`RoundsFault::Refused`] for an error that the server's era cannot express in another way.
+    /// [`RoundsFault::Refused`] for an error that the server's era has no way to express.
     pub fn reply(&mut self, index: usize, frame: &Frame) -> Result<RoundsReply, RoundsFault> {
         let Some(open) = self.open.get_mut(index).filter(|open| open.answer.is_none()) else {
             return Ok(RoundsReply::Unknown);

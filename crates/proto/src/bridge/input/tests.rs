@@ -1,4 +1,4 @@
-//! Questions and answers of one request, in both directions.
+//! The questions and answers of one request, in both directions.
 
 use bytes::Bytes;
 use serde_json::{Value, json};

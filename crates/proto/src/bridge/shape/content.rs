@@ -1,4 +1,5 @@
-//! Content blocks of tool results, prompts and sampling: types that an era lacks become ones that it has.
+//! Content blocks of tool results, prompts and sampling: block types that an era lacks are converted to types
+//! that it has.
 
 use bytes::Bytes;
 
@@ -6,7 +7,7 @@ use super::edit::{Draft, Element, each, inner, string};
 use crate::era::Shapes;
 use crate::json::quote;
 
-/// The types that can be expressed as another type, the newest first.
+/// The types that can be expressed as another type, newest first.
 const TOLD_OTHERWISE: [&str; 3] = ["resource_link", "audio", "resource"];
 
 /// Rewrites an array of blocks for an era that knows only the block types `known`; `None` if nothing changes.
@@ -22,7 +23,7 @@ pub(super) fn passes(known: &[&str], shapes: &Shapes) -> bool {
     !shapes.strict && TOLD_OTHERWISE.iter().all(|kind| known.contains(kind))
 }
 
-/// Rewrites one block, the `index`-th of its kind; `None` when nothing changes.
+/// Rewrites one block, the `index`-th of its kind; `None` if nothing changes.
 pub(super) fn block(index: usize, block: &[u8], known: &[&str], shapes: &Shapes) -> Option<Bytes> {
     let mut draft = Draft::of(block)?;
     let kind = string(draft.get("type")?)?;
@@ -79,7 +80,7 @@ fn link_as_text(block: &mut Draft<'_>) {
     block.remove_all(&["name", "title", "uri", "description", "mimeType", "size", "icons"]);
 }
 
-/// Puts audio into a resource of its own; the URI is only a name for it.
+/// Turns audio into a separate resource, whose URI is only a name.
 fn audio_as_resource(block: &mut Draft<'_>, index: usize) {
     let mut resource = format!("{{\"uri\":\"attachment://audio/{index}\"").into_bytes();
     for (key, value) in [("mimeType", block.get("mimeType")), ("blob", block.get("data"))] {
@@ -100,7 +101,7 @@ fn audio_as_text(block: &mut Draft<'_>) {
     block.remove_all(&["data", "mimeType"]);
 }
 
-/// Turns a resource into text: text as it is, binary data as a note.
+/// Turns a resource into text. Text stays unchanged; binary data is replaced with a note.
 fn resource_as_text(block: &mut Draft<'_>) {
     let resource = block.get("resource").and_then(Draft::of);
     let part = |key| resource.as_ref().and_then(|resource| resource.get(key));
@@ -120,7 +121,7 @@ fn as_text(block: &mut Draft<'_>, text: Vec<u8>) {
     block.set("text", text);
 }
 
-/// The note that replaces content which cannot be shown.
+/// The note that replaces content that cannot be shown.
 fn left_out(what: &str, mime: Option<&[u8]>, base64: Option<&[u8]>) -> String {
     let mime = mime.and_then(string).unwrap_or("of unknown type".into());
     let size = base64.and_then(string).map_or(0, |data| decoded_length(data.as_bytes()));

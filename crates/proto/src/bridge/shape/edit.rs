@@ -30,8 +30,8 @@ impl<'a> Draft<'a> {
         Self::within(text, Scanner::trusted(text, MAX_DEPTH).space(0))
     }
 
-    /// Reads the object that begins at `start` of a longer text; `None` if it is something else. Its places are places of
-    /// that text.
+    /// Reads the object that begins at `start` of a longer text; `None` if it is something else. Its spans refer to that
+    /// text.
     pub(super) fn within(text: &'a [u8], start: usize) -> Option<Self> {
         let members = Members::scan(Scanner::trusted(text, MAX_DEPTH), start).ok()?;
         Some(Self { text, members, changes: SmallVec::new() })
@@ -42,7 +42,7 @@ impl<'a> Draft<'a> {
         self.members.get(self.text, key).map(|span| span.of(self.text))
     }
 
-    /// The members: each key as written between its quotes, its value, and the value's place.
+    /// The members: each key as written between its quotes, its value, and the span of the value.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8], Span)> {
         let text = self.text;
         self.members.iter().map(move |member| (member.key.of(text), member.value.of(text), member.value))
@@ -79,7 +79,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Removes members from the object under `key`; removes that object too once it is empty.
+    /// Removes members from the object under `key`; removes that object, too, once it is empty.
     pub(super) fn remove_within(&mut self, key: &'static str, keys: &[&'static str]) {
         let Some(mut inside) = self.get(key).and_then(Draft::of) else { return };
         let all = inside.entries().all(|(name, ..)| unquote(name).is_some_and(|name| keys.contains(&&*name)));
@@ -103,7 +103,7 @@ impl<'a> Draft<'a> {
         Some(splice.finish())
     }
 
-    /// Makes the changes in `splice`, which is over the text that this was read from.
+    /// Makes the changes in `splice`, which edits the text that this object was read from.
     pub(super) fn apply<'s>(&'s self, splice: &mut Splice<'s>) {
         for change in &self.changes {
             match change {
@@ -120,7 +120,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// The fate of one element of an array.
+/// The result of rewriting one element of an array.
 #[derive(Debug)]
 pub(super) enum Element {
     /// It stays unchanged.
@@ -159,7 +159,7 @@ pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Rewrites the elements of an array one by one; `None` if nothing changed (or `text` is not an array).
 pub(super) fn each(text: &[u8], mut change: impl FnMut(usize, &[u8]) -> Element) -> Option<Bytes> {
     let mut changed: Option<Vec<u8>> = None;
-    // How much of the text stands before the first change: the elements up to there, the comma behind them not.
+    // The length of the text before the first change: all elements up to there, without the comma behind them.
     let mut kept = 0;
     for (index, element) in elements(text).enumerate() {
         let becomes = change(index, element);
@@ -200,12 +200,12 @@ fn offset(text: &[u8], part: &[u8]) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }
 
-/// The meaning of the string `value`; `None` for other values and for strings that no `str` can hold.
+/// The decoded string `value`; `None` for other values and for strings that no `str` can hold.
 pub(super) fn string(value: &[u8]) -> Option<Cow<'_, str>> {
     unquote(inner(value)?)
 }
 
-/// The inside of the string `value`, as written.
+/// The text inside the string `value`, as written.
 pub(super) fn inner(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }

@@ -1,4 +1,4 @@
-//! Questions to the user by a form or a URL, and the schemas of forms.
+//! Questions to the user through a form or a URL, and the schemas of forms.
 
 use bytes::Bytes;
 
@@ -44,7 +44,7 @@ pub(super) fn question(
     Ok(())
 }
 
-/// Rewrites a URL question: only one era gives such visits an id.
+/// Rewrites a URL question. Only one era gives the visit of a URL an id.
 fn url(params: &mut Draft<'_>, to: &Era, mint: &mut dyn FnMut() -> String) -> Result<(), Unaskable> {
     match to.shapes.elicitation {
         Elicitation::None | Elicitation::PlainForm => {
@@ -82,7 +82,7 @@ fn plain_field(name: &[u8], field: &[u8], to: &Era) -> Result<Option<Bytes>, Una
     Ok(draft.finish())
 }
 
-/// The values and the titles of choices, each as a JSON array; `None` if the array holds anything else.
+/// The values and the titles of choices, each as a JSON array; `None` if an element has another form.
 fn titled_choices(choices: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut arrays = (b"[".to_vec(), b"[".to_vec());
     for choice in elements(choices) {

@@ -1,4 +1,4 @@
-//! Error objects with codes that mean something else, or nothing, in the other era. The server's message and data are
+//! Error objects whose codes mean something else, or nothing, in the other era. The server's message and data are
 //! kept.
 
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use crate::rpc::{Frame, code};
 /// Codes to which only the specification may assign a meaning (MCP 2026-07-28, errors).
 const RESERVED: RangeInclusive<i32> = -32099..=-32020;
 
-/// URLs must be visited first (MCP 2025-11-25 only).
+/// The user must visit URLs first (MCP 2025-11-25 only).
 const URL_ELICITATION_REQUIRED: i32 = -32042;
 
 /// Translates the error object that answers `method` for `to`; `request` is the request, if available.
@@ -50,13 +50,14 @@ fn unspeakable(code: i32, data: Option<&[u8]>, from: &Era, to: &Era) -> Option<&
         URL_ELICITATION_REQUIRED => Some(
             "the server requires the user to visit URLs first, which this protocol version cannot express",
         ),
-        // Whoever needs it says what: then it means the same.
+        // The error names the missing capability, so its meaning is the same.
         code::MISSING_CAPABILITY if needs() => None,
-        // There they say that the request was not acted on, and clients may send it again.
+        // In eras without sessions, these codes say that the request was not processed, and clients may send
+        // it again.
         code if RESERVED.contains(&code) && !to.has_sessions() && from.has_sessions() => {
             Some("the server answered with an error code that this protocol version does not define")
         }
-        // Where there are sessions these codes mean nothing that the server's own words do not say.
+        // In eras with sessions, these codes add nothing to the server's message.
         _ => None,
     }
 }

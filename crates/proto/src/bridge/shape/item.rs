@@ -1,4 +1,5 @@
-//! Listed tools, prompts, resources and templates (table of differences: tools' schemas, titles, icons, annotations).
+//! Listed tools, prompts, resources and templates. The eras differ in the schemas of tools, titles, icons and
+//! annotations.
 
 use bytes::Bytes;
 
@@ -6,7 +7,7 @@ use super::content;
 use super::edit::{Draft, Element, each, elements, is, is_array, is_object};
 use crate::era::{Era, Structured, Tasks};
 
-/// The kinds of things that servers list.
+/// The kinds of items that servers list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listed {
     /// A tool.
@@ -34,8 +35,8 @@ impl Listed {
 /// Members of listed items, of every kind, that no strict era defines.
 const NEWER: &[&str] = &["title", "icons", "_meta"];
 
-/// Translates a listed item for `to`; `None` if it cannot be shown there, because it is not an object or is a tool
-/// whose input can never be an object.
+/// Translates a listed item for `to`; `None` if it cannot be shown there, because it is not an object, or because
+/// it is a tool whose input can never be an object.
 pub fn item(kind: Listed, item: &Bytes, from: &Era, to: &Era) -> Option<Bytes> {
     if from == to {
         return Some(item.clone());
@@ -81,14 +82,14 @@ fn tool(tool: &mut Draft<'_>, to: &Era) -> Option<()> {
     Some(())
 }
 
-/// Removes `execution`, which only the experiment defines: it says how a tool runs as a task.
+/// Removes `execution`, which only the experiment defines. It describes how a tool runs as a task.
 fn execution(tool: &mut Draft<'_>, to: &Era) {
     if to.shapes.tasks != Tasks::Experiment {
         tool.remove("execution");
     }
 }
 
-/// Completes an input schema: every version requires one of type `object`, which servers sometimes leave implicit.
+/// Completes an input schema: every version requires the type `object`, which servers sometimes omit.
 fn input_schema(tool: &mut Draft<'_>) -> Option<()> {
     let Some(schema) = tool.get("inputSchema") else {
         tool.set("inputSchema", "{\"type\":\"object\"}");

@@ -25,7 +25,8 @@ pub fn notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes> {
     let has_place = match &*method {
         ELICITATION_COMPLETE => to.shapes.elicitation == Elicitation::UrlWithId,
         _ => match Notice::from_name(&method) {
-            // A server withdraws its questions by it, and ends listen streams: each only where there are some.
+            // With this notification, a server withdraws its questions and ends listen streams. It passes only
+            // to eras that have one of these.
             Some(Notice::Cancelled) => {
                 to.shapes.cancellation && from.asks == Asks::Requests && to.asks == Asks::Requests
             }
@@ -47,7 +48,7 @@ pub fn client_notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes>
         _ => match Notice::from_name(&method) {
             Some(Notice::Initialized) => to.has_sessions(),
             Some(Notice::Cancelled) => to.shapes.cancellation,
-            // How far it is with the answer to a server's question.
+            // The progress of a client's answer to a server's question.
             Some(Notice::Progress) => from.asks == Asks::Requests && to.asks == Asks::Requests,
             _ => has_tasks(&method, to),
         },

@@ -7,13 +7,13 @@ use super::{elicitation, sampling};
 use crate::era::{Asks, Era, Tasks};
 use crate::mcp::{Method, meta};
 
-/// The reason why a client's era cannot express a question: a sentence for the server's operators.
+/// The reason why a client's era cannot express a question: a sentence for the server's operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unaskable(pub String);
 
-/// Translates the params of a server's question, a JSON object, for a client of `to`. If `to` wants an id for the
-/// visit of a URL and the server gave none, `mint` supplies one.
+/// Translates the params of a server's question, a JSON object, for a client of `to`. If `to` requires an id for
+/// the visit of a URL and the server gave none, `mint` supplies one.
 ///
 /// # Errors
 /// [`Unaskable`] if that era cannot express the question.
@@ -42,7 +42,7 @@ pub fn question(
         draft.remove("task");
     }
     if to.asks == Asks::InputRequired {
-        // Nobody reports how far an answer is.
+        // Nobody reports progress of an answer.
         draft.remove_within("_meta", &[meta::PROGRESS_TOKEN]);
     }
     Ok(draft.finish_or(params))

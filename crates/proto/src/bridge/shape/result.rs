@@ -15,18 +15,19 @@ pub struct Own<'a> {
     pub server_info: &'a str,
 }
 
-/// The changes that make a result of one era one of another.
+/// The changes that convert a result from one era to another.
 #[derive(Debug)]
 pub struct ResultChanges<'a>(Draft<'a>);
 
 impl<'a> ResultChanges<'a> {
-    /// Reads the result of `method` at `place` of a message, and decides what has to change for `to`. For
-    /// `resources/templates/list` from an era that lists templates among the resources, it is that of `resources/list`.
+    /// Reads the result of `method` at `place` of a message, and determines the changes for `to`. For
+    /// `resources/templates/list` from an era that lists templates among the resources, pass the result of
+    /// `resources/list`.
     ///
     /// Results that ask for input and results of tasks are not translated here.
     ///
     /// # Errors
-    /// A reason in words, if the result is not an object or has an undeclared type.
+    /// A textual reason, if the result is not an object or has an undeclared type.
     pub fn of(
         method: &str,
         (text, place): (&'a [u8], Span),
@@ -38,7 +39,7 @@ impl<'a> ResultChanges<'a> {
         decided(draft, method, from, to, own).map(Self)
     }
 
-    /// Makes the changes in `splice`, which is over the message's text.
+    /// Makes the changes in `splice`, which edits the message's text.
     pub fn apply<'s>(&'s self, splice: &mut Splice<'s>) {
         self.0.apply(splice);
     }
@@ -47,7 +48,7 @@ impl<'a> ResultChanges<'a> {
 /// Translates the result of `method` for `to`, as [`ResultChanges`] does in a message.
 ///
 /// # Errors
-/// A reason in words, if `result` is not an object or has an undeclared type.
+/// A textual reason, if `result` is not an object or has an undeclared type.
 pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>) -> Result<Bytes, String> {
     if from == to {
         return Ok(result.clone());
@@ -83,7 +84,7 @@ fn decided<'a>(
     Ok(draft)
 }
 
-/// Returns true if results of this request say how long they may be cached (MCP 2026-07-28, caching).
+/// Returns true if results of this request state how long they may be cached (MCP 2026-07-28, caching).
 fn is_cacheable(method: Option<Method>) -> bool {
     matches!(
         method,
@@ -116,7 +117,7 @@ fn untype(result: &mut Draft<'_>, method: Option<Method>, to: &Era) -> Result<()
     Ok(())
 }
 
-/// Adds members that typed results must have. The cache hint promises nothing.
+/// Adds members that typed results must have. The added cache hint allows no caching.
 fn dress(result: &mut Draft<'_>, method: Option<Method>, own: &Own<'_>) {
     result.set("resultType", "\"complete\"");
     if is_cacheable(method) {
@@ -156,7 +157,7 @@ fn read(result: &mut Draft<'_>, to: &Era) {
     }
 }
 
-/// Rewrites a list and the members beside it: templates among resources, the next page.
+/// Rewrites a list and the members beside it: templates among resources, and the cursor of the next page.
 fn list(result: &mut Draft<'_>, kind: Listed, from: &Era, to: &Era) {
     item::list(result, kind, to);
     match kind {

@@ -73,10 +73,11 @@ const MAX_ROLE: usize = 32;
 /// The types that were added after sampling.
 const LATER: &[&str] = &["audio", "tool_use", "tool_result"];
 
-/// Types that are not rewritten as another type: the model would answer a different question.
+/// Types that are not converted to another type, because the model would then answer a different question.
 const AS_IT_IS: &[&str] = &["resource_link", "audio", "resource"];
 
-/// Checks that a client of `to` can give a block of this type to its model, or that no version defines the type.
+/// Checks that a client of `to` can pass a block of this type to its model. Types that no version defines pass,
+/// too.
 fn askable(block: &[u8], to: &Era) -> Result<(), Unaskable> {
     match Draft::of(block).and_then(|block| block.get("type").and_then(string)) {
         Some(kind) if LATER.contains(&&*kind) && !to.shapes.sampling_content.contains(&&*kind) => {
@@ -105,8 +106,8 @@ pub(super) fn answer(result: &mut Draft<'_>, to: &Era) {
     }
 }
 
-/// One block for several: all their text, or the first block of another type if there is no text; an empty text if
-/// there are none.
+/// Reduces several blocks to one: all their text, or the first block of another type if there is no text, or an
+/// empty text if there are no blocks.
 fn single(content: &[u8]) -> Vec<u8> {
     let mut text = b"{\"type\":\"text\",\"text\":\"".to_vec();
     let mut before: Option<&[u8]> = None;

@@ -14,7 +14,7 @@ pub(super) fn rewrite(result: &mut Draft<'_>, to: &Era) {
     let own = result.get("content").filter(|content| is_array(content));
     let mut content = match (own, first) {
         (Some(own), _) => Cow::Borrowed(own),
-        // Both sides know it, and there is nothing beside it.
+        // Both eras define it, and the result has nothing else.
         (None, Some(_)) if shapes.tool_result => return,
         (None, Some(first)) => Cow::Owned(hoist(result, first)),
         (None, None) => Cow::Owned(b"[]".to_vec()),
@@ -102,8 +102,8 @@ fn summary(content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns true if a text block of the content equals the JSON `value`, however it is spelled; a string may also
-/// stand without its quotes.
+/// Returns true if a text block of the content equals the JSON `value`, in any spelling; a string may also
+/// appear without its quotes.
 fn says(content: &[u8], value: &[u8]) -> bool {
     let plain = string(value);
     let mut wanted = None;
@@ -116,7 +116,7 @@ fn says(content: &[u8], value: &[u8]) -> bool {
         if plain.as_ref().is_some_and(|plain| plain.trim() == text) {
             return true;
         }
-        // Nothing else than JSON of the same kind is worth reading.
+        // Only JSON of the same type is worth parsing.
         if text.as_bytes().first() != value.first() {
             return false;
         }
@@ -135,7 +135,7 @@ fn plainly_spelled(json: &[u8]) -> Vec<u8> {
         let end = end_of_string(string);
         match unquote(&string[1..end]) {
             Some(text) => quote_into(&mut out, &text),
-            // A lone surrogate has no other spelling worth minding.
+            // The spelling of lone surrogates is not normalized.
             None => out.extend_from_slice(&string[..end]),
         }
         rest = string.get(end + 1..).unwrap_or_default();

@@ -1,7 +1,8 @@
 //! A client of the experiment that asks about a task of a server with the extension.
 //!
-//! `tasks/result` waits for the outcome; here the task is polled until it has ended, at the interval that the server
-//! names. The server's questions become requests to the client, and the answers go out with `tasks/update`.
+//! `tasks/result` waits for the outcome; here the gateway polls the task until it has ended, at the interval that
+//! the server names. The server's questions become requests to the client, and the answers go out with
+//! `tasks/update`.
 
 use bytes::Bytes;
 
@@ -18,15 +19,15 @@ use crate::rpc::{Frame, FrameKind, RpcError, code};
 /// The number of questions that one task may ask while a client waits for its outcome.
 const MAX_QUESTIONS: usize = 64;
 
-/// The number of times that a cancelled task is polled while it goes on.
+/// The number of times that a cancelled task is polled while it is still running.
 const MAX_LOOKS: u32 = 5;
 
-/// Milliseconds between two polls of a task if the server names no interval, and the least and the most that it may
-/// name.
+/// Milliseconds between two polls of a task if the server names no interval. The limits of an interval that the
+/// server names follow.
 const INTERVAL: u64 = 1000;
 const INTERVALS: (u64, u64) = (50, 10_000);
 
-/// Milliseconds, at most, after which an answered task is polled again.
+/// The maximum number of milliseconds after which an answered task is polled again.
 const AFTER_ANSWER: u64 = 200;
 
 /// Both sides of the request.
@@ -36,7 +37,7 @@ pub struct Sides {
     pub client: &'static Era,
     /// The server's era.
     pub server: &'static Era,
-    /// The client's declared capabilities, as it wrote them: a JSON object.
+    /// The client's declared capabilities as written: a JSON object.
     pub capabilities: Bytes,
     /// The gateway's own name and version, a JSON object.
     pub server_info: String,
@@ -81,7 +82,7 @@ pub struct LegacyToModern {
 }
 
 impl LegacyToModern {
-    /// Begins a request about the task with the server's id `task`, a JSON string. `None` for a method that has no
+    /// Begins a request about a task; `task` is the server's id, a JSON string. `None` for a method that has no
     /// counterpart.
     pub fn begin(sides: Sides, method: TaskMethod, task: Bytes) -> Option<(Self, Next)> {
         if !matches!(method, TaskMethod::Get | TaskMethod::Result | TaskMethod::Cancel) {
@@ -97,7 +98,7 @@ impl LegacyToModern {
     pub fn answer(&mut self, answer: &Frame) -> Nexts {
         let PollPhase::Sent(sent) = self.phase else { return Nexts::new() };
         let nexts = match (sent, answer.kind()) {
-            // Whether the task is still there is seen when it is looked at next.
+            // The next poll shows if the task still exists.
             (TaskMethod::Update, _) => only(self.pause(AFTER_ANSWER)),
             (_, FrameKind::Error) => {
                 only(passed_error(self.method, answer, self.sides.server, self.sides.client))
@@ -111,7 +112,7 @@ impl LegacyToModern {
         self.settle(nexts)
     }
 
-    /// Goes on after the wait is over.
+    /// Continues after the wait.
     pub fn waited(&mut self) -> Nexts {
         if self.phase == PollPhase::Waiting { only(self.look()) } else { Nexts::new() }
     }
@@ -148,7 +149,7 @@ impl LegacyToModern {
         self.entries.iter().filter(|entry| entry.answer == QuestionAnswer::Awaited).count()
     }
 
-    /// Takes the task's current state and says what to do next.
+    /// Takes the task's current state and returns the next steps.
     fn seen(&mut self, text: &Bytes, task: &Task) -> Nexts {
         let (least, most) = INTERVALS;
         self.interval = task.interval.unwrap_or(INTERVAL).clamp(least, most);
@@ -202,7 +203,7 @@ impl LegacyToModern {
         })
     }
 
-    /// Asks the new questions of a task that has not ended, and polls it again.
+    /// Asks the new questions of a task that has not ended, and continues to poll it.
     fn go_on(&mut self, text: &Bytes, task: &Members) -> Nexts {
         let mut nexts = Nexts::new();
         let requests = task.get(text, "inputRequests").and_then(|span| Members::of_value(text, span));
@@ -224,8 +225,8 @@ impl LegacyToModern {
         nexts
     }
 
-    /// Makes a question of an entry; `None` if the gateway has answered it on behalf of a client that cannot be
-    /// asked.
+    /// Creates the question for an entry; `None` if the gateway has answered it on behalf of a client that
+    /// cannot be asked.
     fn question(&mut self, text: &Bytes, key: Bytes, entry: Span) -> Result<Option<Question>, String> {
         let members = Members::of_value(text, entry).ok_or("a question of the task is not an object")?;
         let name = members.get(text, "method").and_then(|span| {
@@ -242,7 +243,7 @@ impl LegacyToModern {
         let params = params.map_or(Bytes::from_static(b"{}"), |span| span.share(text));
         let Sides { client, server, capabilities, .. } = &self.sides;
         let index = self.entries.len();
-        // Ids of visits have to differ only among the questions of one client.
+        // The ids of visits only need to be unique among the questions of one client.
         let mut mint = || format!("{}-{index}", String::from_utf8_lossy(&self.task).trim_matches('"'));
         let put = shape::question(method.name(), &params, server, client, &mut mint)
             .map_err(|why| why.to_string())
@@ -254,7 +255,7 @@ impl LegacyToModern {
             });
         let answer = match (&put, method) {
             (Ok(_), _) => QuestionAnswer::Awaited,
-            // What a user was never shown is as good as closed.
+            // A question that the user never saw counts as dismissed.
             (Err(_), Method::Elicit) => QuestionAnswer::Given(Bytes::from_static(CANCELLED)),
             (Err(why), _) => return Err(format!("the task asks for {name}, but {why}")),
         };
@@ -284,7 +285,7 @@ impl LegacyToModern {
         about(TaskMethod::Get, &self.task)
     }
 
-    /// Waits, unless answers have arrived meanwhile.
+    /// Sends the answers that have arrived meanwhile. If there are none, waits at most `most` milliseconds.
     fn pause(&mut self, most: u64) -> Next {
         if let Some(tell) = self.tell() {
             return tell;

@@ -1,13 +1,13 @@
 //! Tasks between the experiment and the extension.
 //!
-//! A call may become a task: a thing with an id, a status and, in the end, an outcome. The experiment (MCP 2025-11-25)
-//! lets the client decide and keeps the outcome under `tasks/result`; the extension `io.modelcontextprotocol/tasks`
-//! (SEP-2663) lets the server decide and keeps everything under `tasks/get`.
+//! A call may become a task, which has an id, a status and, in the end, an outcome. The experiment (MCP 2025-11-25) lets
+//! the client decide and keeps the outcome under `tasks/result`; the extension `io.modelcontextprotocol/tasks` (SEP-2663)
+//! lets the server decide and keeps everything under `tasks/get`.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `names` | methods, notifications, capabilities |
-//! | `places` | the places of task ids in messages |
+//! | `places` | the spans of task ids in messages |
 //! | `task` | a task in the form of each side |
 //! | `legacy_to_modern` | requests of a client of the experiment to a server of the extension |
 //! | `modern_to_legacy` | requests of a client of the extension, or without tasks, to a server of the experiment |

@@ -1,8 +1,8 @@
-//! A client that knows the extension, or no tasks at all, and a server of the experiment.
+//! A client that supports the extension, or no tasks at all, and a server of the experiment.
 //!
 //! The extension keeps outcome and questions in the task itself; the experiment delivers both through `tasks/result`.
-//! The outcome is fetched from there once the task has ended. Questions arrive there while it is open, longer than
-//! one request of the client lasts: [`Watch`](super::Watch) handles these.
+//! The gateway fetches the outcome with `tasks/result` once the task has ended. Questions arrive while `tasks/result`
+//! is open, which takes longer than one request of the client. [`Watch`](super::Watch) handles them.
 
 use bytes::Bytes;
 
@@ -17,7 +17,7 @@ use crate::rpc::{Frame, FrameKind, code};
 /// The client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
-    /// A call that runs as a task; the client takes either the task or only its outcome.
+    /// A call that runs as a task. The client takes the task itself, or only its outcome.
     Call {
         takes_task: bool,
     },
@@ -42,7 +42,7 @@ pub struct ModernToLegacy {
     /// The server's id of the task, a JSON string; empty while there is none.
     task: Bytes,
     phase: FetchPhase,
-    /// The task as the server reported it, or an error that may turn out not to be final.
+    /// The task as the server reported it, or an error that may not be final.
     kept: Option<Frame>,
 }
 
@@ -51,7 +51,7 @@ impl ModernToLegacy {
     /// counterpart.
     pub fn begin(sides: Sides, method: TaskMethod, task: Bytes) -> Option<(Self, Next)> {
         let first = match method {
-            // Answers go to the questions themselves; here it only has to be known whether there is such a task.
+            // Answers go directly to the questions. This request only checks that the task exists.
             TaskMethod::Get | TaskMethod::Update => TaskMethod::Get,
             TaskMethod::Cancel => TaskMethod::Cancel,
             TaskMethod::Result | TaskMethod::List => return None,
@@ -69,20 +69,20 @@ impl ModernToLegacy {
         Self { sides, wish, task: Bytes::new(), phase: FetchPhase::Called, kept: None }
     }
 
-    /// The id of the task (a JSON string) behind a call whose outcome the client awaits. Cancel the task when the
-    /// client leaves.
+    /// The id of the task (a JSON string) behind a call whose outcome the client awaits. Cancel the task if the
+    /// client disconnects.
     pub fn unattended(&self) -> Option<&Bytes> {
         let waits = matches!(self.phase, FetchPhase::Sent(_)) && matches!(self.wish, Wish::Call { .. });
         waits.then_some(&self.task)
     }
 
-    /// Takes the server's answer to the latest request; `None` if it is passed on like any other.
+    /// Takes the server's answer to the latest request; `None` if it is passed on unchanged.
     pub fn answer(&mut self, answer: &Frame) -> Option<Next> {
         let next = match self.phase {
             FetchPhase::Called => self.created(answer)?,
             FetchPhase::Sent(TaskMethod::Result) => self.ended(answer),
             FetchPhase::Sent(TaskMethod::Cancel) if answer.kind() == FrameKind::Error => {
-                // A task that has ended cannot be cancelled there, and one that is unknown cannot either.
+                // The experiment cannot cancel a task that has ended or that is unknown.
                 self.kept = Some(answer.clone());
                 self.send(TaskMethod::Get)
             }
@@ -102,13 +102,13 @@ impl ModernToLegacy {
         Some(next)
     }
 
-    /// Takes the open questions of the task: the inside of `inputRequests`, empty if there are none.
+    /// Takes the open questions of the task: the contents of `inputRequests`, empty if there are none.
     pub fn questions(&mut self, requests: &str) -> Option<Next> {
         if !matches!(self.phase, FetchPhase::Questions) {
             return None;
         }
         self.phase = FetchPhase::Over;
-        // A task that waits for the client and asks it nothing would wait for ever.
+        // A task that waits for the client but asks it nothing would wait forever.
         Some(match requests {
             "" => self.detailed(Some(Status::Working), b""),
             some => {
@@ -184,7 +184,7 @@ impl ModernToLegacy {
         match shape::result("tools/call", &given, server, client, &Own { server_info }) {
             Err(why) => error(code::INTERNAL_ERROR, &why),
             Ok(result) if called => Next::Result(result),
-            // The experiment calls a task failed whose result tells of an error.
+            // The experiment calls a task failed if its result reports an error.
             Ok(result) => self.detailed(Some(Status::Completed), &[b",\"result\":", &result[..]].concat()),
         }
     }

@@ -1,6 +1,6 @@
-//! Names around tasks: methods, notifications, the extension, and the key that ties a message to a task.
+//! Names for tasks: methods, notifications, the extension, and the key that ties a message to a task.
 //!
-//! Names only; other modules read the data under them.
+//! This module has only the names; other modules read the data.
 
 use bytes::Bytes;
 
@@ -9,10 +9,11 @@ use crate::json::{MAX_DEPTH, Members, Span, Splice};
 use crate::mcp::meta;
 use crate::rpc::Frame;
 
-/// The extension's identifier (SEP-2663).
+/// The identifier of the extension (SEP-2663).
 pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// The key of `_meta` that ties a message to a task, an object with `taskId` (MCP 2025-11-25, tasks).
+/// The key of `_meta` that ties a message to a task. Its value is an object with `taskId` (MCP 2025-11-25,
+/// tasks).
 pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 
 /// The notification of the extension about a task, on a listen stream.
@@ -21,8 +22,8 @@ pub const NOTICE: &str = "notifications/tasks";
 /// The notification of the experiment about a task (MCP 2025-11-25).
 pub const STATUS_NOTICE: &str = "notifications/tasks/status";
 
-/// The capabilities that a request for a task needs: the `data` of the error that reports them missing (MCP
-/// 2026-07-28, error -32021).
+/// The capabilities that a request for a task needs, as the `data` of the error that reports them missing
+/// (MCP 2026-07-28, error -32021).
 pub const REQUIRED_CAPABILITIES: &str =
     r#"{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
 
@@ -75,7 +76,7 @@ impl TaskMethod {
     }
 }
 
-/// Returns true if a server that speaks `era` and declares `capabilities`, a JSON object, runs calls of tools as tasks.
+/// Returns true if a server of `era` that declares `capabilities`, a JSON object, runs tool calls as tasks.
 pub fn offers_tasks(era: &Era, capabilities: &[u8]) -> bool {
     match era.shapes.tasks {
         Tasks::None => false,
@@ -84,13 +85,13 @@ pub fn offers_tasks(era: &Era, capabilities: &[u8]) -> bool {
     }
 }
 
-/// Returns true if a stateless request says that its client knows the extension.
+/// Returns true if a stateless request declares that its client supports the extension.
 pub fn declares_extension(frame: &Frame) -> bool {
     let declared = frame.meta(meta::CLIENT_CAPABILITIES).ok().flatten();
     declared.is_some_and(|span| within(span.of(frame.text()), &["extensions", EXTENSION]))
 }
 
-/// A client's capabilities, a JSON object, with the extension among them.
+/// A client's capabilities, a JSON object, with the extension added.
 pub fn with_extension(capabilities: &[u8]) -> Bytes {
     let text = Bytes::copy_from_slice(capabilities);
     let Ok(all) = Members::of_document(&text, MAX_DEPTH) else {
@@ -106,7 +107,7 @@ pub fn with_extension(capabilities: &[u8]) -> Bytes {
     splice.finish()
 }
 
-/// Support of a tool for running as a task, in the experiment (MCP 2025-11-25, `execution.taskSupport`).
+/// A tool's support for running as a task in the experiment (MCP 2025-11-25, `execution.taskSupport`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskSupport {
     /// The tool never runs as a task.
@@ -134,7 +135,7 @@ impl TaskSupport {
     }
 }
 
-/// A listed tool, a JSON object, marked to run as a task if its client wants that.
+/// A listed tool, a JSON object, marked so that it runs as a task if its client wants that.
 pub fn supporting_tasks(tool: &[u8]) -> Option<Bytes> {
     let all = Members::of_document(tool, MAX_DEPTH).ok()?;
     let mut splice = Splice::new(tool);
@@ -142,7 +143,8 @@ pub fn supporting_tasks(tool: &[u8]) -> Option<Bytes> {
     Some(splice.finish())
 }
 
-/// A server's capabilities, a JSON object, without the one to list all tasks: they do not all belong to one client.
+/// A server's capabilities, a JSON object, without the capability to list all tasks: its tasks do not all belong to
+/// one client.
 pub fn without_list(capabilities: &str) -> Option<String> {
     let text = capabilities.as_bytes();
     let all = Members::of_document(text, MAX_DEPTH).ok()?;

@@ -1,4 +1,4 @@
-//! The next steps that the task machines ask for, and small texts that all of them write.
+//! The next steps that the task machines request, and small texts that all of them write.
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -34,8 +34,8 @@ pub(super) fn only(next: Next) -> Nexts {
     SmallVec::from_iter([next])
 }
 
-/// The params of a request about the task `id`, a JSON string: the inside of the object, to which the era's envelope is
-/// added.
+/// The params of a request about the task `id`, a JSON string. They are the contents of the object, without braces;
+/// the era's envelope is added to them.
 pub(super) fn about(method: TaskMethod, id: &[u8]) -> Next {
     Next::Send(method, [b"\"taskId\":", id].concat().into())
 }

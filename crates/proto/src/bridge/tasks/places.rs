@@ -1,6 +1,6 @@
-//! Places of task ids in a message, where they can be exchanged for other ids.
+//! The spans of task ids in a message, so that they can be replaced with other ids.
 //!
-//! A place covers a JSON string. This module must not know whose id it is.
+//! A span covers a JSON string. This module must not know who owns a task.
 
 use std::sync::LazyLock;
 
@@ -13,13 +13,13 @@ use crate::era::Tasks;
 use crate::json::{Elements, Members, Span};
 use crate::rpc::{Frame, FrameKind};
 
-/// The places of a message's ids; rarely more than two.
+/// The spans of a message's ids; rarely more than two.
 pub type TaskIdPlaces = SmallVec<[Span; 2]>;
 
 /// The member that names a task in every message.
 const TASK_ID: &str = "taskId";
 
-/// Built once: building it costs more than most searches.
+/// Built once: building the finder costs more than most searches.
 static TASK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"task\""));
 
 /// The request that an answer belongs to.
@@ -35,7 +35,7 @@ pub enum AnsweredRequest {
 pub fn in_answer(answer: &Frame, asked: AnsweredRequest, tasks: Tasks) -> TaskIdPlaces {
     let text = answer.text();
     let mut places = TaskIdPlaces::new();
-    // Nearly no call becomes a task, and this search is far cheaper than looking into each answer.
+    // Hardly any call becomes a task, and this search is far cheaper than parsing each answer.
     let hint = asked != AnsweredRequest::Call || tasks == Tasks::Experiment;
     if answer.kind() != FrameKind::Response || !(hint || TASK.find(text).is_some()) {
         return places;
@@ -66,8 +66,8 @@ fn listed(text: &[u8], result: &Members) -> TaskIdPlaces {
     tasks.filter_map(|task| string(text, &task, TASK_ID)).collect()
 }
 
-/// The ids in a notification or in a server's question: that of the task it reports on, and that of the task it
-/// belongs to.
+/// The ids in a notification or in a server's question: the id of the task that it reports on, and the id of
+/// the task that it belongs to.
 pub fn in_message(frame: &Frame) -> TaskIdPlaces {
     let text = frame.text();
     let mut places = TaskIdPlaces::new();
@@ -88,14 +88,14 @@ pub fn in_reply(frame: &Frame) -> Option<Span> {
     related(text, &Members::of_value(text, frame.payload()?)?)
 }
 
-/// The id in an object's `_meta` that says which task it belongs to.
+/// The task id in an object's `_meta` that names the related task.
 pub fn related(text: &[u8], object: &Members) -> Option<Span> {
     let own = Members::of_value(text, object.get(text, "_meta")?)?;
     let task = Members::of_value(text, own.get(text, RELATED_TASK)?)?;
     string(text, &task, TASK_ID)
 }
 
-/// The place of a member that is a string.
+/// The span of a member that is a string.
 fn string(text: &[u8], object: &Members, key: &str) -> Option<Span> {
     object.get(text, key).filter(|span| span.of(text).first() == Some(&b'"'))
 }

@@ -1,7 +1,7 @@
-//! A task as both sides write it: flat with `ttlMs` and `pollIntervalMs` in the extension, with `ttl` and `pollInterval`
-//! in the experiment, where the answer to a call wraps it.
+//! A task in both forms. In the extension it is flat, with `ttlMs` and `pollIntervalMs`. In the experiment it has `ttl`
+//! and `pollInterval`, and the answer to a call wraps it.
 //!
-//! Members that neither side knows stay, and so does the spelling of numbers.
+//! Members that neither form defines stay, and so does the spelling of numbers.
 
 use bytes::Bytes;
 
@@ -27,7 +27,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status as written, quotes included; `None` for any other word.
+    /// The status as written, quotes included; `None` for any other value.
     pub fn of_json(written: &[u8]) -> Option<Self> {
         match written {
             b"\"working\"" => Some(Self::Working),
@@ -56,7 +56,7 @@ impl Status {
     }
 }
 
-/// A task as a server reported it: the place of its object, and the members that the gateway acts on.
+/// A task as a server reported it: the span of its object, and the members that the gateway acts on.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// Its members.
@@ -68,7 +68,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// Reads the task at `span` in either form; `None` if that is not a task.
+    /// Reads the task at `span` in either form; `None` if the value is not a task.
     pub fn read(text: &[u8], span: Span) -> Option<Self> {
         let members = Members::of_value(text, span)?;
         let status = Status::of_json(members.get(text, "status")?.of(text))?;
@@ -90,7 +90,7 @@ const RENAMED: [(&str, &str); 2] = [("ttlMs", "ttl"), ("pollIntervalMs", "pollIn
 /// Members that only tasks of the extension have.
 const INLINED: [&str; 5] = ["resultType", "inputRequests", "result", "error", "requestState"];
 
-/// Writes a task of the extension in the form of the experiment, a JSON object.
+/// Converts a task of the extension to the form of the experiment, a JSON object.
 pub fn to_experiment(text: &[u8], task: &Members) -> Bytes {
     let mut splice = Splice::new(text);
     for key in INLINED {
@@ -103,8 +103,9 @@ pub fn to_experiment(text: &[u8], task: &Members) -> Bytes {
     cut(&splice.finish(), text, task)
 }
 
-/// Writes a task of the experiment in the form of the extension, a JSON object with this `resultType`. `status`
-/// overrides the task's own where the two forms differ; `more` holds additional members, each with a comma in front.
+/// Converts a task of the experiment to the form of the extension, a JSON object with this `resultType`. `status`
+/// overrides the task's own status if the two forms differ; `more` holds additional members, each with a comma in
+/// front.
 pub fn to_extension(text: &[u8], task: &Members, kind: &str, status: Option<Status>, more: &[u8]) -> Bytes {
     let kind = quote(kind);
     let mut splice = Splice::new(text);
@@ -134,13 +135,14 @@ fn rename<'a>(splice: &mut Splice<'a>, text: &'a [u8], object: &Members, pairs: 
     }
 }
 
-/// Cuts the object out of the edited text; everything around it is unchanged.
+/// Extracts the object from the edited text; everything around it was unchanged.
 fn cut(edited: &Bytes, text: &[u8], object: &Members) -> Bytes {
     let behind = text.len() - object.span().end();
     edited.slice(object.span().start()..edited.len() - behind)
 }
 
-/// Wraps the task in an answer of the extension as the experiment answers a call. `None` if that is not a task.
+/// Wraps the task in an answer of the extension as the experiment answers a call. `None` if the result is not a
+/// task.
 pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     if !is_task(text, result) {
         return None;
@@ -158,7 +160,8 @@ pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     Some([b"{\"task\":".as_slice(), &task, &meta, b"}"].concat().into())
 }
 
-/// Unwraps the task in an answer of the experiment as the extension answers a call. `None` if it wraps none.
+/// Unwraps the task in an answer of the experiment as the extension answers a call. `None` if it contains no
+/// task.
 pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     let task = Task::read(text, result.get(text, "task")?)?;
     let meta = result.get(text, "_meta").filter(|_| task.members.get(text, "_meta").is_none());
@@ -185,8 +188,8 @@ pub fn status_notice(notice: &Frame) -> Option<Bytes> {
     Some(crate::era::notice(STATUS_NOTICE, inside))
 }
 
-/// Adds to a result the task that it belongs to (MCP 2025-11-25, tasks: related-task metadata). `id` is a JSON
-/// string.
+/// Adds to a result the id of the task that it belongs to (MCP 2025-11-25, tasks: related-task metadata). `id`
+/// is a JSON string.
 pub fn related_to(result: &Bytes, id: &[u8]) -> Bytes {
     let Some(members) = Members::of_value(result, Span::new(0, result.len())) else { return result.clone() };
     let task = [b"{\"taskId\":", id, b"}"].concat();
@@ -200,7 +203,7 @@ pub fn related_to(result: &Bytes, id: &[u8]) -> Bytes {
     splice.finish()
 }
 
-/// Removes from an object the task that it belongs to; `None` if it names none.
+/// Removes from an object the id of the task that it belongs to; `None` if it has none.
 pub fn unrelated(object: &[u8]) -> Option<Bytes> {
     let members = Members::of_value(object, Span::new(0, object.len()))?;
     let own = Members::of_value(object, members.get(object, "_meta")?)?;

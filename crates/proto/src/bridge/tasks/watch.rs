@@ -1,8 +1,8 @@
-//! The questions of one task of the experiment. They arrive while its `tasks/result` is open, and wait here until a
-//! client that knows the extension fetches them.
+//! The questions of one task of the experiment. They arrive while its `tasks/result` is open, and are stored here
+//! until a client with the extension fetches them.
 //!
 //! The client that fetches and the one that answers may be two requests with different capabilities, so a question is
-//! kept in the server's form. This module must not know over which transport it came.
+//! kept in the server's form. This module must not know over which transport a question came.
 
 use bytes::Bytes;
 
@@ -41,10 +41,10 @@ impl Watch {
         Self { server, number, asked: 0, open: Vec::new() }
     }
 
-    /// Keeps a question of the server.
+    /// Stores a question of the server.
     ///
     /// # Errors
-    /// The reason, for the server: clients cannot be asked this, or too many questions are open.
+    /// The reason, for the server: clients cannot be asked this question, or too many questions are open.
     pub fn ask(&mut self, question: &Frame) -> Result<(), String> {
         let id = question.id().cloned().ok_or("it has no id")?;
         let method = Method::from_name(&question.method())
@@ -55,7 +55,8 @@ impl Watch {
         }
         let params = question.params().map(|params| params.members.span().share(question.text()));
         let params = params.unwrap_or(Bytes::from_static(b"{}"));
-        // Copied, because it may wait long, and a slice would keep the whole buffer that it came in.
+        // Copied, because the question may stay here for long, and a slice would keep the whole buffer that
+        // it arrived in.
         let params = unrelated(&params).unwrap_or_else(|| Bytes::copy_from_slice(&params));
         self.asked += 1;
         self.open.push(WatchedQuestion {
@@ -84,8 +85,8 @@ impl Watch {
         self.open.is_empty()
     }
 
-    /// The open questions that a client of this era with these capabilities can be asked: the inside of
-    /// `inputRequests`.
+    /// The contents of `inputRequests`: the open questions that a client of this era with these capabilities
+    /// can be asked.
     pub fn shown(&self, client: &Era, capabilities: &[u8]) -> String {
         let entry = |open: &WatchedQuestion| {
             let name = open.method.name();
@@ -112,7 +113,7 @@ impl Watch {
         answers
     }
 
-    /// Answers the open questions on behalf of a client that will not.
+    /// Answers the open questions on behalf of a client that will not answer them.
     pub fn give_up(&mut self) -> Vec<Bytes> {
         let refusal = |open: WatchedQuestion| match open.method {
             Method::Elicit => result_response(&open.id, CANCELLED),

@@ -1,9 +1,9 @@
-//! Decimal numbers as JSON writes them, compared by value without rounding.
+//! Decimal numbers in JSON's notation, compared by value without rounding.
 
 use std::iter::Chain;
 use std::slice::Iter;
 
-/// A number, independent of its spelling: 0.`digits` × 10^`point`, where the first and last digit are not zero.
+/// A number, independent of its spelling: 0.`digits` × 10^`point`. The first and the last digit are not zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decimal<'a> {
     negative: bool,
@@ -52,7 +52,7 @@ impl<'a> Decimal<'a> {
         self.digits.0.iter().chain(self.digits.1)
     }
 
-    /// The value if it is an integer from −2⁵³+1 to 2⁵³−1, which every reader of JSON holds exactly.
+    /// The value if it is an integer from −2⁵³+1 to 2⁵³−1, a range that every JSON parser represents exactly.
     pub(super) fn safe_integer(self) -> Option<i64> {
         let count = self.digits().count();
         let places = usize::try_from(self.point).ok()?;

@@ -8,8 +8,8 @@ use crate::json::unquote;
 
 /// Returns true if `text`, a decoded header value, equals `json`, a valid JSON value as spelled in the body.
 ///
-/// Strings are compared after unescaping, numbers by value (`42` is `42.0` is `4.2e1`), booleans as `true` and
-/// `false`. Nothing mirrors `null`, an array or an object.
+/// Strings are compared after unescaping, numbers by value (`42` equals `42.0` and `4.2e1`), booleans as
+/// `true` and `false`. Nothing mirrors `null`, an array or an object.
 pub fn mirrors(text: &str, json: &[u8]) -> bool {
     match json.first() {
         Some(b'"') => string(json).is_some_and(|meant| meant == text),
@@ -44,7 +44,7 @@ pub fn value_of(json: &[u8]) -> Result<Option<Cow<'_, str>>, HeaderError> {
     }
 }
 
-/// The meaning of a JSON string with its quotes.
+/// The decoded value of a JSON string with its quotes.
 fn string(json: &[u8]) -> Option<Cow<'_, str>> {
     unquote(json.strip_prefix(b"\"")?.strip_suffix(b"\"")?)
 }

@@ -1,4 +1,4 @@
-//! Cases of the header codec by hand; properties are in `tests/codec.rs`.
+//! Hand-written cases of the header codec; properties are in `tests/codec.rs`.
 
 use super::*;
 

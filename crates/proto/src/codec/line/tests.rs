@@ -1,10 +1,10 @@
-//! Cases of the line codec by hand; properties over arbitrary chunkings are in `tests/codec.rs`.
+//! Hand-written cases of the line codec; properties over arbitrary chunkings are in `tests/codec.rs`.
 
 use super::*;
 
 const LIMIT: usize = 8;
 
-/// Feeds the chunks one by one and gives all that comes out, the end of the stream included.
+/// Feeds the chunks one by one and returns all lines and errors, including those at the end of the stream.
 fn decode(chunks: &[&'static str]) -> Vec<Result<String, LineError>> {
     let mut decoder = LineDecoder::new(LIMIT);
     let mut found = Vec::new();

@@ -11,10 +11,10 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// Splits pushed chunks into events.
 ///
-/// Lines may end with LF, CR or CRLF, in any mixture and split anywhere. A field that lies within one chunk is a slice
-/// of that chunk; what spans chunks or joins several data lines is copied. Every byte is searched once. Comments are
-/// neither kept nor counted, so keep-alives may go on for ever. A block that the stream's end cuts off is never
-/// reported.
+/// Lines may end with LF, CR or CRLF, in any mixture and split anywhere. A field within one chunk is a slice of that
+/// chunk; a field that spans chunks or joins several data lines is copied. Every byte is searched once. Comments are
+/// neither kept nor counted, so keep-alives may continue forever. A block that is cut off by the end of the stream is
+/// never reported.
 ///
 /// ```
 /// # use dragoman_proto::codec::sse::SseDecoder;
@@ -31,7 +31,8 @@ pub struct SseDecoder {
     limit: usize,
     /// Chunks that have not been searched yet.
     chunks: VecDeque<Bytes>,
-    /// The number of bytes of a byte order mark seen so far; `None` once the stream's beginning is over.
+    /// The number of bytes of a byte order mark that were seen so far; `None` after the beginning of the
+    /// stream.
     bom: Option<usize>,
     /// True after a CR: an LF right behind it belongs to the same line ending.
     after_cr: bool,
@@ -80,8 +81,8 @@ impl SseDecoder {
         }
     }
 
-    /// Adds a chunk. Take all events with [`next_event`](Self::next_event) before you push again: chunks that have
-    /// not been searched are kept, so memory is bounded by the limit plus one chunk only then.
+    /// Adds a chunk. Take all events with [`next_event`](Self::next_event) before you push again. Chunks that have
+    /// not been searched are kept, so only then do the limit and one chunk bound the memory.
     pub fn push(&mut self, chunk: Bytes) {
         if !chunk.is_empty() {
             self.chunks.push_back(chunk);
@@ -90,7 +91,7 @@ impl SseDecoder {
 
     /// The next complete event, or the report of one that is too long; `None` if more bytes are needed.
     ///
-    /// An over-long event is reported as soon as it passes the limit, whether or not its end has arrived.
+    /// An over-long event is reported as soon as it exceeds the limit, even if its end has not arrived.
     pub fn next_event(&mut self) -> Option<Result<SseEvent, SseError>> {
         while self.has_bytes() {
             let found = self.step();
@@ -101,8 +102,8 @@ impl SseDecoder {
         None
     }
 
-    /// Drops the current event, of which only a part has arrived, and what follows up to its blank line. Take all events with
-    /// [`next_event`](Self::next_event) before.
+    /// Drops the current event, of which only a part has arrived, and its remaining bytes up to its blank line. Take all
+    /// events with [`next_event`](Self::next_event) before.
     pub fn skip(&mut self) {
         if self.buffered() > 0 {
             self.dropping_line |= !self.partial.is_empty();

@@ -1,4 +1,4 @@
-//! The encoder. Whatever the arguments hold, the output is exactly one event or comment.
+//! The encoder. For any arguments, the output is exactly one event or comment.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use memchr::{memchr2, memchr3};
@@ -9,8 +9,8 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 const MESSAGE: &[u8] = b"event: message\ndata: ";
 const END: &[u8] = b"\n\n";
 
-/// Writes one event. Each line of `data` becomes a `data:` line; a reader joins them with LF, whichever line ending
-/// they had. Empty data gives one empty `data:` line, as in the event that opens a resumable stream.
+/// Writes one event. Each line of `data` becomes a `data:` line; a reader joins them with LF, regardless of their
+/// original line endings. Empty data gives one empty `data:` line, as in the event that opens a resumable stream.
 ///
 /// An event type or id that the format cannot carry (one with CR or LF, or an id with NUL) is left out.
 pub fn encode_event(
@@ -30,14 +30,15 @@ pub fn encode_event(
     out.put_slice(b"\n");
 }
 
-/// Writes `text` as a comment, which readers ignore: each line of it becomes a comment line, then a blank line.
+/// Writes `text` as a comment, which readers ignore. Each line of it becomes a comment line; a blank line
+/// follows.
 pub fn encode_comment(out: &mut impl BufMut, text: &[u8]) {
     lines(out, b": ", text);
     out.put_slice(b"\n");
 }
 
 /// Encodes `json` as a `message` event in three parts, to be written one after the other: the prefix, the text itself
-/// and the suffix. The text is shared, not copied, unless it contains raw line breaks, which become `data:` lines.
+/// and the suffix. The text is shared, not copied, unless it contains raw line breaks: these become `data:` lines.
 pub fn message_event(id: Option<&str>, json: &Bytes) -> [Bytes; 3] {
     let before = if id.is_none() {
         Bytes::from_static(MESSAGE)

@@ -1,10 +1,10 @@
-//! Cases of the event-stream codec by hand; properties over arbitrary chunkings are in `tests/codec.rs`.
+//! Hand-written cases of the event-stream codec; properties over arbitrary chunkings are in `tests/codec.rs`.
 
 use super::*;
 
 const LIMIT: usize = 40;
 
-/// Feeds the chunks one by one and gives all events that come out.
+/// Feeds the chunks one by one and returns all events.
 fn decode(chunks: &[&'static str]) -> Vec<Result<SseEvent, SseError>> {
     let mut decoder = SseDecoder::new(LIMIT);
     let mut found = Vec::new();

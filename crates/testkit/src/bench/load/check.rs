@@ -1,38 +1,39 @@
-//! Is this the right answer? Every answer is compared with what was sent.
+//! Checks of answers: every answer is compared with what was sent.
 
 use crate::bench::json::{elements, member, members, unquoted};
 use std::borrow::Cow;
 
-/// What the answer to a call must hold.
+/// The required content of the answer to a call.
 #[derive(Debug)]
 pub(super) enum Wanted {
-    /// One text, byte by byte what was sent (it needs no escapes).
+    /// A text, byte for byte the text that was sent (it needs no escapes).
     Text(Vec<u8>),
-    /// A list of so many tools.
+    /// A list with this number of tools.
     Tools(usize),
 }
 
-/// Checks answers; remembers a good large one, so that its like costs no more than a comparison.
+/// Checks answers. It remembers a correct large answer, so similar ones cost only a comparison.
 #[derive(Debug)]
 pub(super) struct Checker {
     pub(super) wanted: Wanted,
     modern: bool,
-    /// What stood before and after the id of the last good answer, for answers that differ in nothing else.
+    /// The text before and after the ID of the last correct answer, for answers that differ only in their
+    /// IDs.
     known: Option<(Vec<u8>, Vec<u8>)>,
-    /// Every answer is alike but for its id.
+    /// True if all answers are equal except for their IDs.
     alike: bool,
 }
 
 impl Checker {
-    /// `alike` says that no two right answers differ in more than their ids.
+    /// A checker; `alike` is true if correct answers differ only in their IDs.
     pub(super) fn new(wanted: Wanted, modern: bool, alike: bool) -> Self {
         Self { wanted, modern, known: None, alike }
     }
 
-    /// Compares a body with what was asked for.
+    /// Compares a body with the expected answer.
     ///
     /// # Errors
-    /// Says what differs.
+    /// Fails if they differ: a description of the difference.
     pub(super) fn check(&mut self, body: &[u8], events: bool, id: &[u8]) -> Result<(), String> {
         if self.is_known(body, id) {
             return Ok(());
@@ -61,7 +62,7 @@ impl Checker {
     }
 
     fn remember(&mut self, body: &[u8], id: &[u8]) {
-        // The id is looked for where it stands as a member, so that a number in a text is not taken for it.
+        // The ID is searched for only as a member, so a number inside a text is not mistaken for it.
         let key = [b"\"id\":", id].concat();
         if let Some(found) = memchr::memmem::find(body, &key) {
             let at = found + key.len() - id.len();
@@ -70,7 +71,7 @@ impl Checker {
     }
 }
 
-/// The result of the answer `message`, when it answers the request `id` and is no error.
+/// The result of the answer `message`, if it answers the request `id` and is not an error.
 pub(super) fn result<'a>(message: &'a [u8], id: &[u8]) -> Result<&'a [u8], String> {
     let (mut same_id, mut is_rpc, mut result) = (false, false, None);
     for (key, value) in members(message) {
@@ -91,7 +92,7 @@ pub(super) fn result<'a>(message: &'a [u8], id: &[u8]) -> Result<&'a [u8], Strin
     result.ok_or_else(|| format!("an answer without result: {}", start_of(message)))
 }
 
-/// The one answer in an event stream; notifications and events without data may stand before it.
+/// The one answer in an event stream; notifications and events without data may precede it.
 pub(super) fn answer_in_events(body: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     let mut answer = None;
     for data in events(body) {
@@ -149,7 +150,7 @@ fn same_count(result: &[u8], count: usize) -> Result<(), String> {
     Err(format!("{found} tools instead of {count}{paged}"))
 }
 
-/// As much of a message as fits into an error.
+/// The beginning of a message, short enough for an error.
 pub(super) fn start_of(text: &[u8]) -> String {
     String::from_utf8_lossy(&text[..text.len().min(200)]).into_owned()
 }

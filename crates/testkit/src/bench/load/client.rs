@@ -1,4 +1,4 @@
-//! An MCP client of either kind: what it sends, and whether the answers are right.
+//! An MCP client of either kind: it sends requests and checks the answers.
 
 use super::check::{Checker, answer_in_events, result, start_of};
 use super::connection::{Connection, Target};
@@ -6,28 +6,28 @@ use crate::bench::json::{member, unquoted};
 use std::borrow::Cow;
 use std::io::Write;
 
-/// What every POST says of itself.
+/// The common headers of every POST.
 const COMMON: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
 const MODERN: &str = "2026-07-28";
 
-/// The capabilities of a client that can be asked everything.
+/// The capabilities of a client that supports every kind of request from the server.
 const ASKABLE: &str = r#"{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}"#;
 
-/// What a client says of itself in its handshake.
+/// The parts of a client's handshake that vary.
 #[derive(Clone, Debug)]
 pub(super) struct Introduction {
     /// The protocol version.
     pub(super) version: String,
-    /// The server may ask for roots, sampling and elicitation.
+    /// True if the server may ask for roots, sampling and elicitation.
     pub(super) askable: bool,
 }
 
-/// Why a call did not count.
+/// The reason why a call did not count.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The connection is of no more use.
+    /// The connection is no longer usable.
     Broken(String),
-    /// An answer came, but not the right one.
+    /// An answer came, but it was not correct.
     Wrong(String),
 }
 
@@ -40,13 +40,13 @@ pub(super) struct Client {
     /// Headers of every further request: version and session.
     headers: String,
     last_id: u64,
-    /// The id of the request under way, as text.
+    /// The ID of the current request, as text.
     id: Vec<u8>,
     out: Vec<u8>,
     body: Vec<u8>,
 }
 
-/// A request that is sent again and again: its head, and its body up to and after the part that changes.
+/// A request that is sent repeatedly: its head, and its body before and after the part that changes.
 #[derive(Debug)]
 pub(super) struct Template {
     head: Vec<u8>,
@@ -108,7 +108,8 @@ impl Client {
         expect((200..300).contains(&head.status), "DELETE", head.status, body)
     }
 
-    /// Opens the session's GET stream on a connection of its own, which lives as long as what this gives.
+    /// Opens the session's GET stream on a separate connection, which stays open as long as the returned
+    /// value exists.
     pub(super) async fn open_stream(&self) -> Result<Connection, Fault> {
         let request = self.target.head("GET", &self.headers) + "Accept: text/event-stream\r\n\r\n";
         let mut stream = Connection::new(&self.target);
@@ -117,7 +118,7 @@ impl Client {
         Ok(stream)
     }
 
-    /// A request without changing part: `tools/list`.
+    /// A request without a changing part: `tools/list`.
     pub(super) fn list(&self) -> Template {
         Template {
             head: self.head("").into_bytes(),
@@ -126,7 +127,7 @@ impl Client {
         }
     }
 
-    /// A call of `tool` with one argument; `quoted` when it is a string.
+    /// A call of `tool` with one argument; `quoted` is true if the argument is a string.
     pub(super) fn call(&self, tool: &str, argument: &str, quoted: bool, modern: bool) -> Template {
         let (head, meta) = if modern {
             let headers =
@@ -188,7 +189,7 @@ impl Client {
     }
 }
 
-/// Adds length, blank line and body to a head.
+/// Appends the length, a blank line and the body to a head.
 fn finish(out: &mut Vec<u8>, body: &[u8]) {
     out.extend_from_slice(b"Content-Length: ");
     put_number(out, body.len() as u64);

@@ -1,21 +1,21 @@
-//! One keep-alive connection: writes a request, reads its response. Knows HTTP, not MCP.
+//! One keep-alive connection: it writes a request and reads its response. It knows HTTP, not MCP.
 
 use super::inbox::{Head, Inbox};
 use std::net::{SocketAddr, ToSocketAddrs};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// At least so much room is offered to one read, in bytes.
+/// The smallest free buffer space for one read, in bytes.
 const READ: usize = 16 << 10;
 
-/// Where the requests go.
+/// The destination of requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     address: SocketAddr,
     /// The `Host` header.
     host: String,
     path: String,
-    /// Further headers of every request, each with its line's end.
+    /// Further headers of every request, each with its line ending.
     headers: String,
 }
 
@@ -38,7 +38,7 @@ impl std::str::FromStr for Target {
 }
 
 impl Target {
-    /// The same, with a bearer token (RFC 6750, section 2.1) in every request.
+    /// The same target, with a bearer token (RFC 6750, section 2.1) in every request.
     pub(super) fn with_bearer(self, token: &str) -> Self {
         Self { headers: format!("Authorization: Bearer {token}\r\n"), ..self }
     }
@@ -49,7 +49,7 @@ impl Target {
     }
 }
 
-/// A connection that is opened again when the server has closed it after an answer.
+/// A connection that is reopened if the server closed it after an answer.
 #[derive(Debug)]
 pub(super) struct Connection {
     address: SocketAddr,
@@ -62,7 +62,7 @@ impl Connection {
         Self { address: target.address, stream: None, inbox: Inbox::default() }
     }
 
-    /// Sends a request and waits for its whole response, which stays until the next call.
+    /// Sends a request and waits for its whole response, which remains available until the next call.
     pub(super) async fn exchange(&mut self, request: &[u8]) -> Result<(&Head, &[u8]), String> {
         self.send(request).await?;
         let mut ended = false;
@@ -76,7 +76,7 @@ impl Connection {
         Ok((head, self.inbox.body()))
     }
 
-    /// Sends a request and waits for the response's head; the body may go on for ever.
+    /// Sends a request and waits for the response's head; the body may never end.
     pub(super) async fn open_stream(&mut self, request: &[u8]) -> Result<&Head, String> {
         self.send(request).await?;
         while !self.inbox.has_response(false)? && self.inbox.head().is_none() {
@@ -105,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// Reads what is there; true when the server has closed the connection.
+    /// Reads the available bytes; returns true if the server has closed the connection.
     async fn read(&mut self) -> Result<bool, String> {
         let stream = self.stream.as_mut().ok_or("not connected")?;
         self.inbox.buffer.reserve(READ.max(self.inbox.missing()));

@@ -1,14 +1,14 @@
-//! Durations in buckets of at most 1.6 % width, so that any number of calls takes the same memory.
+//! Durations in buckets that are at most 1.6 % wide, so that any number of calls takes the same memory.
 
 use std::time::Duration;
 
-/// Each power of two is cut into so many buckets.
+/// The number of buckets per power of two.
 const STEPS: u64 = 64;
 const STEP_BITS: u32 = STEPS.trailing_zeros();
-/// Enough for 2^40 ns, 18 minutes; longer durations count as that.
+/// Enough buckets for 2^40 ns (18 minutes); longer durations count as this maximum.
 const BUCKETS: usize = 36 * 64;
 
-/// How often each duration came.
+/// The frequency of each duration.
 #[derive(Clone, Debug)]
 pub(super) struct Histogram {
     buckets: Vec<u64>,
@@ -48,7 +48,7 @@ impl Histogram {
         self.longest
     }
 
-    /// The duration that `percent` of all do not exceed; zero when there are none.
+    /// The duration that `percent` of all durations do not exceed; zero if there are none.
     pub(super) fn percentile(&self, percent: u64) -> Duration {
         let rank = (self.count * percent).div_ceil(100).max(1);
         let mut seen = 0;

@@ -1,4 +1,4 @@
-//! Sessions that do nothing: what does it cost a gateway to have them open?
+//! Idle sessions, which measure the cost of open sessions in a gateway.
 
 use super::client::{Client, Fault};
 use super::connection::Connection;
@@ -6,7 +6,8 @@ use super::{Options, SET_UP, say, wait_for_line};
 use serde_json::json;
 use tokio::time::timeout;
 
-/// Opens all sessions, waits for a line, ends them. Says `open` and `closed` with how many and what failed.
+/// Opens all sessions, waits for a line, and ends them. Prints `open` and `closed` with the number of
+/// sessions and of failures.
 pub(super) async fn run(options: &Options) -> Result<(), String> {
     let open = async {
         let (mut open, mut faults) = (Vec::new(), Vec::new());

@@ -1,32 +1,32 @@
-//! Reads HTTP/1.1 responses out of the bytes of one connection. Knows no sockets.
+//! Reads HTTP/1.1 responses from the bytes of one connection. It does not know sockets.
 
 use bytes::{Buf, BytesMut};
 use memchr::memmem;
 
-/// A response's head may have so many bytes.
+/// The largest head of a response, in bytes.
 const LONGEST_HEAD: usize = 64 << 10;
-/// A response's body may have so many bytes.
+/// The largest body of a response, in bytes.
 const LONGEST_BODY: usize = 64 << 20;
 
-/// What has come over one connection and was not used yet.
+/// The bytes that have arrived over one connection and have not been used yet.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    /// New bytes are appended here.
+    /// The buffer to which new bytes are appended.
     pub(super) buffer: BytesMut,
     head: Option<Head>,
-    /// The body so far, when it comes in chunks.
+    /// The body so far, if it comes in chunks.
     unchunked: Vec<u8>,
-    /// Where in `buffer` the next chunk begins.
+    /// The position in `buffer` where the next chunk begins.
     chunk_at: usize,
 }
 
-/// What a response says before its body.
+/// The head of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) status: u16,
-    /// The body is an event stream.
+    /// True if the body is an event stream.
     pub(super) events: bool,
-    /// The connection ends with this response.
+    /// True if the connection ends after this response.
     pub(super) close: bool,
     /// `Mcp-Session-Id`.
     pub(super) session: Option<Vec<u8>>,
@@ -42,10 +42,10 @@ enum Framing {
 }
 
 impl Inbox {
-    /// True when a whole response is there. `ended` says that the connection brings nothing more.
+    /// Returns true if a whole response is there. `ended` is true if the connection delivers nothing more.
     ///
     /// # Errors
-    /// Says what is wrong when the bytes are no response, are too many, or end too early.
+    /// Fails if the bytes are not a response, are too many, or end too early: a message.
     pub(super) fn has_response(&mut self, ended: bool) -> Result<bool, String> {
         let whole = match self.has_head()? {
             None => false,
@@ -62,7 +62,7 @@ impl Inbox {
         Ok(whole)
     }
 
-    /// The head, once it has come whole.
+    /// The head, once it has arrived completely.
     pub(super) fn head(&self) -> Option<&Head> {
         self.head.as_ref()
     }
@@ -77,7 +77,7 @@ impl Inbox {
         }
     }
 
-    /// How many bytes are still missing, when that is known.
+    /// The number of missing bytes, if it is known.
     pub(super) fn missing(&self) -> usize {
         match self.head.as_ref().map(|head| (head.length, head.framing)) {
             Some((length, Framing::Length(body))) => (length + body).saturating_sub(self.buffer.len()),
@@ -85,7 +85,7 @@ impl Inbox {
         }
     }
 
-    /// Forgets the response that `has_response` found.
+    /// Removes the response that `has_response` found.
     pub(super) fn release(&mut self) {
         let used = match self.head.take().map(|head| (head.length, head.framing)) {
             None => 0,
@@ -98,7 +98,7 @@ impl Inbox {
         self.chunk_at = 0;
     }
 
-    /// Forgets everything: the connection is a new one.
+    /// Removes everything, for a new connection.
     pub(super) fn clear(&mut self) {
         self.release();
         self.buffer.clear();
@@ -126,7 +126,7 @@ impl Inbox {
         Ok(self.head.as_ref().map(|head| (head.length, head.framing)))
     }
 
-    /// Takes every whole chunk that is there; true after the last one.
+    /// Takes every complete chunk; returns true after the last one.
     fn read_chunks(&mut self) -> Result<bool, String> {
         loop {
             let rest = &self.buffer[self.chunk_at..];
@@ -161,7 +161,7 @@ impl Inbox {
 }
 
 impl Head {
-    /// Reads a head without its last blank line.
+    /// Reads a head without its final blank line.
     fn read(text: &[u8], length: usize) -> Result<Self, String> {
         let mut lines = memmem::find_iter(text, b"\r\n").chain([text.len()]);
         let first = lines.next().map_or(text, |end| &text[..end]);

@@ -1,8 +1,8 @@
-//! The response parser over bytes that arrive in one piece, one by one, or not at all.
+//! The response parser with bytes that arrive at once, one by one, or not at all.
 
 use super::Inbox;
 
-/// Feeds `text` in pieces of `size`, gives statuses and bodies of all whole responses.
+/// Feeds `text` in pieces of `size` bytes; returns the statuses and bodies of all complete responses.
 fn read(text: &[u8], size: usize) -> Result<Vec<(u16, Vec<u8>)>, String> {
     let (mut inbox, mut found) = (Inbox::default(), Vec::new());
     for piece in text.chunks(size) {

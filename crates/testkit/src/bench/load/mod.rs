@@ -1,4 +1,4 @@
-//! A load generator on one thread that checks every answer: status, id, and what was asked for.
+//! A load generator on one thread that checks every answer: its status, its ID, and its content.
 
 mod check;
 mod client;
@@ -14,7 +14,7 @@ pub use connection::Target;
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
-/// What is sent.
+/// The scenarios, which determine the requests that are sent.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scenario {
     /// Calls of `echo` with a text of its own each, in legacy sessions.
@@ -74,7 +74,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What the requests go to, with what every one of them carries.
+    /// The target of the requests, with the common headers of all requests.
     fn target(&self) -> Target {
         let target = self.url.clone();
         match &self.bearer {
@@ -83,7 +83,7 @@ impl Options {
         }
     }
 
-    /// What a client says of itself in its handshake.
+    /// The variable parts of a client's handshake.
     fn introduction(&self) -> Introduction {
         Introduction { version: self.version.clone(), askable: self.askable }
     }
@@ -96,14 +96,14 @@ fn seconds(text: &str) -> Result<f64, String> {
         .ok_or("give 0.01 to 600 seconds".into())
 }
 
-/// Opening all sessions, or ending them, must not take longer than this.
+/// The deadline for opening all sessions, and for ending them.
 const SET_UP: Duration = Duration::from_mins(1);
 
-/// Runs one scenario and prints what came of it as one line of JSON.
+/// Runs one scenario and prints its outcome as one line of JSON.
 ///
 /// # Errors
-/// When no run came about: the target cannot be reached, or a session cannot be opened. Wrong answers
-/// during the run are no error but counted.
+/// Fails if the run could not start: the target cannot be reached, or a session cannot be opened. Wrong answers
+/// during the run are not errors; they are counted.
 pub fn run(options: &Options) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("starting: {error}"))?;

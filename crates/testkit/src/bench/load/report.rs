@@ -1,9 +1,9 @@
-//! What came of a run.
+//! The outcome of a run.
 
 use super::histogram::Histogram;
 use std::time::Duration;
 
-/// Counts of one client, or of all.
+/// The counts of one client, or of all clients.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) took: Histogram,
@@ -12,7 +12,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Counts a call without the right answer.
+    /// Counts a call without the correct answer.
     pub(super) fn fail(&mut self, why: String) {
         self.errors += 1;
         self.first_error.get_or_insert(why);
@@ -30,7 +30,7 @@ impl Report {
     pub(super) fn line(&self, elapsed: Duration) -> String {
         let micros = |duration: Duration| (duration.as_secs_f64() * 1e7).round() / 10.0;
         let calls = self.took.count();
-        // Fewer than 2^52 calls happen.
+        // There are fewer than 2^52 calls.
         #[allow(clippy::cast_precision_loss)]
         let rate = calls as f64 / elapsed.as_secs_f64().max(1e-9);
         serde_json::json!({

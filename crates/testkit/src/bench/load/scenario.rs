@@ -1,4 +1,4 @@
-//! The timed scenarios: every client calls as fast as it is answered.
+//! The timed scenarios: every client sends its next call as soon as it has an answer.
 
 use super::check::{Checker, Wanted};
 use super::client::{Client, Fault, Template, put_number};
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Answers may come so long after the last call was sent.
+/// The longest wait for answers after the last call was sent.
 const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
-/// One client and what it sends.
+/// One client and its requests.
 struct Worker {
     client: Client,
     number: u64,
@@ -39,7 +39,7 @@ pub(super) async fn run(options: &Options) -> Result<(), String> {
     let end = async {
         for worker in &mut workers {
             if worker.in_session() {
-                // The figures are out; an upstream that fails here has been reported by the calls.
+                // The figures are complete; the calls have already reported an upstream that fails here.
                 let _ = worker.client.end_session().await;
             }
         }
@@ -63,7 +63,7 @@ async fn open_all(options: &Options) -> Result<Vec<Worker>, String> {
     Ok(workers)
 }
 
-/// Runs all workers to the end; those that hang are counted as errors and lost.
+/// Runs all workers to the end. Workers that hang are counted as errors and abandoned.
 async fn measure(options: &Options, workers: &mut Vec<Worker>) -> (Report, Duration) {
     let started = Instant::now();
     let until = started + Duration::from_secs_f64(options.seconds);
@@ -112,7 +112,7 @@ impl Worker {
         }
     }
 
-    /// True when a session stays open from call to call.
+    /// Returns true if a session stays open between calls.
     fn in_session(&self) -> bool {
         !matches!(self.scenario, Scenario::ModernEcho | Scenario::Session)
     }
@@ -128,7 +128,7 @@ impl Worker {
         Ok(())
     }
 
-    /// The requests, with the headers of the session that is open now.
+    /// Writes the requests, with the headers of the currently open session.
     fn write_templates(&mut self) {
         let client = &self.client;
         self.templates = match self.scenario {

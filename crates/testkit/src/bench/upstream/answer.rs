@@ -1,4 +1,4 @@
-//! What the upstream answers, as bytes. Knows no transport.
+//! The upstream's answers, as bytes. They do not depend on a transport.
 
 use super::request::{LEGACY, MODERN, Request};
 use super::{Era, tools};
@@ -9,30 +9,30 @@ use std::sync::{Mutex, PoisonError};
 
 /// The largest text of the tool `payload`, in bytes.
 const LARGEST_PAYLOAD: usize = 16 << 20;
-/// Payloads of so many sizes are kept ready.
+/// The number of payload sizes that are kept ready.
 const SIZES_KEPT: usize = 4;
 
-/// What ends a text result.
+/// The end of a text result.
 const TEXT_END: &[u8] = b"\"}]}}";
 
-/// An answer in two pieces, so that a large ready one is shared instead of copied.
+/// An answer in two pieces, so that a large prepared piece is shared instead of copied.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// From `{` on: the id, and for small answers everything.
+    /// The beginning, from `{` on: the ID, and for small answers everything.
     pub(super) head: Vec<u8>,
     /// The rest.
     pub(super) tail: Bytes,
-    /// The JSON-RPC error code, when it is an error.
+    /// The JSON-RPC error code, if it is an error.
     pub(super) code: Option<i32>,
 }
 
-/// Ready bytes, and the rule which of them answers what.
+/// Prepared answers, and the rules that select one for a request.
 #[derive(Debug)]
 pub(super) struct Answers {
     list: Bytes,
     modern_list: Bytes,
     era: Era,
-    /// The only version with a handshake; all of them when absent.
+    /// The only version with a handshake; `None` for all of them.
     handshake: Option<String>,
     payloads: Mutex<Vec<(usize, bool, Bytes)>>,
 }
@@ -50,19 +50,19 @@ impl Answers {
         }
     }
 
-    /// The same, agreeing on this version alone in a handshake.
+    /// The same answers, which accept only this version in a handshake.
     pub(super) fn agreeing_on(self, handshake: Option<String>) -> Self {
         Self { handshake, ..self }
     }
 
-    /// Reads a message as a server of these versions does: an old one does not know the new metadata.
+    /// Reads a message as a server of these versions does: an old server does not know the new metadata.
     pub(super) fn read<'a>(&self, message: &'a [u8]) -> Option<Request<'a>> {
         let mut request = Request::read(message)?;
         request.modern &= self.era != Era::Legacy;
         Some(request)
     }
 
-    /// The answer to a request; `None` for notifications and responses, which get none.
+    /// The answer to a request; `None` for notifications and responses, which get no answer.
     pub(super) fn to(&self, request: &Request<'_>) -> Option<Answer> {
         let (id, method) = (request.id?, request.method?);
         if !request.modern && self.era == Era::Modern {
@@ -114,7 +114,7 @@ impl Answers {
 }
 
 impl Answer {
-    /// An error; `id` is `null` when the request's could not be read.
+    /// An error; `id` is `null` if the request's ID could not be read.
     pub(super) fn error(id: &[u8], code: i32, message: &str) -> Self {
         let data =
             if code == -32022 { format!(r#","data":{{"supported":["{MODERN}"]}}"#) } else { String::new() };
@@ -135,7 +135,7 @@ impl Answer {
     }
 }
 
-/// Everything up to and with the id.
+/// The beginning of an answer, up to and including the ID.
 fn start(id: &[u8]) -> Vec<u8> {
     let mut head = Vec::with_capacity(256 + id.len());
     head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -143,7 +143,7 @@ fn start(id: &[u8]) -> Vec<u8> {
     head
 }
 
-/// What stands between the id and the text.
+/// The part between the ID and the text.
 fn text_start(modern: bool) -> &'static [u8] {
     if modern {
         b",\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":\""

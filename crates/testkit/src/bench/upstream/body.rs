@@ -1,4 +1,4 @@
-//! Response bodies: ready pieces of known length, event streams, and streams that stay open.
+//! Response bodies: prepared pieces of known length, event streams, and streams that stay open.
 
 use super::sessions::Session;
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// A body that is written as it stands, piece by piece.
+/// A body that is written unchanged, piece by piece.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pieces: [Bytes; 3],
@@ -23,7 +23,7 @@ enum Kind {
     Sized,
     /// Sent in chunks, as servers send event streams.
     Chunked,
-    /// Sent in chunks, none of which comes before the session ends.
+    /// Sent in chunks, the first of which comes when the session ends.
     Open(Arc<Session>),
 }
 

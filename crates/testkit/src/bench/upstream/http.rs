@@ -34,7 +34,7 @@ struct Upstream {
     sse: bool,
 }
 
-/// Serves until the process ends, or stdin when that is asked for.
+/// Serves until the process ends or, if this option is set, until stdin closes.
 pub(super) fn run(answers: Answers, options: &Options) -> io::Result<()> {
     let (era, sse) = (options.era, options.sse);
     let upstream = Arc::new(Upstream { answers, sessions: Sessions::default(), era, sse });
@@ -56,7 +56,7 @@ pub(super) fn run(answers: Answers, options: &Options) -> io::Result<()> {
 
 async fn stdin_closed() {
     let (ended, wait) = tokio::sync::oneshot::channel();
-    // A thread of its own: the runtime's threads for blocking work would hold up the end.
+    // A separate thread, because the runtime's threads for blocking work would delay the end.
     std::thread::spawn(move || {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         let _ = ended.send(());
@@ -74,7 +74,7 @@ async fn accept(listener: &TcpListener, upstream: &Arc<Upstream>) -> io::Result<
             async move { Ok::<_, hyper::Error>(upstream.serve(request).await) }
         });
         tokio::spawn(async move {
-            // A client that hangs up is no fault of ours, and there is nobody to tell.
+            // A client that disconnects is not an error of the upstream, and nobody is left to report it to.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
@@ -109,7 +109,7 @@ impl Upstream {
         match self.sessions.get(id.as_bytes()) {
             Some(session) => {
                 let mut response = events(Content::open(session));
-                // A proxy that buffers would hold back the head until the first event comes.
+                // A buffering proxy would hold back the head until the first event comes.
                 response.headers_mut().insert(NO_BUFFERING, HeaderValue::from_static("no"));
                 response
             }
@@ -163,7 +163,7 @@ fn accepts_events(headers: &HeaderMap) -> bool {
     memchr::memmem::find(accepted, b"text/event-stream").is_some()
 }
 
-/// The headers that name version, method and tool must say what the body says.
+/// Checks that the headers that name version, method and tool match the body.
 fn matches_headers(headers: &HeaderMap, request: &Request<'_>) -> Result<(), &'static str> {
     let says =
         |header: &HeaderName, wanted: Option<&[u8]>| headers.get(header).map(HeaderValue::as_bytes) == wanted;
@@ -179,7 +179,7 @@ fn matches_headers(headers: &HeaderMap, request: &Request<'_>) -> Result<(), &'s
     Ok(())
 }
 
-/// A body up to the cap. Small ones come in one piece and are not copied.
+/// Reads a body up to the limit. Small bodies come in one piece and are not copied.
 async fn read(mut body: Incoming) -> Result<Bytes, ()> {
     let mut whole = next(&mut body).await?.unwrap_or_default();
     if body.is_end_stream() {

@@ -1,7 +1,7 @@
-//! A fast MCP upstream on one thread: `echo`, `payload` and as many further tools as wanted.
+//! A fast MCP upstream on one thread: `echo`, `payload` and any number of further tools.
 //!
-//! It answers legacy clients (handshake, sessions) and modern ones (2026-07-28) alike. What an answer says is
-//! decided in `answer`, which knows no transport; `http` and `stdio` move bytes.
+//! It answers legacy clients (handshake, sessions) and modern ones (2026-07-28) alike. `answer` decides the
+//! content of answers, and knows no transport; `http` and `stdio` move bytes.
 
 mod answer;
 mod body;
@@ -21,7 +21,7 @@ pub use options::{Era, Options};
 /// Over HTTP the first line on stdout is `listening http://127.0.0.1:PORT/mcp`.
 ///
 /// # Errors
-/// When the port cannot be had, or stdin or stdout fail.
+/// Fails if the port is not available, or stdin or stdout fail.
 pub fn run(options: &Options) -> io::Result<()> {
     let answers = answer::Answers::new(options.tools, options.era).agreeing_on(options.handshake.clone());
     if options.stdio {

@@ -1,4 +1,4 @@
-//! The options of the upstream, and its bounds. It must not know an answer.
+//! The options of the upstream, and its limits. It must not know any answer.
 
 use super::request;
 

@@ -1,17 +1,17 @@
-//! What the upstream needs to know of a message: a view on its bytes.
+//! The parts of a message that the upstream needs: a view of its bytes.
 
 use crate::bench::json::{member, members, unquoted};
 
-/// The version that carries its own metadata instead of a session.
+/// The version whose messages carry their own metadata instead of a session.
 pub(super) const MODERN: &str = "2026-07-28";
 
-/// The versions with a handshake that are spoken over Streamable HTTP.
+/// The versions with a handshake that use Streamable HTTP.
 pub(super) const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// One message, every part as it stands in the bytes.
+/// One message, with every part as it appears in the bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Request<'a> {
-    /// Raw text of the id; `None` for a notification.
+    /// The raw text of the ID; `None` for a notification.
     pub(super) id: Option<&'a [u8]>,
     /// The method; `None` for a response.
     pub(super) method: Option<&'a [u8]>,
@@ -19,14 +19,14 @@ pub(super) struct Request<'a> {
     pub(super) name: Option<&'a [u8]>,
     /// `params.arguments`, raw.
     pub(super) arguments: Option<&'a [u8]>,
-    /// The version that the message names: in its metadata, or the one that `initialize` asks for.
+    /// The version that the message names: in its metadata, or as the version that `initialize` requests.
     pub(super) version: Option<&'a [u8]>,
-    /// The message has metadata with a version, so it belongs to no session.
+    /// True if the message has metadata with a version, so it belongs to no session.
     pub(super) modern: bool,
 }
 
 impl<'a> Request<'a> {
-    /// Reads a message; `None` when it is no JSON-RPC object.
+    /// Reads a message; `None` if it is not a JSON-RPC object.
     pub(super) fn read(message: &'a [u8]) -> Option<Self> {
         let (mut request, mut params, mut is_rpc) = (Self::default(), None, false);
         for (key, value) in members(message) {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// More open sessions than this are refused.
+/// The largest number of open sessions; further ones are refused.
 const MOST_SESSIONS: usize = 100_000;
-/// One session holds at most so many streams.
+/// The largest number of streams of one session.
 const MOST_STREAMS: usize = 8;
 
 /// All open sessions by number.
@@ -21,7 +21,7 @@ struct Table {
     sessions: HashMap<u64, Arc<Session>>,
 }
 
-/// One session: all that is kept is who waits for its end.
+/// One session; it only stores the streams that wait for its end.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     waiting: Mutex<Waiting>,
@@ -34,7 +34,7 @@ struct Waiting {
 }
 
 impl Sessions {
-    /// Opens a session and gives its id; `None` when too many are open.
+    /// Opens a session and returns its ID; `None` if too many sessions are open.
     pub(super) fn open(&self) -> Option<String> {
         let mut table = lock(&self.open);
         if table.sessions.len() >= MOST_SESSIONS {
@@ -46,17 +46,17 @@ impl Sessions {
         Some(format!("{number:016x}"))
     }
 
-    /// True when a session of this id is open.
+    /// Returns true if a session with this ID is open.
     pub(super) fn has(&self, id: &[u8]) -> bool {
         number(id).is_some_and(|number| lock(&self.open).sessions.contains_key(&number))
     }
 
-    /// The open session of this id.
+    /// The open session with this ID.
     pub(super) fn get(&self, id: &[u8]) -> Option<Arc<Session>> {
         lock(&self.open).sessions.get(&number(id)?).cloned()
     }
 
-    /// Ends a session and its streams; false when there is none.
+    /// Ends a session and its streams; returns false if there is no such session.
     pub(super) fn end(&self, id: &[u8]) -> bool {
         let Some(session) = number(id).and_then(|number| lock(&self.open).sessions.remove(&number)) else {
             return false;
@@ -72,7 +72,7 @@ impl Sessions {
 }
 
 impl Session {
-    /// Ready when the session has ended, or when too many streams wait for that.
+    /// Ready when the session has ended, or if too many streams already wait for its end.
     pub(super) fn poll_end(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut waiting = lock(&self.waiting);
         if waiting.ended {
@@ -92,7 +92,7 @@ fn number(id: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(id).ok()?, 16).ok()
 }
 
-/// Nothing is left half done when a holder panics, so a poisoned lock is as good as any.
+/// A panic of a holder leaves nothing half done, so a poisoned lock is still usable.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

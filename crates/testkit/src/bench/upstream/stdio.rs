@@ -1,10 +1,11 @@
-//! The upstream over stdin and stdout: one thread, big reads, one write for all lines that came together.
+//! The upstream over stdin and stdout: one thread, large reads, and one write for all lines that arrived
+//! together.
 
 use super::answer::{Answer, Answers};
 use super::options::LONGEST_MESSAGE;
 use std::io::{self, Read, Write};
 
-/// How much is asked for in one read, in bytes.
+/// The size of one read, in bytes.
 const READ: usize = 64 << 10;
 
 /// Answers line by line until the input ends.
@@ -19,7 +20,7 @@ pub(super) fn serve(answers: &Answers, input: &mut impl Read, output: &mut impl 
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        // Only the new bytes can hold a line end that was not seen yet.
+        // Only the new bytes can contain an unseen line end.
         let seen = pending.len();
         pending.extend_from_slice(&space[..read]);
         if let Some(last) = memchr::memrchr(b'\n', &pending[seen..]) {
@@ -32,7 +33,7 @@ pub(super) fn serve(answers: &Answers, input: &mut impl Read, output: &mut impl 
         if pending.len() > LONGEST_MESSAGE {
             return Err(io::Error::other("a line is longer than 16 MiB"));
         }
-        // The outputs are large only for large answers, which the reader waits for anyway.
+        // The output is large only for large answers, which the reader waits for anyway.
         output.write_all(&out)?;
         output.flush()?;
         out.clear();
@@ -60,7 +61,7 @@ mod tests {
     use super::{Answers, serve};
     use std::io::Read;
 
-    /// Gives its pieces one read at a time.
+    /// A reader that returns one of its pieces per read.
     struct Pieces(Vec<&'static [u8]>);
 
     impl Read for Pieces {

@@ -1,4 +1,4 @@
-//! The list of tools, written once.
+//! The list of tools, generated once.
 
 use std::fmt::Write;
 

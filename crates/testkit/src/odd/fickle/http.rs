@@ -1,4 +1,4 @@
-//! The fickle upstream over HTTP/1.1: a thread for each connection, no runtime.
+//! The fickle upstream over HTTP/1.1: one thread per connection, no runtime.
 
 use super::lifecycle::Lifecycle;
 use super::server::{Fickle, Voice};
@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 
 /// The longest time that a connection may be idle.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// The interval at which an idle stream of notices writes a comment, and so finds out that its client is gone.
+/// The interval at which an idle stream of notifications writes a comment, and so detects that its client has
+/// disconnected.
 const BEAT: Duration = Duration::from_secs(1);
-/// The life of a stream of notices under the switch `deafen`.
+/// The lifetime of a stream of notifications under the switch `deafen`.
 const DEAFENED: Duration = Duration::from_millis(200);
 
 /// Serves until accepting fails.
@@ -27,7 +28,7 @@ pub(super) fn serve(listener: &TcpListener, server: &Arc<Fickle>) -> io::Result<
         let (stream, _) = listener.accept()?;
         let server = Arc::clone(server);
         std::thread::spawn(move || {
-            // A connection that fails is the business of whoever opened it.
+            // A failed connection is the client's concern.
             let _ = connection(&stream, &server);
             let _ = stream.shutdown(Shutdown::Both);
         });
@@ -46,7 +47,7 @@ fn connection(stream: &TcpStream, server: &Fickle) -> io::Result<()> {
     {
         let idle_close = server.switches().number("idle-close");
         if !first && idle_close > 0 && idle_since.elapsed() >= Duration::from_millis(idle_close) {
-            // As a server whose timer closed the connection while the request was on its way.
+            // Behaves like a server whose timer closed the connection while the request was on its way.
             return Ok(());
         }
         while server.switches().has("hang") {
@@ -60,7 +61,7 @@ fn connection(stream: &TcpStream, server: &Fickle) -> io::Result<()> {
     Ok(())
 }
 
-/// Answers one request; false when the connection is to be closed.
+/// Answers one request; returns false if the connection is to be closed.
 fn serve_one(out: &mut TcpStream, server: &Fickle, request: &Request) -> io::Result<bool> {
     let session = request.header("mcp-session-id").map(|id| (id.to_owned(), server.session(id)));
     match (request.method.as_str(), session) {
@@ -157,7 +158,7 @@ fn json_answer(out: &mut TcpStream, answer: &Value, headers: &str) -> io::Result
     Ok(true)
 }
 
-/// A call that says nothing before its answer.
+/// The voice of a call that sends nothing before its answer.
 struct Mute;
 
 impl Voice for Mute {
@@ -172,12 +173,12 @@ struct Events(TcpStream);
 impl Voice for Events {
     fn say(&mut self, message: &Value) -> io::Result<()> {
         let event = format!("event: message\ndata: {message}\n\n");
-        // One write, so that a chunk is never seen in halves without need.
+        // One write, so that a chunk is not split unnecessarily.
         self.0.write_all(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes())
     }
 }
 
-/// A stream of notices, until its client or its session is gone.
+/// Writes a stream of notifications until its client or its session has ended.
 fn notices(out: &mut TcpStream, messages: &Receiver<Value>, deafened: bool) -> io::Result<bool> {
     head(out, "200 OK", "text/event-stream", "Transfer-Encoding: chunked\r\n")?;
     let mut events = Events(out.try_clone()?);

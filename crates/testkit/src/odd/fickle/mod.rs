@@ -1,9 +1,9 @@
-//! An upstream that behaves until it is told to fail: it crashes, hangs, forgets its sessions, changes its lists, cuts
-//! streams. A file of words (`switches`) tells it, at any time and whatever the transport.
+//! An upstream that behaves correctly until it is told to fail: it crashes, hangs, forgets its sessions, changes its
+//! lists, cuts streams. A file of words (`switches`) controls it, at any time and over any transport.
 //!
 //! Every call carries a nonce. The server writes it into a ledger when it executes the call, and into each answer,
-//! question, log message and progress note, so that a run can prove who got what and how often. Plain threads, no
-//! runtime; must not use any of the product's code, whose judge it is.
+//! question, log message and progress notification, so that a run can prove which client got what, and how often.
+//! It uses plain threads and no runtime. It must not use any of the product's code, because it judges that code.
 //!
 //! ```text
 //! fickle --stdio | --http 127.0.0.1:0 [--era handshake|both|stateless] [--switch FILE] [--ledger FILE] [--start-ms N] [--more-tools N]
@@ -11,11 +11,11 @@
 //!
 //! | file | concern |
 //! |---|---|
-//! | `switches` | the words that change how it behaves |
+//! | `switches` | the words that change its behavior |
 //! | `server` | a message in, an answer out; sessions; announcements |
-//! | `session` | a client with a handshake: what it declared, where it listens, what it was asked |
-//! | `tools` | the tools: listed and called |
-//! | `wording` | the ways to say that a session is unknown |
+//! | `session` | a client with a handshake: its capabilities, its stream of notifications, its open questions |
+//! | `tools` | the tools: listing and calling them |
+//! | `wording` | the error messages for an unknown session |
 //! | `http`, `stdio` | bytes |
 
 mod http;
@@ -62,10 +62,10 @@ pub struct Options {
     more_tools: usize,
 }
 
-/// Serves until stdin ends or for ever.
+/// Serves until stdin ends, or forever.
 ///
 /// # Errors
-/// Fails if the address is taken, or if the switches say that it does not start.
+/// Fails if the address is in use, or the switches forbid the start.
 pub fn run(options: &Options) -> io::Result<()> {
     let server = server::Fickle::new(options.era, options.switch.clone(), options.ledger.clone());
     let server = Arc::new(server.with_more(options.more_tools));

@@ -1,4 +1,4 @@
-//! A message in, an answer out; sessions; announcements. Knows no transport.
+//! A message in, an answer out; sessions; announcements. It knows no transport.
 
 use super::Lifecycle;
 use super::session::{Session, lock};
@@ -25,7 +25,7 @@ const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 pub(super) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 pub(super) const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// The way out for messages of a running call.
+/// The channel for messages of a running call.
 pub(super) trait Voice {
     /// Sends a message.
     fn say(&mut self, message: &Value) -> io::Result<()>;
@@ -60,7 +60,7 @@ impl Fickle {
         }
     }
 
-    /// The same server with so many further tools.
+    /// The same server with this number of further tools.
     pub(super) fn with_more(self, more_tools: usize) -> Self {
         Self { more_tools, ..self }
     }
@@ -70,7 +70,7 @@ impl Fickle {
         Arc::clone(&lock(&self.switches))
     }
 
-    /// A number that was not given out before.
+    /// A number that was not used before.
     pub(super) fn number(&self) -> u64 {
         self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -84,7 +84,7 @@ impl Fickle {
         (id, session)
     }
 
-    /// The session of this id, unless it is unknown or forgotten.
+    /// The session with this ID, unless it is unknown or forgotten.
     pub(super) fn session(&self, id: &str) -> Option<Arc<Session>> {
         let epoch = self.switches().number("forget");
         lock(&self.sessions).get(id).filter(|session| session.epoch >= epoch).cloned()
@@ -94,7 +94,7 @@ impl Fickle {
         lock(&self.sessions).remove(id);
     }
 
-    /// True of a request that belongs to no session.
+    /// Returns true if a request belongs to no session.
     pub(super) fn is_stateless(&self, message: &Value) -> bool {
         self.era != Lifecycle::Handshake && message["params"]["_meta"][VERSION].is_string()
     }
@@ -104,18 +104,18 @@ impl Fickle {
         lock(&self.listeners).push((id, stream));
     }
 
-    /// Writes an executed call down.
+    /// Records an executed call.
     pub(super) fn executed(&self, tool: &str, nonce: &str) {
         let Some(path) = &self.ledger else { return };
         let line = format!("{}\n", json!({ "tool": tool, "nonce": nonce, "pid": std::process::id() }));
         let written = OpenOptions::new().append(true).create(true).open(path);
         if let Err(error) = written.and_then(|mut file| file.write_all(line.as_bytes())) {
-            // Without its ledger a run proves nothing; the run shows this line.
+            // Without its ledger, a run proves nothing; the output of the run shows this line.
             let _ = writeln!(io::stderr(), "fickle: {}: {error}", path.display());
         }
     }
 
-    /// The answer to a request; what comes before it goes to `voice`. The caller has found the session.
+    /// The answer to a request; earlier messages go to `voice`. The caller has found the session.
     pub(super) fn answer(&self, request: &Value, session: &Session, voice: &mut dyn Voice) -> Value {
         let switches = self.switches();
         pause(Duration::from_millis(switches.number("slow")));
@@ -151,7 +151,7 @@ impl Fickle {
         }
     }
 
-    /// Tells everybody that the list of tools changed.
+    /// Announces to all clients that the list of tools changed.
     fn announce(&self) {
         let method = "notifications/tools/list_changed";
         for session in lock(&self.sessions).values() {
@@ -164,7 +164,7 @@ impl Fickle {
     }
 }
 
-/// Reads the switches again and again, in a thread that lives as long as the process.
+/// Reads the switches repeatedly, in a thread that lives as long as the process.
 pub(super) fn watch(server: &Arc<Fickle>) {
     let server = Arc::clone(server);
     std::thread::spawn(move || {
@@ -186,7 +186,7 @@ pub(super) fn watch(server: &Arc<Fickle>) {
     });
 }
 
-/// Ends the process without a word to anybody, as a crash does.
+/// Ends the process without notifying anyone, like a crash.
 pub(super) fn die() -> ! {
     std::process::exit(3)
 }

@@ -1,4 +1,5 @@
-//! A client with a handshake: what it declared, where it listens, what it was asked. It must not know any transport.
+//! A client with a handshake: its capabilities, its stream of notifications, its open questions. It must not know
+//! any transport.
 
 use serde_json::Value;
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ pub(super) struct Session {
     /// The value of the switch `forget` when it was opened.
     pub(super) epoch: u64,
     pub(super) capabilities: Value,
-    /// The stream of notices, while one is open.
+    /// The stream of notifications, while it is open.
     listener: Mutex<Option<Sender<Value>>>,
     asked: Mutex<HashMap<String, Sender<Value>>>,
 }
@@ -21,26 +22,26 @@ impl Session {
         Self { epoch, capabilities, ..Self::default() }
     }
 
-    /// Opens the stream of notices, in place of any other.
+    /// Opens the stream of notifications, in place of any other.
     pub(super) fn listen(&self) -> Receiver<Value> {
         let (sender, receiver) = channel();
         *lock(&self.listener) = Some(sender);
         receiver
     }
 
-    /// Sends a message over the stream of notices; false when nobody listens.
+    /// Sends a message over the stream of notifications; returns false if none is open.
     pub(super) fn tell(&self, message: Value) -> bool {
         lock(&self.listener).as_ref().is_some_and(|listener| listener.send(message).is_ok())
     }
 
-    /// The place where the answer to a question arrives.
+    /// A receiver for the answer to a question.
     pub(super) fn ask(&self, id: &str) -> Receiver<Value> {
         let (sender, receiver) = channel();
         lock(&self.asked).insert(id.to_owned(), sender);
         receiver
     }
 
-    /// Takes an answer of the client; false when nobody asked.
+    /// Accepts an answer of the client; returns false if there was no such question.
     pub(super) fn answered(&self, answer: Value) -> bool {
         let id = answer["id"].as_str().unwrap_or_default();
         let asked = lock(&self.asked).remove(id);
@@ -48,7 +49,7 @@ impl Session {
     }
 }
 
-/// Nothing is left half done when a holder panics.
+/// Locks a mutex; a panic of a holder leaves nothing half done.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

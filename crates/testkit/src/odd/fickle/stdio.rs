@@ -1,4 +1,4 @@
-//! The fickle upstream over pipes: a thread for each request, so that a slow one delays nobody.
+//! The fickle upstream over pipes: one thread per request, so that a slow request delays no other.
 
 use super::server::{Fickle, Voice};
 use super::session::Session;
@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Writes lines on stdout.
+/// Writes lines to stdout.
 struct Lines;
 
 impl Voice for Lines {
@@ -45,14 +45,14 @@ pub(super) fn run(server: &Arc<Fickle>) -> io::Result<()> {
         let (server, session) = (Arc::clone(server), Arc::clone(&session));
         std::thread::spawn(move || {
             let answer = server.answer(&message, &session, &mut Lines);
-            // A pipe that nobody reads ends this process by its stdin.
+            // If nobody reads the pipe, the end of stdin ends this process.
             let _ = Lines.say(&answer);
         });
     }
     Ok(())
 }
 
-/// Passes messages on to stdout, in a thread of its own.
+/// Passes messages on to stdout, in a separate thread.
 fn tell(messages: std::sync::mpsc::Receiver<Value>) {
     std::thread::spawn(move || {
         while let Ok(message) = messages.recv() {
@@ -71,7 +71,7 @@ fn listen(server: &Arc<Fickle>, message: &Value) -> io::Result<()> {
     Ok(())
 }
 
-/// The first message of a stateless client's stream of notices.
+/// The first message of a stateless client's stream of notifications.
 pub(super) fn acknowledged(message: &Value) -> Value {
     let meta = json!({ "io.modelcontextprotocol/subscriptionId": message["id"] });
     let params = json!({ "notifications": { "toolsListChanged": true }, "_meta": meta });

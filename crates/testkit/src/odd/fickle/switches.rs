@@ -1,26 +1,26 @@
-//! The words that change how the server behaves.
+//! The words that change the server's behavior.
 //!
 //! | word | does |
 //! |---|---|
 //! | `down` | does not start |
 //! | `die` | ends at once |
-//! | `hang` | accepts, reads and answers nothing |
-//! | `slow=MS` | answers so much later |
-//! | `forget=N` | knows no session that was opened while the number was smaller |
-//! | `wording=NAME` | says so in this way ([`super::wording`]) |
+//! | `hang` | accepts connections, reads and answers nothing |
+//! | `slow=MS` | delays answers by this time |
+//! | `forget=N` | does not know sessions that were opened while the number was smaller |
+//! | `wording=NAME` | selects the error message for an unknown session ([`super::wording`]) |
 //! | `tool=NAME` | lists and serves one more tool; a change is announced |
 //! | `quiet` | announces nothing |
-//! | `malformed`, `deep` | lists one tool that is no tool, or one whose schema nests 200 levels |
-//! | `gate` | lists the tool `gated` to clients that can be asked |
-//! | `cut` | ends the stream of a call where its answer should come |
-//! | `deafen` | ends each stream of notices after a moment |
-//! | `idle-close=MS` | drops a request that comes over a connection that was idle for so long |
+//! | `malformed`, `deep` | lists a malformed tool, or one whose schema nests 200 levels |
+//! | `gate` | lists the tool `gated` for clients that support questions |
+//! | `cut` | ends the stream of a call in place of its answer |
+//! | `deafen` | ends each stream of notifications after a moment |
+//! | `idle-close=MS` | drops a request that comes over a connection that was idle for this time |
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The words that are set now.
+/// The words that are currently set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switches(BTreeSet<String>);
 
@@ -30,7 +30,7 @@ impl Switches {
         Self(text.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// The words of a file; none when it cannot be read.
+    /// The words of a file; none if it cannot be read.
     pub(super) fn read(path: &Path) -> Self {
         Self::of(&fs::read_to_string(path).unwrap_or_default())
     }
@@ -50,12 +50,12 @@ impl Switches {
         self.all(key).next()
     }
 
-    /// The number of `KEY=NUMBER`; 0 when it is not set.
+    /// The number of `KEY=NUMBER`; 0 if it is not set.
     pub(super) fn number(&self, key: &str) -> u64 {
         self.text(key).and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
-    /// True when both list the same tools.
+    /// Returns true if both list the same tools.
     pub(super) fn same_lists(&self, other: &Self) -> bool {
         let listed = |of: &Self| {
             let words = ["malformed", "deep", "gate"].map(|word| of.has(word));

@@ -1,4 +1,4 @@
-//! The fickle upstream has to fail exactly as it is told, else a run with it proves nothing.
+//! The fickle upstream has to fail exactly as it is told; otherwise a run with it proves nothing.
 
 use super::server::{Fickle, Voice, watch};
 use super::session::Session;
@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Keeps what is said.
+/// A voice that keeps all messages.
 #[derive(Default)]
 struct Kept(Vec<Value>);
 
@@ -104,7 +104,7 @@ fn a_forgotten_session_is_refused_as_told() {
     for wording in &WORDINGS {
         std::fs::write(&path, format!("forget=1 wording={}", wording.name)).unwrap();
         let status = format!("HTTP/1.1 {}\r\n", wording.status);
-        // The file is looked at every few milliseconds.
+        // The file is read every few milliseconds.
         let until = std::time::Instant::now() + std::time::Duration::from_secs(5);
         loop {
             let refused = ask(address, &header, &read);

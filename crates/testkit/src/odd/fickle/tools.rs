@@ -1,4 +1,5 @@
-//! The tools: listed and called. Each call names a nonce, which comes back in all that the call causes.
+//! The tools: listing and calling them. Each call contains a nonce, which returns in everything that the call
+//! causes.
 
 use super::server::{Fickle, LEVEL, Voice, capabilities, die};
 use super::session::Session;
@@ -12,7 +13,7 @@ const ANSWER: Duration = Duration::from_secs(20);
 /// The levels of the schema of the tool `deep`.
 const DEPTH: usize = 200;
 
-/// Tools with their descriptions; the first ones only read.
+/// Tools with their descriptions; the first ones are read-only.
 const READING: [(&str, &str); 4] = [
     ("read", "Returns the nonce."),
     ("talk", "Sends {notes} log messages and progress notes, then returns the nonce."),
@@ -25,7 +26,7 @@ const WRITING: [(&str, &str); 3] = [
     ("crash", "Ends the server in the middle of the call."),
 ];
 
-/// The tools that a client with these capabilities is shown.
+/// The tools that are listed for a client with these capabilities.
 pub(super) fn list(switches: &Switches, capabilities: &Value) -> Vec<Value> {
     let tool = |(name, description): (&str, &str)| json!({ "name": name, "description": description, "inputSchema": schema() });
     let mut tools: Vec<Value> = WRITING.into_iter().map(tool).collect();
@@ -51,7 +52,7 @@ pub(super) fn list(switches: &Switches, capabilities: &Value) -> Vec<Value> {
     tools
 }
 
-/// One of many tools that nobody calls, of the size that tools have.
+/// One of many tools that nobody calls, of a realistic size.
 pub(super) fn filler(number: usize) -> Value {
     let text = |what: &str| json!({ "type": "string", "description": format!("The {what} that entry {number} concerns.") });
     json!({
@@ -70,7 +71,7 @@ fn schema() -> Value {
     json!({ "type": "object", "properties": { "nonce": { "type": "string" } }, "required": ["nonce"] })
 }
 
-/// A call under way.
+/// A call in progress.
 pub(super) struct Call<'a> {
     pub(super) server: &'a Fickle,
     pub(super) session: &'a Session,
@@ -116,7 +117,7 @@ impl Call<'_> {
         Ok(content(&named))
     }
 
-    /// Log messages and progress notes; a client that is gone does not stop the call.
+    /// Sends log messages and progress notifications; a disconnected client does not stop the call.
     fn talk(&self, voice: &mut dyn Voice, nonce: &str, notes: u64) {
         let meta = &self.request["params"]["_meta"];
         let (token, logs) = (&meta["progressToken"], !self.stateless || meta[LEVEL].is_string());
@@ -136,7 +137,7 @@ impl Call<'_> {
         }
     }
 
-    /// Asks the client's model who it is, and returns what it says.
+    /// Asks the client's model who it is, and returns its answer.
     fn ask(&self, voice: &mut dyn Voice, nonce: &str) -> Value {
         if !capabilities(self.request, self.session)["sampling"].is_object() {
             self.server.executed("ask", nonce);

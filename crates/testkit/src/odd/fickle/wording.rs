@@ -1,4 +1,4 @@
-//! The ways in which servers say that they know no such session.
+//! The error messages of servers for an unknown session.
 
 /// One way to refuse a session.
 #[derive(Clone, Copy, Debug)]
@@ -7,11 +7,11 @@ pub struct Wording {
     pub name: &'static str,
     /// The HTTP status.
     pub status: &'static str,
-    /// The code of a JSON-RPC error; none for a text.
+    /// The code of a JSON-RPC error; `None` for a text.
     pub code: Option<i32>,
     /// The message of the error, or the text.
     pub words: &'static str,
-    /// The error names the request; otherwise its id is null.
+    /// True if the error has the request's ID; otherwise its ID is null.
     pub names_request: bool,
 }
 
@@ -26,7 +26,7 @@ const fn text(name: &'static str, status: &'static str, words: &'static str) -> 
 const NOT_FOUND: &str = "404 Not Found";
 const BAD: &str = "400 Bad Request";
 
-/// All of them, as servers in the wild word it.
+/// All wordings, as real servers use them.
 pub const WORDINGS: [Wording; 12] = [
     error("404-32001", NOT_FOUND, -32001, "Session not found"),
     error("404-32600", NOT_FOUND, -32600, "Not Found: Invalid or expired session ID"),
@@ -42,7 +42,7 @@ pub const WORDINGS: [Wording; 12] = [
     Wording { names_request: true, ..error("200-32600", "200 OK", -32600, "Session terminated") },
 ];
 
-/// The wording of this name; the first one when there is none.
+/// The wording with this name; the first one if there is no such name.
 pub(super) fn named(name: Option<&str>) -> &'static Wording {
     WORDINGS.iter().find(|wording| Some(wording.name) == name).unwrap_or(&WORDINGS[0])
 }

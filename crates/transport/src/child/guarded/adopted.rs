@@ -1,5 +1,5 @@
-//! Reaps processes that nobody in this process waits for: those that a guardian left when it was killed, and, where this
-//! process is a container's first, everybody's orphans. It must not know what they were.
+//! Reaps processes that no other code in this process waits for: those that a killed guardian left, and all orphans if
+//! this process is the first of a container. It must not know what they were.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::super::stat::ProcessStat;
 
-/// The children that somebody in this process waits for.
+/// The children that other code in this process waits for.
 static OWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Starts a child that is waited for, before anybody could take it for somebody else's.
+/// Starts a child that its owner waits for, and registers it before the reaper can take it for a stranger.
 pub(in super::super) fn own_child<T, E>(
     start: impl FnOnce() -> Result<T, E>,
     id: impl FnOnce(&T) -> Option<u32>,
@@ -23,7 +23,7 @@ pub(in super::super) fn own_child<T, E>(
     Ok(child)
 }
 
-/// The child is not waited for any more.
+/// Removes a child that nobody waits for anymore.
 pub(in super::super) fn forget_child(id: u32) {
     OWN.lock().remove(&id);
 }
@@ -31,17 +31,18 @@ pub(in super::super) fn forget_child(id: u32) {
 /// Reaps whenever a child has ended.
 pub(in super::super) struct Reaper {
     ended: Signal,
-    /// True once the children have been reaped that had ended before.
+    /// True once the children that had ended earlier have been reaped.
     begun: bool,
 }
 
 impl Reaper {
-    /// One that is told from now on; `None` if there are no signals to be had.
+    /// Creates a reaper that is notified from now on; `None` if the system provides no signals.
     pub(in super::super) fn new() -> Option<Self> {
         signal(SignalKind::child()).ok().map(|ended| Self { ended, begun: false })
     }
 
-    /// Reaps what has ended already and what will, until it is dropped. To be called again as often as anybody likes.
+    /// Reaps the children that have ended and those that will end, until it is dropped. It may be called any number
+    /// of times.
     pub(in super::super) async fn run(&mut self) {
         if !std::mem::replace(&mut self.begun, true) {
             reap();
@@ -52,7 +53,7 @@ impl Reaper {
         std::future::pending::<()>().await;
     }
 
-    /// Waits for the end of one child that nobody else waits for.
+    /// Waits for the end of one child that no other code waits for.
     pub(in super::super) async fn reap_one(&mut self, child: Pid) {
         while let Ok(None) = waitpid(Some(child), WaitOptions::NOHANG) {
             if self.ended.recv().await.is_none() {
@@ -62,9 +63,10 @@ impl Reaper {
     }
 }
 
-/// Reaps strangers. To wait for "any child" would take the status of children whose owners wait for it; so each is looked at
-/// first. Where this is a container's first process, every child without an owner is a stranger. Elsewhere programs that use
-/// this library may have children of their own: strangers then are those of other sessions, as holders and servers are.
+/// Reaps strangers. Waiting for "any child" would take the status of children whose owners wait for it, so each one is
+/// checked first. If this process is the first of a container, every child without an owner is a stranger. Otherwise
+/// programs that use this library may have children of their own. Then strangers are the children of other sessions, as
+/// holders and servers are.
 fn reap() {
     let own = OWN.lock();
     let first = getpid().is_init();
@@ -73,7 +75,7 @@ fn reap() {
         let is_child = process.parent == me.pid.as_raw_nonzero().get() && process.has_ended();
         let stranger = first || process.session != me.session;
         if is_child && stranger && !own.contains(&process.pid.as_raw_nonzero().get().cast_unsigned()) {
-            // If somebody else was faster, all is well.
+            // It does not matter if other code was faster.
             let _ = waitpid(Some(process.pid), WaitOptions::NOHANG);
         }
     }

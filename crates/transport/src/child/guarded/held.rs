@@ -1,5 +1,5 @@
-//! One server under its holder, as the gateway sees it: a socket that says when it runs, when it has ended, and when nothing of
-//! it is left. It must not know graces: the owner says when.
+//! One server under its holder, as the gateway sees it: a socket that reports when the server runs, when it has ended, and when
+//! nothing of it is left. It must not know grace periods: the owner decides when to end a server.
 
 use std::{
     io,
@@ -18,15 +18,16 @@ use super::{
     packets::PacketSocket,
 };
 
-/// The time for which a program may take to be executed: longer only on a file system that does not answer.
+/// The time that it may take to execute a program. It takes longer only on a file system that does not
+/// respond.
 const EXECUTED: Duration = Duration::from_secs(30);
 
 /// A server with its holder. Dropping it ends the whole tree.
 pub(in super::super) struct HeldServer {
     control: PacketSocket,
-    /// The server has ended.
+    /// True if the server has ended.
     ended: bool,
-    /// The way in which it ended; `None` if its holder was killed before it could report that.
+    /// The status with which it ended; `None` if its holder was killed before it could report one.
     status: Option<ExitStatus>,
     caps: ChildCaps,
     /// The cap that it has hit, or may have.
@@ -50,7 +51,7 @@ impl HeldServer {
     /// Waits until the server's program runs, and returns its process id.
     ///
     /// # Errors
-    /// The system's reason why it does not; `BrokenPipe` if holder or guardian were killed.
+    /// The system's reason why it does not run; `BrokenPipe` if the holder or the guardian was killed.
     pub(in super::super) async fn started(&mut self) -> io::Result<u32> {
         match timeout(EXECUTED, self.next()).await {
             Ok(Some(HolderReport::Started { pid, holder })) => {
@@ -63,9 +64,9 @@ impl HeldServer {
         }
     }
 
-    /// Waits until the server has ended. `None` if its holder was killed and nobody knows how.
+    /// Waits until the server has ended. `None` if its holder was killed, so that its status is unknown.
     ///
-    /// Safe to drop and call again.
+    /// It is safe to drop the future and call again.
     pub(in super::super) async fn wait(&mut self) -> Option<ExitStatus> {
         while !self.ended {
             self.step().await;
@@ -73,7 +74,7 @@ impl HeldServer {
         self.status
     }
 
-    /// Waits until nothing of the server is left, `patience` at most; whether it is.
+    /// Waits until nothing of the server is left, for at most `patience`. Returns true if so.
     pub(in super::super) async fn vanishes(&mut self, patience: Duration) -> bool {
         let gone = async {
             while !self.gone {
@@ -88,20 +89,20 @@ impl HeldServer {
         self.gone
     }
 
-    /// Asks the whole tree to end. After the server's end the holder does that by itself.
+    /// Asks the whole tree to end. After the server's end, the holder does so by itself.
     pub(in super::super) fn terminate(&self) {
         if !self.ended {
             self.say(HolderWord::End);
         }
     }
 
-    /// Ends the whole tree without any grace.
+    /// Ends the whole tree without a grace period.
     pub(in super::super) fn kill(&self) {
         self.say(HolderWord::Kill);
     }
 
     fn say(&self, word: HolderWord) {
-        // A holder that is gone has ended everything, or its guardian does.
+        // If the holder is gone, it has ended everything, or its guardian will.
         let _ = self.control.send_now(&word.encode());
     }
 
@@ -123,7 +124,7 @@ impl HeldServer {
                 self.cap = self.caps.processes.map(|most| CapUse::Processes { used, most });
             }
             Some(HolderReport::Gone { cpu }) => {
-                tracing::debug!(cpu, "a server and all that it started are gone; processor time in ms");
+                tracing::debug!(cpu, "a server and all processes that it started have ended; CPU time in ms");
                 (self.ended, self.gone) = (true, true);
             }
             Some(_) => {}

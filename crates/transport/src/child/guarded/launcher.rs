@@ -1,4 +1,5 @@
-//! Starts the guardian with the first server, another one if it was ended, and servers through it. It must not know why.
+//! Starts the guardian with the first server, starts another one if it was ended, and starts servers through it. It must
+//! not know why servers are started.
 
 use std::{
     ffi::OsString,
@@ -34,16 +35,16 @@ use super::{
     packets::PacketSocket,
 };
 
-/// The time that a guardian may take until it takes orders.
+/// The time until a new guardian must accept orders.
 const READY: Duration = Duration::from_secs(10);
 
-/// The time that a guardian may take to read an order when others fill its socket.
+/// The time that a guardian may take to read an order while other orders fill its socket.
 const ORDER: Duration = Duration::from_secs(5);
 
-/// The way to start servers under a guardian.
+/// Starts servers under a guardian.
 pub(in super::super) struct Launcher {
     guardian: Option<Guardian>,
-    /// By these this program becomes one.
+    /// The arguments that make this program a guardian.
     arguments: &'static [&'static str],
 }
 
@@ -56,15 +57,15 @@ struct Guardian {
 }
 
 impl Launcher {
-    /// One that has started nothing yet; `None` if this program cannot be its own guardian.
+    /// A launcher that has started nothing yet; `None` if this program cannot be its own guardian.
     pub(in super::super) fn new() -> Option<Self> {
         Some(Self { guardian: None, arguments: guardian::arguments()? })
     }
 
-    /// Makes sure that there is a guardian. To be called on one thread's runtime always.
+    /// Ensures that there is a guardian. Always call this in the runtime of the same thread.
     ///
     /// # Errors
-    /// There is none, and probably never will be.
+    /// There is no guardian, and probably never will be.
     pub(in super::super) async fn prepare(&mut self) -> io::Result<()> {
         if self.guardian.as_ref().is_some_and(|guardian| *guardian.alive.borrow()) {
             return Ok(());
@@ -74,10 +75,10 @@ impl Launcher {
         Ok(())
     }
 
-    /// Hands a server to the guardian; [`prepare`](Self::prepare) came first. What becomes of it the server itself tells.
+    /// Passes a server to the guardian. Call [`prepare`](Self::prepare) first. The returned server reports its own state.
     ///
     /// # Errors
-    /// The system has no room for its pipes, or the guardian is gone.
+    /// The system has no resources for its pipes, or the guardian is gone.
     pub(in super::super) async fn start(
         &self,
         program: &ServerProgram,
@@ -99,16 +100,17 @@ impl Launcher {
         Ok((HeldServer::new(own, caps)?, pipes))
     }
 
-    /// Lets the guardian go, which ends once nothing is left of its servers. Returns its process id, for somebody to reap it.
+    /// Releases the guardian, which ends once nothing is left of its servers. Returns its process id, so that the caller can
+    /// have it reaped.
     pub(in super::super) fn close(&mut self) -> Option<Pid> {
         let guardian = self.guardian.take()?;
-        // The task that watches it still has the socket.
+        // The task that watches the guardian still holds the socket.
         guardian.socket.close();
         Some(guardian.pid)
     }
 }
 
-/// A file of memory with these bytes, to be read from its beginning.
+/// A memory file with these bytes, positioned at its beginning.
 fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
     if bytes.len() > LONGEST {
         return Err(io::ErrorKind::ArgumentListTooLong.into());
@@ -122,17 +124,17 @@ fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
 impl Guardian {
     async fn start(arguments: &[&str]) -> io::Result<Self> {
         let (own, theirs) = socket::pair()?;
-        // If the guardian is killed, its holders become children of this process, and not of a stranger.
+        // If the guardian is killed, its holders become children of this process, not of a stranger.
         set_child_subreaper(Some(getpid()))?;
         let own = PacketSocket::new(own)?;
         let mut process = execute(theirs, arguments)?;
         if let Err(error) = greet(&own).await {
-            // Nobody else waits for it, and it ends at once.
+            // No other code waits for this process, and it ends at once.
             let _ = process.kill();
             let _ = process.wait();
             return Err(error);
         }
-        // From here on it is reaped like everything that nobody waits for.
+        // From here on, it is reaped like every process that no code waits for.
         let pid = Pid::from_child(&process);
         let socket = Arc::new(own);
         let (lives, alive) = watch::channel(true);
@@ -141,7 +143,7 @@ impl Guardian {
     }
 }
 
-/// Waits until the guardian takes orders, and gives it its first.
+/// Waits until the guardian accepts orders, and sends the first one.
 async fn greet(guardian: &PacketSocket) -> io::Result<()> {
     let frame =
         timeout(READY, guardian.receive()).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?;
@@ -169,7 +171,7 @@ async fn watch_end(socket: Arc<PacketSocket>, lives: watch::Sender<bool>) {
     lives.send_replace(false);
 }
 
-/// Executes this program again, with the socket as its stdin and without any environment.
+/// Executes this program again, with the socket as its stdin and an empty environment.
 fn execute(socket: OwnedFd, arguments: &[&str]) -> io::Result<Child> {
     #[expect(clippy::disallowed_methods, reason = "this is a part of the place that they are kept for")]
     let mut command = Command::new("/proc/self/exe");

@@ -1,5 +1,6 @@
-//! The gateway's side of guarded children: starting the guardian, starting servers through it, hearing of their ends, and
-//! reaping what nobody else does. Linux only. It must not know the other processes' side beyond their messages.
+//! The gateway's side of guarded children: starting the guardian, starting servers through it, receiving reports of their
+//! ends, and reaping the processes that no other code reaps. Linux only. Of the other processes, it must know nothing but
+//! their messages.
 
 mod adopted;
 mod held;

@@ -1,4 +1,4 @@
-//! A socket for packets in a runtime. It must not know what a packet says.
+//! An async socket for packets. It must not know what a packet means.
 
 use std::{
     io,
@@ -11,16 +11,17 @@ use tokio::{io::Interest, net::UnixDatagram};
 
 use super::super::guardian::{message::Frame, socket};
 
-/// One end of [`socket::pair`]. The type that it is made of knows packets without order; the calls on it are those of `socket`.
+/// One end of [`socket::pair`]. The inner type is meant for unordered datagrams; all calls on it are those of `socket`.
 pub(super) struct PacketSocket(UnixDatagram);
 
 impl PacketSocket {
-    /// Makes the socket part of the calling runtime.
+    /// Registers the socket with the calling runtime.
     pub(super) fn new(socket: OwnedFd) -> io::Result<Self> {
         UnixDatagram::from_std(StdSocket::from(socket)).map(Self)
     }
 
-    /// The next packet; `None` when the other end is gone or sends what is no packet. Safe to drop and call again.
+    /// The next packet; `None` if the other end is gone or sends something that is not a packet. It is safe to
+    /// drop the future and call again.
     pub(super) async fn receive(&self) -> Option<Frame> {
         loop {
             self.0.readable().await.ok()?;
@@ -31,7 +32,7 @@ impl PacketSocket {
         }
     }
 
-    /// Sends a packet, with at most five descriptors, as soon as there is room.
+    /// Sends a packet, with at most five descriptors, as soon as the socket accepts it.
     ///
     /// # Errors
     /// The other end is gone.
@@ -45,17 +46,17 @@ impl PacketSocket {
         }
     }
 
-    /// Sends a packet if there is room now.
+    /// Sends a packet if the socket accepts it now.
     ///
     /// # Errors
-    /// There is none, or the other end is gone.
+    /// The socket is full, or the other end is gone.
     pub(super) fn send_now(&self, frame: &Frame) -> io::Result<()> {
         socket::send(&self.0, frame, &[])
     }
 
-    /// Tells the other end that nothing will come any more.
+    /// Signals the other end that nothing more will follow.
     pub(super) fn close(&self) {
-        // An end that is gone knows.
+        // If the other end is gone, it needs no signal.
         let _ = shutdown(&self.0, Shutdown::Write);
     }
 }

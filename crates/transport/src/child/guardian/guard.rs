@@ -1,5 +1,5 @@
-//! The guardian: forks a holder for each server, and ends everything that a holder left because it was killed. It exits when
-//! the gateway is gone and nothing is left. It must not know what a server is.
+//! The guardian: forks a holder for each server, and ends everything that a killed holder left. It exits once the gateway is
+//! gone and no process is left. It must not know what a server is.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -21,11 +21,11 @@ use super::{
     tree,
 };
 
-/// The time that holders have for their trees once the gateway is gone, before everything is killed. They need less; but one
-/// may be stopped.
+/// The time that holders have to end their trees once the gateway is gone; then everything is killed. They need less, but a
+/// holder may be stopped.
 const HOLDERS: Duration = Duration::from_millis(2500);
 
-/// The pause between two looks at processes that are being killed.
+/// The pause between two checks of processes that are being killed.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Guards servers until the gateway at the other end of this socket is gone. Forked processes return from here, too.
@@ -33,9 +33,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Returns the process's exit code.
 pub(super) fn run(gateway: OwnedFd) -> u8 {
     let _ = rustix::thread::set_name(c"child-guardian");
-    // It fails for the leader of a group, which this process is only if somebody else started it.
+    // This fails for the leader of a group. This process is one only if it was started in another way.
     let _ = setsid();
-    // Programs of servers with their secrets pass through.
+    // The programs of servers pass through this process with their secrets.
     let _ = crate::memory::protect();
     let prepared =
         set_child_subreaper(Some(getpid())).map_err(Into::into).and_then(|()| kernel::block_signals());
@@ -61,9 +61,9 @@ struct Guard {
     signals: OwnedFd,
     sees_processes: bool,
     holders: Vec<Pid>,
-    /// A holder was killed, and what it left may still be there.
+    /// True if a holder was killed, and processes that it left may still exist.
     has_strays: bool,
-    /// The time when nobody is waited for any more, once the gateway is gone.
+    /// The time when everything is killed, once the gateway is gone.
     kill_at: Option<Instant>,
 }
 
@@ -99,12 +99,12 @@ impl Guard {
         }
     }
 
-    /// Takes one order. Returns the exit code of a forked process.
+    /// Takes one order. Returns the exit code in a forked process.
     fn listen(&mut self) -> Option<u8> {
         match socket::receive(self.gateway.as_ref()?) {
             Ok(Some(packet)) => match GuardianOrder::decode(&packet.frame)? {
                 GuardianOrder::Files { soft, hard } => {
-                    // Servers then have the gateway's limit, which is higher.
+                    // If this fails, servers get the gateway's limit, which is higher.
                     let _ = setrlimit(Resource::Nofile, Rlimit { current: soft, maximum: hard });
                     None
                 }
@@ -138,7 +138,7 @@ impl Guard {
                 None
             }
             Ok(Forked::Child) => {
-                // The gateway sees the guardian's end by this descriptor, so no other process may have it.
+                // The gateway detects the guardian's end by this descriptor, so no other process may hold it.
                 self.gateway = None;
                 let signals = self.signals.try_clone().ok()?;
                 let parts = ServerParts { stdio: [stdin, stdout, stderr], program, memory: caps.memory };
@@ -154,7 +154,7 @@ impl Guard {
         }
     }
 
-    /// Reaps all that has ended. Returns true if there is no child left.
+    /// Reaps all children that have ended. Returns true if no child is left.
     fn reap(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG) {
@@ -162,7 +162,7 @@ impl Guard {
                     let known = self.holders.iter().position(|holder| *holder == pid);
                     if let Some(index) = known {
                         self.holders.swap_remove(index);
-                        // One that exits by itself has seen to everything.
+                        // A holder that exits by itself has ended its whole tree.
                         self.has_strays |= status.signaled() && self.sees_processes;
                     }
                 }

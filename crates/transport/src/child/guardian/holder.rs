@@ -1,8 +1,9 @@
-//! The holder of one server: its parent, and the reaper of everything that it leaves. It ends the whole tree when the server
-//! ends, when the gateway says so, and when the gateway is gone; it exits when nothing is left. It must not know lines.
+//! The holder of one server: its parent, which reaps everything that the server leaves. It ends the whole tree when the
+//! server ends, when the gateway requests it, or when the gateway is gone. It exits when nothing is left. It must not know
+//! lines.
 //!
-//! Nothing of a tree is left exactly when this process has no child: a descendant whose parent has ended becomes a child of
-//! the nearest process above it that adopts orphans, which is this one.
+//! A tree is gone exactly when this process has no children. A descendant whose parent has ended becomes a child of the
+//! nearest ancestor that adopts orphans, which is this process.
 
 use std::{
     io::{self, PipeReader},
@@ -25,7 +26,7 @@ use super::{
     socket, tree,
 };
 
-/// The longest time between SIGTERM and SIGKILL once the gateway is gone.
+/// The maximum time between SIGTERM and SIGKILL once the gateway is gone.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
 /// The time between two looks at what a tree uses, where it has caps.
@@ -34,7 +35,8 @@ const CAPS: Duration = Duration::from_millis(500);
 /// The pauses between two looks at a tree that is being killed: the first and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(250)];
 
-/// Starts a server and sees it through. The forked process that is to become the server returns from here, too, if it cannot.
+/// Starts a server and watches it to its end. The forked process that should become the server also returns from here if it
+/// cannot.
 ///
 /// Returns the process's exit code.
 pub(super) fn run(server: ServerParts, control: OwnedFd, signals: OwnedFd, terms: HolderTerms) -> u8 {
@@ -66,11 +68,11 @@ pub(super) fn run(server: ServerParts, control: OwnedFd, signals: OwnedFd, terms
 }
 
 enum HolderStart {
-    /// This process should have become the server, and exits with this code.
+    /// This process should have become the server; it exits with this code.
     Server(u8),
     Holder {
         server: Pid,
-        /// Tells whether the server's program runs.
+        /// Signals if the server's program runs.
         starting: PipeReader,
     },
 }
@@ -99,11 +101,11 @@ pub(super) struct HolderTerms {
 
 struct Holder {
     server: Pid,
-    /// The server has not been reaped.
+    /// True until the server has been reaped.
     alive: bool,
-    /// Still open while the server's program is being executed.
+    /// Open while the server's program is being executed.
     starting: Option<PipeReader>,
-    /// The way to the gateway, until the gateway is gone.
+    /// The socket to the gateway, until the gateway is gone.
     control: Option<OwnedFd>,
     signals: OwnedFd,
     terms: HolderTerms,
@@ -111,7 +113,7 @@ struct Holder {
     look_at: Option<Instant>,
     /// The time of SIGKILL, once the tree is being ended.
     kill_at: Option<Instant>,
-    /// The pause before the next look, once the tree is being killed.
+    /// The pause before the next check, once the tree is being killed.
     pause: Option<Duration>,
     code: u8,
 }
@@ -162,12 +164,12 @@ impl Holder {
         }
     }
 
-    /// The server's program runs, or never will.
+    /// Handles the end of the start: the server's program runs, or never will.
     fn settle_start(&mut self) {
         let Some(pipe) = self.starting.take() else { return };
         let report = match server::failure(pipe) {
             Some(errno) => {
-                // It exits by itself, and nobody is to hear of its code.
+                // It exits by itself, and its exit code must not be reported.
                 self.alive = false;
                 HolderReport::Failed { errno }
             }
@@ -195,7 +197,7 @@ impl Holder {
         }
     }
 
-    /// Reaps all that has ended. Returns true if nothing is left.
+    /// Reaps all children that have ended. Returns true if nothing is left.
     fn reap(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG) {
@@ -218,7 +220,7 @@ impl Holder {
         false
     }
 
-    /// Asks the whole tree to end, and gives it so much time.
+    /// Asks the whole tree to end within `grace`.
     fn end(&mut self, grace: Duration) {
         let at = Instant::now() + grace;
         if let Some(sooner) = self.kill_at {
@@ -264,12 +266,12 @@ impl Holder {
         self.pause = Some(self.pause.map_or(first, |pause| (pause * 2).min(longest)));
     }
 
-    /// Signals the server's own group. It is gone if that fails.
+    /// Signals the server's own group. If that fails, the group is gone.
     fn signal_group(&self, signal: Signal) {
         let _ = kill_process_group(self.server, signal);
     }
 
-    /// Tells the gateway. If it is gone, its end of the socket says so at the next look.
+    /// Sends a report to the gateway. If the gateway is gone, the next check of the socket shows it.
     fn report(&self, report: HolderReport) {
         if let Some(control) = &self.control {
             let _ = socket::send(control, &report.encode(), &[]);
@@ -283,26 +285,27 @@ struct HolderEvents {
     control: bool,
 }
 
-/// Waits until one of these descriptors can be read or has lost its other end, but not longer than that. Which can.
+/// Waits until one of these descriptors can be read or has lost its other end, for at most `patience`. Returns true
+/// for each of these.
 pub(super) fn readable(places: &[std::os::fd::BorrowedFd<'_>], patience: Option<Duration>) -> Vec<bool> {
     let mut polled: Vec<PollFd<'_>> =
         places.iter().map(|place| PollFd::from_borrowed_fd(*place, PollFlags::IN)).collect();
-    // A time beyond what the system knows is no limit.
+    // A time that the system cannot represent counts as unlimited.
     let timeout = patience.and_then(|patience| Timespec::try_from(patience).ok());
     match poll(&mut polled, timeout.as_ref()) {
         Ok(_) => polled.iter().map(|place| !place.revents().is_empty()).collect(),
-        // Looking in vain does no harm.
+        // An unnecessary check does no harm.
         Err(_) => vec![true; places.len()],
     }
 }
 
-/// Empties the descriptor of signals. How many there were says nothing: the system merges them.
+/// Empties the descriptor of signals. Their number means nothing, because the system merges them.
 pub(super) fn drain(signals: &OwnedFd) {
     let mut bytes = [0; 512];
     while rustix::io::read(signals, &mut bytes).is_ok_and(|count| count > 0) {}
 }
 
-/// The processor time of all children that were reaped, and of those that they had reaped, in milliseconds.
+/// The processor time of all reaped children, and of the children that these had reaped, in milliseconds.
 fn processor_time() -> u64 {
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return 0 };
     let fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();

@@ -1,5 +1,5 @@
-//! The requests to the kernel that have no safe function: to fork, and to receive signals as bytes of a file. The only
-//! file with `unsafe` of the guardian. It must not know what forks are for.
+//! The requests to the kernel that have no safe function: forking, and receiving signals as bytes of a file. This is
+//! the guardian's only file with `unsafe`. It must not know what forks are for.
 #![allow(unsafe_code)]
 
 use std::{
@@ -12,19 +12,20 @@ use rustix::process::Pid;
 
 /// The process in which [`fork`] has returned.
 pub(super) enum Forked {
-    /// The process that called it, with the id of the new one.
+    /// The calling process, with the id of the new one.
     Parent(Pid),
     /// The new process.
     Child,
 }
 
-/// Makes a copy of this process that shares its memory until either writes to it.
+/// Creates a copy of this process, which shares its memory until either process writes to it.
 ///
 /// # Errors
-/// The system has no room for another process.
+/// The system cannot create another process.
 pub(super) fn fork() -> io::Result<Forked> {
-    // SAFETY: `fork` takes no pointers. The copy has only the thread that called; guardian and holders never start another
-    // one, so no lock can be held by a thread that does not exist in the copy, and it may allocate and return as usual.
+    // SAFETY: `fork` takes no pointers. The copy has only the thread that called. The guardian and the holders never start
+    // another one, so no lock can be held by a thread that does not exist in the copy, and the copy may allocate and
+    // return as usual.
     let pid = unsafe { libc::fork() };
     match Pid::from_raw(pid) {
         None => Ok(Forked::Child),
@@ -33,16 +34,17 @@ pub(super) fn fork() -> io::Result<Forked> {
     }
 }
 
-/// Blocks every signal that can be blocked, and returns a descriptor that becomes readable when a child has ended. Blocked
-/// rather than ignored, because a program that is executed could not tell who had ignored them.
+/// Blocks every signal that can be blocked, and returns a descriptor that becomes readable when a child has ended. The
+/// signals are blocked rather than ignored, because an executed program inherits ignored signals and cannot know why they
+/// are ignored.
 ///
 /// # Errors
-/// The system has no such descriptors, or none left.
+/// The system does not support such descriptors, or has none left.
 pub(super) fn block_signals() -> io::Result<OwnedFd> {
     // SAFETY: the sets are valid for reads and writes during the calls, `sigfillset` and `sigemptyset` initialise them before
-    // they are read, and a null pointer says that the old mask is not wanted. No handler is installed: SIGCHLD gets its
-    // default back, which a parent may have replaced by "ignored" (then no child could be waited for). The descriptor that
-    // `signalfd` returns is new and belongs to nobody else.
+    // they are read, and a null pointer means that the old mask is not requested. No handler is installed: SIGCHLD gets its
+    // default back, which a parent may have replaced with "ignored" (then no child could be waited for). The descriptor that
+    // `signalfd` returns is new and has no other owner.
     unsafe {
         let mut set: libc::sigset_t = mem::zeroed();
         libc::sigfillset(&raw mut set);
@@ -57,13 +59,13 @@ pub(super) fn block_signals() -> io::Result<OwnedFd> {
     }
 }
 
-/// Lets every signal through again, as programs expect it when they begin.
+/// Unblocks every signal, as programs expect at their start.
 ///
 /// # Errors
-/// There are none that the system knows of.
+/// The system documents none.
 pub(super) fn unblock_signals() -> io::Result<()> {
-    // SAFETY: the set is valid during the calls and initialised by `sigemptyset`; a null pointer says that the old mask is not
-    // wanted. This process has no handlers: a signal that has waited does what it does by default.
+    // SAFETY: the set is valid during the calls and initialised by `sigemptyset`; a null pointer means that the old mask is
+    // not requested. This process has no handlers, so a pending signal takes its default action.
     let done = unsafe {
         let mut none: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut none);

@@ -1,5 +1,5 @@
 //! Messages between the gateway, its guardian and the holders of its children, as bytes. Pure: every message is one packet of
-//! [`FRAME`] bytes, so there is nothing to bound and nothing to cut. It must not know sockets.
+//! [`FRAME`] bytes, so no message needs a limit or has to be split. It must not know sockets.
 
 use super::super::caps::ChildCaps;
 
@@ -9,7 +9,7 @@ pub(crate) const FRAME: usize = 24;
 /// A message as it is sent.
 pub(crate) type Frame = [u8; FRAME];
 
-/// From the gateway to its guardian.
+/// An order from the gateway to its guardian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GuardianOrder {
     /// The limit of open files for servers; `None` means unlimited.
@@ -19,26 +19,27 @@ pub(crate) enum GuardianOrder {
         /// The hard limit.
         hard: Option<u64>,
     },
-    /// Start a server. Comes with its stdin, stdout and stderr, the socket to its holder, and the file with its program.
+    /// Starts a server. The packet carries the server's stdin, stdout and stderr, the socket to its holder, and the file
+    /// with its program.
     Start {
-        /// The time between SIGTERM and SIGKILL in milliseconds.
+        /// The time between SIGTERM and SIGKILL, in milliseconds.
         grace: u32,
         /// The caps of the server and all that it starts.
         caps: ChildCaps,
     },
 }
 
-/// From the guardian to the gateway.
+/// A message from the guardian to the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GuardianNote {
-    /// It takes orders from now on.
+    /// The guardian accepts orders from now on.
     Ready {
         /// False if descendants cannot be found in `/proc`: then only process groups can be ended.
         sees_processes: bool,
     },
 }
 
-/// From a holder to the gateway.
+/// A message from a holder to the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HolderReport {
     /// The server's program runs.
@@ -48,12 +49,12 @@ pub(crate) enum HolderReport {
         /// The holder's process id.
         holder: u32,
     },
-    /// There is no server, for this number of an error.
+    /// The server could not be started, for this system error.
     Failed {
-        /// The system's number of the error.
+        /// The number of the system error.
         errno: i32,
     },
-    /// The server has ended. What it started may still run.
+    /// The server has ended. Processes that it started may still run.
     Exited {
         /// The status as the system reports it.
         status: i32,
@@ -71,12 +72,12 @@ pub(crate) enum HolderReport {
     },
 }
 
-/// From the gateway to a holder.
+/// A message from the gateway to a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HolderWord {
-    /// End the server and all of its descendants: SIGTERM, the grace, SIGKILL.
+    /// Ends the server and all of its descendants: SIGTERM, the grace period, SIGKILL.
     End,
-    /// The same without any grace.
+    /// The same without a grace period.
     Kill,
 }
 
@@ -91,7 +92,7 @@ fn frame(kind: u8, small: u32, first: u64, second: u64) -> Frame {
     frame
 }
 
-/// Kind and numbers of a frame.
+/// The kind and the numbers of a frame.
 fn parts(frame: &Frame) -> (u8, u32, u64, u64) {
     let long = |at: usize| frame[at..at + 8].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
     let small = frame[4..8].iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));

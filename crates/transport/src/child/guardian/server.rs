@@ -1,5 +1,5 @@
-//! The last moments of a holder's child before the server's program replaces it: what the program finds, and what the holder
-//! is told if there is no such program. It must not know what becomes of it.
+//! The last steps of a holder's child before the server's program replaces it: the environment that the program finds, and
+//! the report to the holder if there is no such program. It must not know what happens to the server.
 
 use std::{
     fs::File,
@@ -21,18 +21,18 @@ use super::{
 pub(super) struct ServerParts {
     /// Its stdin, stdout and stderr.
     pub(super) stdio: [OwnedFd; 3],
-    /// The file of memory with its [`ServerProgram`].
+    /// The memory file with its [`ServerProgram`].
     pub(super) program: OwnedFd,
     /// The bytes of memory that each of its processes may have.
     pub(super) memory: Option<u64>,
 }
 
-/// Becomes the server. Returns only if it cannot: then `failure` has the number of the error, and the process is to exit with
-/// the code that is returned.
+/// Becomes the server. Returns only if it cannot: then it has written the error's number to `failure`, and the process must
+/// exit with the returned code.
 pub(super) fn become_server(parts: ServerParts, holder: Pid, mut failure: PipeWriter) -> u8 {
     let error = execute(parts, holder);
     let errno = error.raw_os_error().unwrap_or(rustix::io::Errno::INVAL.raw_os_error());
-    // If the holder is gone, there is nobody left to tell.
+    // If the holder is gone, there is no process left to report to.
     let _ = failure.write_all(&errno.to_ne_bytes());
     127
 }
@@ -53,10 +53,10 @@ pub(super) fn failure(mut pipe: PipeReader) -> Option<i32> {
 
 fn execute(parts: ServerParts, holder: Pid) -> io::Error {
     let prepared = || -> io::Result<ServerProgram> {
-        // A session of its own, so that no other server can be in one of its groups.
+        // This starts a new session, so that no other server can be in one of its groups.
         setsid()?;
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // If the holder died before that call, no signal will ever come.
+        // If the holder died before that call, the signal will never arrive.
         if getppid() != Some(holder) {
             return Err(io::ErrorKind::NotConnected.into());
         }
@@ -82,6 +82,6 @@ fn execute(parts: ServerParts, holder: Pid) -> io::Error {
     if let Some(cwd) = cwd {
         command.current_dir(cwd);
     }
-    // Gives SIGPIPE its default back.
+    // This restores the default of SIGPIPE.
     command.exec()
 }

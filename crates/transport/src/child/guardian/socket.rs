@@ -1,4 +1,4 @@
-//! Packets over a socket, with descriptors beside them. It must not know what a packet says.
+//! Packets over a socket, with descriptors attached. It must not know what a packet means.
 
 use std::{
     io::{self, IoSlice, IoSliceMut},
@@ -13,10 +13,10 @@ use rustix::net::{
 
 use super::message::{FRAME, Frame};
 
-/// The most descriptors that come with a packet.
+/// The maximum number of descriptors in a packet.
 const DESCRIPTORS: usize = 5;
 
-/// Two ends of a socket for packets; neither waits, and neither is given to programs that are executed.
+/// Two ends of a socket for packets. They are non-blocking, and executed programs do not inherit them.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
@@ -25,7 +25,7 @@ pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 /// Sends a packet, with at most five descriptors.
 ///
 /// # Errors
-/// `WouldBlock` while there is no room; `BrokenPipe` and the like when the other end is gone.
+/// `WouldBlock` while the socket is full; `BrokenPipe` and similar errors if the other end is gone.
 pub(crate) fn send(socket: impl AsFd, frame: &Frame, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
@@ -41,16 +41,17 @@ pub(crate) fn send(socket: impl AsFd, frame: &Frame, descriptors: &[BorrowedFd<'
     }
 }
 
-/// A packet and what came with it.
+/// A packet with its descriptors.
 pub(crate) struct Packet {
     pub(crate) frame: Frame,
     pub(crate) descriptors: Vec<OwnedFd>,
 }
 
-/// Receives a packet; `None` when the other end is gone.
+/// Receives a packet; `None` if the other end is gone.
 ///
 /// # Errors
-/// `WouldBlock` while there is none; `InvalidData` for one of another length or with more descriptors.
+/// `WouldBlock` while there is no packet; `InvalidData` for a packet of another length or with more
+/// descriptors.
 pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<Packet>> {
     let mut frame = [0; FRAME];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
@@ -59,7 +60,7 @@ pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<Packet>> {
     let received = loop {
         match recvmsg(&socket, &mut [IoSliceMut::new(&mut frame)], &mut beside, flags) {
             Err(rustix::io::Errno::INTR) => {}
-            // The other process was killed with packets unread.
+            // The other process was killed before it read all packets.
             Err(rustix::io::Errno::CONNRESET) => return Ok(None),
             received => break received?,
         }

@@ -1,4 +1,4 @@
-//! All descendants of a process, as `/proc` shows them, and signals that reach them and nobody else. It must not know why a
+//! All descendants of a process, as `/proc` shows them, and signals that reach no other process. It must not know why a
 //! tree is ended.
 
 use std::{collections::BTreeSet, os::fd::OwnedFd};
@@ -9,18 +9,18 @@ use rustix::process::{
 
 use super::super::stat::ProcessStat;
 
-/// A process that was seen, and may have been replaced by another since.
+/// A process that was seen earlier, and may have been replaced by another one since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Process(ProcessStat);
 
 impl Process {
-    /// Calls `act` while this very process is known to be alive or waiting to be reaped. A descriptor holds on to it; start,
-    /// group and parent are compared again behind its back, because the id may have been given to another process before that.
-    /// An orphan has moved to this process meanwhile; if it moved elsewhere, the next look at the tree finds it there.
+    /// Calls `act` if this very process is still alive or waits to be reaped. A descriptor pins the process. Its start time,
+    /// group and parent are compared after that, because the id may have been reused before. An orphan becomes a child of this
+    /// process meanwhile; if another process adopted it, the next check of the tree finds it there.
     fn if_same(&self, act: impl FnOnce(Option<&OwnedFd>)) {
         let held = match pidfd_open(self.0.pid, PidfdFlags::empty()) {
             Ok(held) => Some(held),
-            // A kernel without such descriptors.
+            // The kernel does not support such descriptors.
             Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => None,
             Err(_) => return,
         };
@@ -43,12 +43,13 @@ impl Process {
     }
 }
 
-/// Returns true if this process can see every other one. Elsewhere `/proc` is missing, or mounted with `hidepid`.
+/// Returns true if this process can see all other processes. Some systems have no `/proc`, or mount it with
+/// `hidepid`.
 pub(super) fn is_visible() -> bool {
     ProcessStat::read("self").is_some() && ProcessStat::read(1).is_some()
 }
 
-/// Those of `all` that descend from `root`, but not those that are or descend from one of `except`.
+/// The processes in `all` that descend from `root`, without those in `except` and their descendants.
 fn below(all: &[ProcessStat], root: Pid, except: &[Pid]) -> Vec<Process> {
     let mut parents = BTreeSet::from([root.as_raw_nonzero().get()]);
     let mut found = Vec::new();
@@ -66,8 +67,8 @@ fn below(all: &[ProcessStat], root: Pid, except: &[Pid]) -> Vec<Process> {
     }
 }
 
-/// All descendants of this process, but not those that are or descend from one of `except`. Also those that look like zombies:
-/// of a program whose first thread has ended, the others may still run.
+/// All descendants of this process, without those in `except` and their descendants. Zombies are included: if the first thread
+/// of a program has ended, its other threads may still run.
 pub(super) fn descendants(except: &[Pid]) -> Vec<Process> {
     let all: Vec<ProcessStat> = ProcessStat::all().map(Iterator::collect).unwrap_or_default();
     below(&all, getpid(), except)
@@ -94,10 +95,10 @@ pub(super) fn terminate(processes: &[Process]) {
     }
 }
 
-/// Ends processes: whole groups first, because the system signals all members of a group at one moment, between two forks, and
-/// so catches processes that start their successors faster than `/proc` is read.
+/// Kills processes, whole groups first. The system signals all members of a group at one moment, between two forks. So this
+/// also catches processes that start their successors faster than `/proc` can be read.
 pub(super) fn kill(processes: &[Process]) {
-    // Guardian and holders lead groups of their own.
+    // The guardian and the holders lead their own groups.
     let mut groups = BTreeSet::from([getpid().as_raw_nonzero().get()]);
     for process in processes {
         if groups.insert(process.0.group)

@@ -1,4 +1,4 @@
-//! However a child is ended, nothing of it stays.
+//! The ends of children: however a child is ended, no process of it remains.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -80,7 +80,7 @@ async fn grandchildren_end_with_a_child_that_exits_by_itself() {
 
 #[tokio::test]
 async fn a_descendant_outside_the_group_holds_nobody_up() {
-    // It inherits all three pipes and lives on.
+    // The descendant inherits all three pipes and outlives the child.
     let (_supervisor, mut child) =
         start(&shell("setsid sleep 600 & echo $!; exit 4"), Limits::default()).await;
     let outsider = number(&mut child).await;
@@ -122,13 +122,13 @@ async fn a_dropped_stop_goes_on() {
     ends(child.handle().pid()).await;
 }
 
-/// Ends a process that this test started and that is in no group of ours.
+/// Ends a process that this test started and that is in none of our groups.
 fn kill(pid: u32) {
     let pid = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
-/// Polls once.
+/// Polls a future once.
 async fn poll_once<T>(mut future: std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
     std::future::poll_fn(|context| {
         std::task::Poll::Ready(match future.as_mut().poll(context) {
@@ -148,12 +148,12 @@ async fn shutdown_stops_all_and_starts_none() {
     assert_eq!(state(first.handle().pid()), None);
     assert_eq!(state(second.handle().pid()), None);
     let error = within(supervisor.spawn(&Spec::new("cat"), impatient())).await.unwrap_err();
-    assert_eq!(error.to_string(), "no program is started any more: all are being stopped");
+    assert_eq!(error.to_string(), "no more programs are started: all are being stopped");
 }
 
 #[tokio::test]
 async fn a_shutdown_at_its_deadline_kills() {
-    // Long graces: only the deadline can end this child in time.
+    // With long grace periods, only the deadline can end this child in time.
     let grace = Duration::from_mins(10);
     let limits = Limits { stdin_grace: grace, term_grace: grace, ..Limits::default() };
     let (supervisor, mut child) = start(&shell("trap '' TERM; sleep 600 & echo $!; wait"), limits).await;
@@ -168,10 +168,10 @@ async fn dropping_the_supervisor_stops_its_children_with_all_grace() {
     let (supervisor, child) = start(&shell("cat; echo 'saved' >&2; exit 5"), Limits::default()).await;
     drop(supervisor);
     let exit = within(child.handle().gone()).await;
-    assert_eq!(exit.to_string(), "sh was stopped: it exited with code 5; its last words on stderr: saved");
+    assert_eq!(exit.to_string(), "sh was stopped: it exited with code 5; its last output on stderr: saved");
 }
 
-/// This test starts itself as a process that owns a child, and kills that process so that it can clean up nothing.
+/// This test starts its own program as a process that owns a child, and kills it so that it cannot clean up.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "the supervisor's process has to be another than this one")]
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! Children that do not read, or talk too much: bounded memory, bounded waits, nobody else disturbed.
+//! Children that do not read, or write too much: memory and waiting times are bounded, and no other child is
+//! affected.
 
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use crate::child::ChildError;
 async fn a_child_that_does_not_read_fails_the_send_and_nothing_else() {
     let patience = Duration::from_millis(500);
     let limits = Limits { queue_bytes: 64 << 10, send: patience, ..Limits::default() };
-    // It sleeps until it gets SIGCONT.
+    // The child is stopped until it gets SIGCONT.
     let (_supervisor, mut child) = start(&shell("kill -STOP $$; exec cat"), limits).await;
     let big = |n: u8| Bytes::from(vec![b'a' + n; 32 << 10]);
     let mut accepted = 0;
@@ -52,7 +53,7 @@ async fn a_child_that_never_reads_can_be_stopped() {
 async fn a_sender_that_waits_for_room_is_told_when_the_child_ends() {
     let limits = Limits { queue_bytes: 1000, ..impatient() };
     let (_supervisor, child) = start(&shell("exec sleep 600"), limits).await;
-    // More than the pipe holds, so that the queue stays full.
+    // This is more than the pipe holds, so the queue stays full.
     child.send(Bytes::from(vec![b'x'; 1 << 20])).await.unwrap();
     let handle = child.handle().clone();
     let waiting = tokio::spawn(async move { handle.send(Bytes::from(vec![b'y'; 900])).await });
@@ -93,12 +94,12 @@ async fn children_are_counted_until_they_are_gone() {
 
 #[tokio::test]
 async fn lines_that_a_child_cannot_have_read_are_told_from_those_that_it_may_have() {
-    // It reads one line, says so, and waits.
+    // The child reads one line, confirms it, and waits.
     let (_supervisor, mut child) = start(&shell("read line; echo $line; exec sleep 600"), impatient()).await;
     let handle = child.handle().clone();
     let read = within(handle.send(Bytes::from_static(b"first"))).await.unwrap();
     assert_eq!(line(&mut child).await, "first");
-    // More than a pipe holds, so that it is written in part, and what follows not at all.
+    // This is more than a pipe holds, so it is written in part, and the following line not at all.
     let partly = within(handle.send(Bytes::from(vec![b'x'; 1 << 20]))).await.unwrap();
     let waits = within(handle.send(Bytes::from_static(b"last"))).await.unwrap();
     within(child.stop()).await;

@@ -17,7 +17,7 @@ mod runtimes;
 #[path = "starting.rs"]
 mod starting;
 
-/// Descendants that have left the group end, too.
+/// True if descendants that have left the group end, too.
 const WHOLE_TREES: bool = true;
 
 fn supervisor(max: usize) -> Supervisor {

@@ -1,4 +1,4 @@
-//! What goes in and comes out, line by line.
+//! Input and output of a child, line by line.
 
 use bytes::Bytes;
 
@@ -71,7 +71,7 @@ async fn the_end_is_explained_to_readers_and_writers_again_and_again() {
     let script = "echo answer; echo 'cannot open database' >&2; echo 'giving up' >&2; exit 3";
     let (_supervisor, mut child) = start(&shell(script), Limits::default()).await;
     assert_eq!(line(&mut child).await, "answer");
-    let expected = "sh exited with code 3; its last words on stderr: cannot open database | giving up";
+    let expected = "sh exited with code 3; its last output on stderr: cannot open database | giving up";
     for _ in 0..2 {
         let error = within(child.recv()).await.unwrap_err();
         assert!(error.is_final());
@@ -107,7 +107,7 @@ async fn a_child_that_closes_its_stdout_is_stopped() {
 async fn a_child_that_closes_its_stdin_is_stopped_when_it_is_written_to() {
     let (_supervisor, mut child) = start(&shell("exec <&-; echo ready; exec sleep 600"), impatient()).await;
     assert_eq!(line(&mut child).await, "ready");
-    // The first line is taken before its writing fails.
+    // The first line is accepted before writing it fails.
     let error = within(async {
         loop {
             if let Err(error) = child.send(Bytes::from_static(b"x")).await {

@@ -1,4 +1,4 @@
-//! Children that exist, with real processes. What all of these tests share.
+//! Tests with real processes, and their common parts.
 
 mod grouped;
 #[allow(clippy::duplicate_mod, reason = "each test holds for both ways to run a child")]
@@ -9,7 +9,8 @@ use std::{path::Path, time::Duration};
 
 use super::{Child, Limits, Spec, Supervisor};
 
-/// `future`'s output; fails the test when nothing comes, so that a hang is seen as one.
+/// Returns the output of `future`; fails the test if there is none in time, so that a hang is reported as
+/// one.
 async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_mins(1), future).await.expect("this should not take a minute")
 }
@@ -18,7 +19,7 @@ fn shell(script: &str) -> Spec {
     Spec::new("sh").arg("-c").arg(script)
 }
 
-/// Limits whose graces are short, for children that use them up.
+/// Limits with short grace periods, for children that use them up.
 fn impatient() -> Limits {
     let (stdin_grace, term_grace) = (Duration::from_millis(100), Duration::from_millis(200));
     Limits { stdin_grace, term_grace, ..Limits::default() }
@@ -33,19 +34,20 @@ async fn number(child: &mut Child) -> u32 {
     line(child).await.parse().unwrap()
 }
 
-/// The state letter of a process, `None` when there is no such process.
+/// The state letter of a process; `None` if there is no such process.
 fn state(pid: u32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
-/// Returns true if a process runs. One that was orphaned and is not reaped by this machine's first process does not.
+/// Returns true if a process runs. This is false for an orphan that has ended and that the machine's first process
+/// has not reaped.
 fn runs(pid: u32) -> bool {
     assert!(Path::new("/proc/self/stat").exists(), "these tests look into /proc");
     !matches!(state(pid), None | Some('Z' | 'X'))
 }
 
-/// Waits for the end of a process that is nobody's child here: nothing reports it.
+/// Waits for the end of a process that is not a child of this one, so nothing reports its end.
 async fn ends(pid: u32) {
     within(async {
         while runs(pid) {
@@ -55,7 +57,7 @@ async fn ends(pid: u32) {
     .await;
 }
 
-/// No test: the guardian of the tests beside it, as which their program is started once more.
+/// Not a test: the guardian of the other tests, which start their own program once more for this role.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "the harness has nothing to report")]
 #[test]

@@ -1,4 +1,4 @@
-//! A whole server that misbehaves, at the level of lines: the child goes on, or its end is explained.
+//! A complete server that misbehaves, line by line: either the child continues, or its end is explained.
 
 use bytes::Bytes;
 
@@ -76,7 +76,7 @@ async fn a_server_that_dies_in_the_middle_of_an_answer_is_explained() {
     let half = answer(2).len() / 2;
     assert_eq!(line(&mut child).await, answer(2)[..half], "no JSON, so nobody takes it for an answer");
     let error = within(child.recv()).await.unwrap_err();
-    let words = "odd exited with code 42; its last words on stderr: odd: dying with code 42, as told";
+    let words = "odd exited with code 42; its last output on stderr: odd: dying with code 42, as told";
     assert_eq!(error.to_string(), words);
 }
 
@@ -86,7 +86,7 @@ async fn a_server_that_is_deaf_for_a_while_gets_everything() {
     child.send(call(0, "deaf", r#"{"ms":300}"#)).await.unwrap();
     assert_eq!(line(&mut child).await, answer(0));
     let (handle, mut lines) = child.split();
-    // More than the pipe and the queue hold: the sender has to wait until it listens again.
+    // This is more than the pipe and the queue hold, so the sender has to wait until the child reads again.
     let text = "y".repeat(1000);
     let sent: Vec<Bytes> = (1..300).map(|id| call(id, "ok", &format!(r#"{{"text":"{text}"}}"#))).collect();
     let sender = tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! A child between several single-threaded runtimes, as the gateway has them.
+//! A child that several single-threaded runtimes share, as in the gateway.
 
 use std::sync::mpsc;
 
@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 
-/// Starts a child on a runtime of its own thread, which lives until the sender is used or dropped.
+/// Starts a child on a runtime in a separate thread, which lives until the sender is used or dropped.
 fn elsewhere(supervisor: Supervisor) -> (Child, oneshot::Sender<()>, std::thread::JoinHandle<()>) {
     let (done, wait) = oneshot::channel::<()>();
     let (give, take) = mpsc::channel();
@@ -52,7 +52,7 @@ async fn a_child_ends_with_the_runtime_that_its_pipes_belong_to() {
 
 #[test]
 fn a_child_outlives_the_thread_that_asked_for_it() {
-    // The parent-death signal is bound to a thread; it must not be this short-lived one.
+    // The parent-death signal is bound to a thread, which must not be this short-lived one.
     let supervisor = super::supervisor(1);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let spawning = supervisor.clone();

@@ -1,10 +1,10 @@
-//! What a child gets, and what its owner is told when there is none.
+//! The environment of a child, and the error for its owner if there is no child.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf};
 
 use super::*;
 
-/// All that `env` prints for `spec`.
+/// Everything that `env` prints for `spec`.
 async fn environment(spec: Spec) -> Vec<String> {
     let (_supervisor, mut child) = start(&spec, Limits::default()).await;
     let mut lines = Vec::new();
@@ -16,7 +16,7 @@ async fn environment(spec: Spec) -> Vec<String> {
 
 #[tokio::test]
 async fn the_environment_is_minimal() {
-    // Cargo gives this one to every test; it stands for the secrets of the parent.
+    // Cargo sets this variable for every test; it represents the secrets of the parent.
     let secret = std::env::var("CARGO_PKG_NAME").unwrap();
     let lines = environment(Spec::new("env").env("GIVEN", "a b=c").env("HOME", "/own")).await;
     assert!(lines.iter().any(|line| line == "GIVEN=a b=c"));
@@ -87,7 +87,7 @@ async fn a_missing_directory_is_explained() {
     );
 }
 
-/// A file of its own in a folder of its own, gone with the value.
+/// A file in its own folder, deleted with the value.
 struct Script(PathBuf);
 
 impl Script {
@@ -106,7 +106,7 @@ impl Script {
 
 impl Drop for Script {
     fn drop(&mut self) {
-        // A leftover in the folder for temporary files harms nobody.
+        // A leftover in the folder for temporary files does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -132,7 +132,7 @@ async fn what_no_process_can_be_given_is_named() {
     );
     assert_eq!(
         refusal(Spec::new("cat").env("A=B", "c")).await,
-        "cat cannot be started: \"A=B\" is no name for an environment variable"
+        "cat cannot be started: \"A=B\" is not a valid name for an environment variable"
     );
     assert_eq!(
         refusal(Spec::new("cat").env("A", "b\0c")).await,

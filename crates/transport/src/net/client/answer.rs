@@ -23,7 +23,7 @@ pub struct ResponseBody {
 
 /// The source of the bytes.
 pub(super) enum BodySource {
-    /// HTTP/1.1, and the time for which the connection may be kept afterwards. `None` once the body is over.
+    /// HTTP/1.1, with the time for which the connection may be kept afterwards. `None` once the body is over.
     Http1(Option<(Box<Link>, Option<Duration>)>),
     Http2(Incoming),
 }
@@ -74,7 +74,7 @@ impl Body for ResponseBody {
                 let Some((link, _)) = held else { return Poll::Ready(None) };
                 let polled = link.poll_piece(cx);
                 match &polled {
-                    // What has failed is over, too.
+                    // A failed body is over, too.
                     Poll::Ready(Some(Err(_))) => *held = None,
                     Poll::Ready(_) => self.release(),
                     Poll::Pending => {}

@@ -1,4 +1,4 @@
-//! A new connection to an upstream: name lookup, TCP and TLS, all within one deadline. It must not know what will be
+//! A new connection to an upstream: name lookup, TCP and TLS, all within one deadline. It must not know what is
 //! requested.
 
 use std::io::{self, IoSlice};
@@ -31,7 +31,7 @@ pub(super) struct ConnectTarget {
     seen: Seen,
 }
 
-/// The addresses to which connections have ever been made.
+/// A record of the addresses to which connections have been made.
 #[derive(Debug, Default)]
 struct Seen {
     any: AtomicBool,
@@ -47,7 +47,7 @@ impl ConnectTarget {
             _ => return Err(bad("it must begin with http:// or https://")),
         };
         let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| bad("it has no host"))?;
-        // `[::1]` in a URL, `::1` to the resolver.
+        // A URL has `[::1]`; the resolver expects `::1`.
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
         let named = || ServerName::try_from(host.clone()).map_err(|_| bad("its host is not a valid name"));
@@ -56,7 +56,7 @@ impl ConnectTarget {
         Ok(Self { name, host, port, tls, seen: Seen::default() })
     }
 
-    /// Returns true if there were connections, and all went to addresses outside the public network.
+    /// Returns true if connections were made, and all of them went to addresses outside the public network.
     pub(super) fn was_near(&self) -> bool {
         self.seen.any.load(Ordering::SeqCst) && !self.seen.public.load(Ordering::SeqCst)
     }
@@ -65,7 +65,8 @@ impl ConnectTarget {
         self.tls.is_some()
     }
 
-    /// Connects; `http2` offers it in TLS's ALPN. Returns true as the second value if HTTP/2 was agreed on.
+    /// Connects; if `http2` is true, HTTP/2 is offered in TLS's ALPN. The second returned value is true if
+    /// HTTP/2 was negotiated.
     pub(super) async fn connect(
         &self,
         trust: &Trust,
@@ -77,7 +78,7 @@ impl ConnectTarget {
     }
 
     /// Connects to an address that `look_up` returns for the host's name. There is only one lookup, so the checked
-    /// address is the one connected to, whatever the name server answers next.
+    /// address is the one that is used, whatever the name server answers next.
     async fn connect_to(
         &self,
         look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
@@ -109,7 +110,8 @@ impl ConnectTarget {
             return Err(ClientError::NotPublic { host: self.name.clone() });
         }
         let tcp = self.connect_any(&addrs, deadline, within).await?;
-        // A request is one write: waiting for more would only add up to 40 ms. Failing costs no more than that.
+        // A request is one write, so waiting for more data would only add up to 40 ms. If the call fails,
+        // nothing else is lost.
         let _ = tcp.set_nodelay(true);
         let Some(name) = &self.tls else {
             return Ok((WireStream::Plain(tcp), false));
@@ -141,14 +143,15 @@ impl ConnectTarget {
         deadline: Instant,
         within: Duration,
     ) -> Result<TcpStream, ClientError> {
-        // What an address said at once is more telling than another one's silence.
+        // An immediate error of one address is more informative than the silence of another.
         let mut said = None;
         for (tried, addr) in addrs.iter().enumerate() {
             let left = deadline.saturating_duration_since(Instant::now());
             let share = left / u32::try_from(addrs.len() - tried).unwrap_or(u32::MAX);
             match timeout(share, TcpStream::connect(addr)).await {
                 Ok(Ok(stream)) => {
-                    // Before the first byte: what is said on it may be believed by where it comes from.
+                    // Recorded before the first byte, because the address decides if the content can be
+                    // trusted.
                     if is_public(addr.ip()) {
                         self.seen.public.store(true, Ordering::SeqCst);
                     }

@@ -1,5 +1,5 @@
-//! Failures of requests to upstreams: whether the upstream may have acted on the request, and what a person can do.
-//! It must not know who made the request.
+//! Failures of requests to upstreams. Each shows if the upstream may have acted on the request, and suggests a
+//! fix. It must not know who made the request.
 
 use std::io;
 use std::time::Duration;
@@ -41,13 +41,13 @@ pub enum ClientError {
         /// The resolver's error.
         source: io::Error,
     },
-    /// The host is not on the public network, and only public hosts are allowed.
+    /// The host is outside the allowed part of the network, for example not on the public network.
     #[error("{host} is not an address on the public network, and only public addresses are allowed here")]
     NotPublic {
         /// Host and port.
         host: String,
     },
-    /// Nothing listens there.
+    /// No program listens there.
     #[error("{host} refused the connection; check that the server is running and that the port is right")]
     Refused {
         /// Host and port.
@@ -81,14 +81,14 @@ pub enum ClientError {
         /// A suggestion for the user.
         help: &'static str,
     },
-    /// All connections that we allow for this host are in use.
+    /// All allowed connections to this host are in use.
     #[error("all {cap} connections to {host} are in use, and none became free within {after:?}")]
     Busy {
         /// Host and port.
         host: String,
         /// The maximum number of connections.
         cap: usize,
-        /// The time that we waited.
+        /// The time that the request waited.
         after: Duration,
     },
     /// The answer's head did not arrive before the caller's deadline.
@@ -102,12 +102,12 @@ pub enum ClientError {
     Closed {
         /// Host and port.
         host: String,
-        /// True if any byte of the request went out. If so, the host may have acted on it.
+        /// True if any byte of the request was sent. If so, the host may have acted on it.
         sent: bool,
         /// The failure on the connection.
         source: WireError,
     },
-    /// The host answers, but not in HTTP as we accept it (an example: the answer's head is too large).
+    /// The host answers, but not in HTTP as we accept it (for example, the answer's head is too large).
     #[error("{host} answered with something that is not valid HTTP: {source}")]
     Protocol {
         /// Host and port.
@@ -142,7 +142,7 @@ impl ClientError {
         }
     }
 
-    /// Returns true if an unchanged retry may succeed later without anybody changing anything.
+    /// Returns true if an unchanged retry may succeed later without any other change.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Refused { .. }
@@ -160,7 +160,7 @@ impl ClientError {
         }
     }
 
-    /// Classifies a failure of a request to `host`; `sent` is true if any byte of it went out.
+    /// Classifies a failure of a request to `host`; `sent` is true if any byte of it was sent.
     pub(super) fn http(host: &str, sent: bool, source: WireError) -> Self {
         let host = host.to_owned();
         match &source {

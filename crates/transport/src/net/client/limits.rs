@@ -1,5 +1,5 @@
-//! Limits on the resources that one origin may use, the HTTP version to use, and the conditions for a retry. It must
-//! not know how these are applied.
+//! Limits on the resources that one origin may use, the HTTP version, and the conditions for a retry. It must not
+//! know how these are applied.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::public::Reach;
 /// Limits on the resources that one origin may use, for each client (so for each shard).
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLimits {
-    /// The time for name lookup, TCP and TLS together; also the time to wait until one of `max_in_use` becomes free.
+    /// The time for name lookup, TCP and TLS together; also the time to wait if `max_in_use` requests are running.
     pub connect_timeout: Duration,
     /// The time for which an unused connection is kept. The peer's `Keep-Alive: timeout=` can only shorten it.
     pub idle_timeout: Duration,

@@ -18,7 +18,7 @@ use super::http1::{
     AnswerContext, AnswerHead, AnswerReader, HeadLimits, Http1Error, READ, Taken, TemplatedRequest,
 };
 
-/// Bodies up to this size are copied behind their head, which is cheaper than a list of two pieces.
+/// Bodies up to this size are copied after their head, which is cheaper than a list of two pieces.
 const SMALL: usize = 4 * 1024;
 
 thread_local! {
@@ -42,7 +42,7 @@ pub(super) struct Link {
     long: BytesMut,
 }
 
-/// A request without an answer.
+/// A request that got no answer.
 #[derive(Debug)]
 pub(super) struct Unanswered {
     pub(super) error: WireError,
@@ -63,8 +63,8 @@ impl Link {
         })
     }
 
-    /// Sends a request and waits for the answer's head. The link comes back with it, because the body needs it.
-    /// Dropping the future closes the connection, which cancels the request.
+    /// Sends a request and waits for the answer's head. The link is returned with the head, because the body
+    /// needs it. Dropping the future closes the connection, which cancels the request.
     pub(super) async fn ask(
         mut self: Box<Self>,
         ask: &TemplatedRequest<'_>,
@@ -82,7 +82,7 @@ impl Link {
         }
     }
 
-    /// Sends as much as the socket takes now; almost always that is everything.
+    /// Sends as much as the socket accepts now, which is almost always everything.
     fn begin(&mut self, ask: &TemplatedRequest<'_>, cx: &mut Context<'_>) {
         (self.sent, self.unflushed) = (false, true);
         self.answer.begin(ask.template.closes);
@@ -135,8 +135,8 @@ impl Link {
         Poll::Ready(Ok(()))
     }
 
-    /// Continues to send. An error is kept for later: an upstream that rejects a request may close its end before it
-    /// has read everything, and its answer is more informative.
+    /// Continues to send. An error is kept for later: an upstream that rejects a request may close the connection
+    /// before it has read everything, and its answer is more informative than the error.
     fn go_on_sending(&mut self, cx: &mut Context<'_>) {
         if self.unflushed
             && self.failed.is_none()
@@ -239,8 +239,8 @@ impl Link {
         sent && self.answer.may_serve_again()
     }
 
-    /// Returns true if the upstream has sent nothing and kept the connection open since the link became idle. Forgets
-    /// the task that last waited on it.
+    /// Returns true if the upstream has sent nothing and kept the connection open since the link became idle. Removes
+    /// the waker of the task that last waited on it.
     pub(super) fn is_quiet(&mut self) -> bool {
         self.poll_read(&mut [0], &mut Context::from_waker(Waker::noop())).is_pending()
     }

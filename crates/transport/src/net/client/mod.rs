@@ -1,10 +1,10 @@
 //! Requests to upstreams over pooled connections: HTTP/1.1 and HTTP/2, plain and over TLS. No redirects, no cookies, no
 //! decompression: the caller gets the upstream's answer unchanged. It must not know what is requested.
 //!
-//! A client belongs to one shard: its connections are driven by the tasks of that shard. The pool is ours, and so are the
-//! connections of HTTP/1.1 (heads are read by httparse): an exchange that runs inside the request's own future, with a
-//! prepared head, takes 6 000 instructions, where hyper's client took 18 000. A connection that waits for its answer
-//! holds no buffer, so many of them fit into the processor's caches.
+//! A client belongs to one shard: its connections are driven by the tasks of that shard. The pool and the HTTP/1.1
+//! connections are our own code (httparse reads the heads): an exchange inside the request's own future, with a prepared
+//! head, takes 6 000 instructions, while hyper's client took 18 000. A connection that waits for its answer holds no
+//! buffer, so many connections fit into the processor's caches.
 //!
 //! | file | is for |
 //! |---|---|
@@ -46,7 +46,7 @@ pub use tls::{Trust, TrustError};
 
 use http1::TemplatedRequest;
 
-/// Origins remembered by URL at most; beyond, those without connections are forgotten.
+/// The maximum number of origins that are cached by URL; above it, origins without connections are removed.
 const MOST_ORIGINS: usize = 256;
 
 /// An HTTP client with its connections. Clones share them.
@@ -59,7 +59,7 @@ struct ClientShared {
     origins: Mutex<HashMap<(Scheme, Authority, Protocol), Arc<origin::OriginState>>>,
 }
 
-/// One origin of a [`Client`], resolved once: what asks the same upstream again and again should keep it.
+/// One origin of a [`Client`], resolved once. Keep it for repeated requests to the same upstream.
 #[derive(Clone)]
 pub struct Origin(Arc<origin::OriginState>);
 
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Origin {
 }
 
 impl Client {
-    /// A client without connections. `trust` is only looked at when the first `https` request comes.
+    /// Creates a client without connections. `trust` is loaded with the first `https` request.
     pub fn new(limits: ClientLimits, trust: Trust) -> Self {
         Self(Arc::new(ClientShared { limits: Mutex::new(limits), trust, origins: Mutex::default() }))
     }
@@ -85,9 +85,9 @@ impl Client {
         *self.0.limits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes [`ClientLimits::connect_timeout`], also for the origins that are known.
+    /// Changes [`ClientLimits::connect_timeout`], also for known origins.
     pub fn set_connect_timeout(&self, within: Duration) {
-        // Under the lock of the origins: one that is created meanwhile has the new time.
+        // Done under the lock of the origins, so that an origin that is created meanwhile has the new time.
         let origins = self.0.origins.lock().unwrap_or_else(PoisonError::into_inner);
         self.0.limits.lock().unwrap_or_else(PoisonError::into_inner).connect_timeout = within;
         for origin in origins.values() {
@@ -95,7 +95,7 @@ impl Client {
         }
     }
 
-    /// The origin of `url`, spoken to in `protocol`. Connects to nothing yet.
+    /// The origin of `url`, for requests in `protocol`. Does not connect yet.
     pub fn origin(&self, url: &Uri, protocol: Protocol) -> Result<Origin, ClientError> {
         let bad = |reason| ClientError::BadUrl { url: url.to_string(), reason };
         let scheme = url.scheme().cloned().ok_or_else(|| bad("it must begin with http:// or https://"))?;
@@ -113,12 +113,12 @@ impl Client {
         Ok(Origin(made))
     }
 
-    /// Tells clients apart, for who keeps an [`Origin`] of each.
+    /// An id that distinguishes clients, for code that keeps an [`Origin`] of each.
     pub fn id(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Asks the origin of the request's own (absolute) URL, see [`Origin::request`].
+    /// Sends a request to the origin of its own (absolute) URL, see [`Origin::request`].
     pub async fn request(&self, request: Request<Bytes>) -> Result<Response<ResponseBody>, ClientError> {
         self.origin(request.uri(), Protocol::Auto)?.request(request).await
     }
@@ -130,18 +130,18 @@ impl Origin {
         self.0.name()
     }
 
-    /// Sends a request and waits for the answer's head. Only path and query of its URL count; `Host` is set unless it
-    /// is there. A kept connection that turns out to be dead is replaced once, see [`Replay`]; idempotent methods
-    /// count as [`Replay::Always`].
+    /// Sends a request and waits for the answer's head. Only the path and query of its URL are used; `Host` is set if
+    /// it is missing. A kept connection that turns out to be dead is replaced once, see [`Replay`]; idempotent
+    /// methods count as [`Replay::Always`].
     ///
-    /// Connecting is bounded by [`ClientLimits::connect_timeout`]; how long an answer may take is the caller's
-    /// matter: drop the future, or use [`Self::request_until`]. Dropping it cancels the request.
+    /// [`ClientLimits::connect_timeout`] bounds connecting. The caller limits the time for the answer: drop the
+    /// future, or use [`Self::request_until`]. Dropping the future cancels the request.
     pub async fn request(&self, request: Request<Bytes>) -> Result<Response<ResponseBody>, ClientError> {
         let replay = if request.method().is_idempotent() { Replay::Always } else { Replay::Unsent };
         self.request_with(request, replay).await
     }
 
-    /// As [`Self::request`], with the caller's word on whether it may be sent twice.
+    /// As [`Self::request`], but the caller decides if the request may be sent twice.
     pub async fn request_with(
         &self,
         mut request: Request<Bytes>,
@@ -153,8 +153,8 @@ impl Origin {
             .await
     }
 
-    /// Sends a request made from a template, as [`Self::request`] does. `more` are headers of this request alone: none
-    /// of them may be in the template, nor say how long the body is.
+    /// Sends a request made from a template, as [`Self::request`] does. `more` contains headers of this request alone.
+    /// None of them may be in the template, and none may state the length of the body.
     pub async fn send(
         &self,
         template: &Template,
@@ -165,7 +165,7 @@ impl Origin {
         self.0.request(&TemplatedRequest { template, more, body }, replay).await
     }
 
-    /// As [`Self::request_with`], with an end to the wait for the answer's head.
+    /// As [`Self::request_with`], with a deadline for the answer's head.
     pub async fn request_until(
         &self,
         request: Request<Bytes>,

@@ -25,15 +25,16 @@ use super::tls::Trust;
 use super::{ClientLimits, Protocol, Replay};
 use crate::net::head_limits::LEAST_HEADER;
 
-/// The time by which we close a connection before the peer's announced keep-alive time ends.
+/// The margin by which we close a connection before the keep-alive time that the peer announced.
 const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
 
-/// The time for which an idle connection is trusted for a request that must not be sent twice, where the peer announces no keep-alive
-/// time. Node closes after 5 s without a word; a request that crosses that may or may not have been read.
+/// The time for which an idle connection is trusted for a request that must not be sent twice, if the peer announces no
+/// keep-alive time. Node closes idle connections after 5 s without notice. A request that is sent at that moment may or may not
+/// have been read.
 const UNANNOUNCED: Duration = Duration::from_secs(4);
 
-/// HTTP/2: the interval of pings while requests run, and the receive windows (the maximum that one stream or one
-/// connection can make us buffer).
+/// HTTP/2: the interval of pings while requests run, and the receive windows, which limit the bytes that one
+/// stream or one connection can make us buffer.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 const STREAM_WINDOW: u32 = 256 * 1024;
@@ -46,7 +47,7 @@ pub(super) struct OriginState {
     authority: Authority,
     protocol: Protocol,
     limits: ClientLimits,
-    /// [`ClientLimits::connect_timeout`] as it is now, in milliseconds.
+    /// The current [`ClientLimits::connect_timeout`], in milliseconds.
     connect_ms: AtomicU64,
     trust: Trust,
     head: HeadLimits,
@@ -58,7 +59,7 @@ pub(super) struct OriginState {
 
 #[derive(Default)]
 struct Pool {
-    /// Idle connections, the longest idle one first.
+    /// Idle connections, longest idle first.
     idle: VecDeque<Idle>,
     shared: Option<SharedHttp2>,
     /// True after ALPN chose HTTP/1.1.
@@ -78,14 +79,14 @@ struct SharedHttp2 {
     used: Instant,
 }
 
-/// The connection that a request is sent over.
+/// A connection for a request.
 enum ConnectionChoice {
     Reused(Box<Link>),
     Fresh(Box<Link>),
     Shared { sender: http2::SendRequest<Full<Bytes>>, fresh: bool },
 }
 
-/// A running request's share of the origin.
+/// The resources of the origin that a running request holds.
 pub(super) struct Lease {
     pub(super) origin: Arc<OriginState>,
     _permit: OwnedSemaphorePermit,
@@ -119,7 +120,7 @@ impl OriginState {
         })
     }
 
-    /// Changes how long a new connection may take.
+    /// Changes the time that a new connection may take.
     pub(super) fn set_connect_timeout(&self, within: Duration) {
         self.connect_ms.store(millis(within), Relaxed);
     }
@@ -132,7 +133,7 @@ impl OriginState {
         &self.target.name
     }
 
-    /// Returns true if there were connections, and all went to addresses outside the public network.
+    /// Returns true if connections were made, and all of them went to addresses outside the public network.
     pub(super) fn was_near(&self) -> bool {
         self.target.was_near()
     }
@@ -169,7 +170,7 @@ impl OriginState {
         if !(may_retry && safe && matches!(failed, ClientError::Closed { .. })) {
             return Err(failed);
         }
-        // The pool's other connections may be just as dead.
+        // The other connections of the pool may be dead as well.
         let way = Box::pin(self.dial()).await?;
         let again = Box::pin(self.send(way, ask)).await;
         again
@@ -177,11 +178,11 @@ impl OriginState {
             .map_err(|failed| ClientError::http(self.name(), failed.sent, failed.error))
     }
 
-    /// Builds the template of a request that has none.
+    /// Builds the template for a request that has none.
     pub(super) fn template(&self, request: &mut Request<bytes::Bytes>) -> Template {
         let mut headers = std::mem::take(request.headers_mut());
         if request.uri().authority().is_none() && !headers.contains_key(HOST) {
-            // An authority has only characters that a value may have.
+            // An authority contains only characters that are valid in a header value.
             let host = HeaderValue::from_str(self.authority.as_str());
             headers.extend(host.ok().map(|host| (HOST, host)));
         }
@@ -214,7 +215,8 @@ impl OriginState {
             if replay == Replay::Always || idle.trusted > now {
                 return Some(ConnectionChoice::Reused(idle.link));
             }
-            // Those in front are older still. This one can still serve requests that may be sent twice.
+            // The connections before it are even older. This one can still serve requests that may be sent
+            // twice.
             pool.idle.push_back(idle);
             return None;
         }
@@ -233,7 +235,7 @@ impl OriginState {
         let _one_at_a_time = self.dialing.lock().await;
         let made = self.pool().shared.as_ref().map(|shared| shared.sender.clone());
         match made {
-            // Fresh enough: somebody has just made it while we waited.
+            // Fresh enough: another task made it while we waited.
             Some(sender) if !sender.is_closed() => Ok(ConnectionChoice::Shared { sender, fresh: true }),
             _ => self.connect(true).await,
         }
@@ -256,7 +258,8 @@ impl OriginState {
             .handshake(TokioIo::new(wire));
         let (sender, connection) =
             handshake.await.map_err(|error| ClientError::http(self.name(), false, error.into()))?;
-        // Many requests share it, so it runs by itself; it ends with its last sender and stream.
+        // Many requests share the connection, so it runs in its own task, which ends with the last sender and
+        // stream.
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "HTTP/2 connection to an upstream ended");
@@ -298,7 +301,7 @@ impl OriginState {
         parts.path_and_query = Some(ask.template.path.clone());
         parts.scheme = Some(self.scheme.clone());
         parts.authority = Some(self.authority.clone());
-        // All three parts are there, so they always make a URI.
+        // All three parts are present, so they always form a URI.
         *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
         request
     }
@@ -320,13 +323,13 @@ impl OriginState {
         self.start_sweeping(&mut pool);
     }
 
-    /// Starts the task that closes idle connections. There is one for each origin that has any; it ends when none is
-    /// left.
+    /// Starts the task that closes idle connections. Each origin with connections has one; it ends when no
+    /// connection is left.
     fn start_sweeping(self: &Arc<Self>, pool: &mut Pool) {
         if pool.sweeping {
             return;
         }
-        // Outside a runtime we are being torn down with it.
+        // Outside a runtime, this origin is being dropped together with it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         pool.sweeping = true;
         let (origin, pause) = (Arc::downgrade(self), self.limits.idle_timeout / 4);
@@ -340,7 +343,7 @@ impl OriginState {
         let unused = |shared: &SharedHttp2| {
             shared.sender.is_closed() || now.saturating_duration_since(shared.used) > self.limits.idle_timeout
         };
-        // Requests that still run on it hold the connection open by themselves.
+        // Requests that are still running keep the connection open themselves.
         if pool.shared.as_ref().is_some_and(unused) {
             pool.shared = None;
         }
@@ -349,7 +352,7 @@ impl OriginState {
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {
-        // A panic between two steps leaves at worst a connection that is found dead later.
+        // A panic between two steps leaves at worst a dead connection, which is detected later.
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

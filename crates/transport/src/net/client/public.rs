@@ -1,6 +1,6 @@
-//! Recognizes addresses of the public network, the only ones that may be requested if an outsider names the host
-//! (server-side request forgery). The registries of special addresses (RFC 6890 and later IANA entries) are ranges
-//! here. It must not know why a request is made.
+//! Recognizes addresses of the public network. Only these may be requested if an outsider chooses the host
+//! (server-side request forgery). The ranges come from the registries of special addresses (RFC 6890 and later
+//! IANA entries). It must not know why a request is made.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -29,7 +29,7 @@ pub enum Reach {
     /// All addresses.
     #[default]
     All,
-    /// Other machines: neither this one nor link-local addresses, where clouds serve the secrets of a machine
+    /// Other machines: neither this one nor link-local addresses, at which clouds serve a machine's secrets
     /// (`169.254.0.0/16`, `fe80::/10`).
     Others,
     /// Addresses of the public network only.
@@ -81,7 +81,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let parts = address.segments();
     match parts {
-        // Mapped and translated IPv4 (RFC 4291, 2.5.5.2; RFC 6052): what it stands for counts.
+        // Mapped and translated IPv4 (RFC 4291, 2.5.5.2; RFC 6052): the embedded address counts.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             is_public_v4(joined(high, low))
         }
@@ -90,7 +90,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         // Teredo, benchmarks, ORCHID and other protocol assignments; documentation.
         [0x2001, second, ..] if second < 0x200 || second == 0xdb8 => false,
         [0x3fff, second, ..] if second < 0x1000 => false,
-        // Global unicast (RFC 4291, 2.4) is all that is left of the public network.
+        // Apart from these, the public network consists only of global unicast (RFC 4291, 2.4).
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }

@@ -1,4 +1,4 @@
-//! The client against upstreams that take their time, or do not wait for theirs.
+//! The client against upstreams that answer late, or that answer before the request is complete.
 
 use std::net::SocketAddr;
 
@@ -53,7 +53,7 @@ async fn an_answer_byte_by_byte_is_put_together_and_its_connection_kept() {
                 tokio::task::yield_now().await;
             }
         }
-        // Without a length: the end of the connection is the end of the body.
+        // There is no length, so the end of the connection is the end of the body.
         read_head(&mut stream).await;
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nhello").await.unwrap();
     });
@@ -92,12 +92,13 @@ async fn an_answer_that_comes_before_the_request_is_read_counts() {
             read_head(&mut stream).await;
             let answer = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 3\r\n\r\nbig";
             stream.write_all(answer).await.unwrap();
-            // Not closed, since closing with unread bytes may take the answer along.
+            // Not closed, because closing with unread bytes may lose the answer.
             connections.push(stream);
         }
         connections
     });
-    // More than the sockets' buffers hold. Its connection cannot serve again, so the second has its own.
+    // More than the sockets' buffers hold. The connection cannot be reused, so the second request has its
+    // own.
     for _ in 0..2 {
         let (status, body) = asked(&origin, vec![b'x'; 32 << 20].into()).await;
         assert_eq!((status, body.unwrap().as_str()), (StatusCode::PAYLOAD_TOO_LARGE, "big"));
@@ -113,7 +114,8 @@ async fn a_connection_that_has_said_too_much_does_not_serve_again() {
             let (mut stream, _) = listener.accept().await.unwrap();
             read_head(&mut stream).await;
             let answer = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
-            // Whoever took the second for the answer to its own request would be told another's.
+            // If the client took the second answer for the answer to its next request, it would see another
+            // request's data.
             stream.write_all(format!("{answer}{answer}").as_bytes()).await.unwrap();
         }
     });

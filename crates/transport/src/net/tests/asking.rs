@@ -1,4 +1,4 @@
-//! The client against upstreams that behave and upstreams that do not.
+//! The client against well-behaved and misbehaving upstreams.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -49,7 +49,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     timeout(LONG, listener.accept()).await.expect("a connection in time").unwrap().0
 }
 
-/// Reads one request without looking at it closely: its head, and a body of `body` bytes.
+/// Reads one request without examining it: its head, and a body of `body` bytes.
 async fn read_request(stream: &mut TcpStream, body: usize) -> String {
     timeout(LONG, async {
         let mut head = Vec::new();
@@ -154,7 +154,7 @@ async fn relayed_answers_arrive_whole_or_break_off() {
     read_request(&mut stream, 0).await;
     stream.write_all(HI).await.unwrap();
     read_request(&mut stream, 0).await;
-    // Half of it, then silence: the stall time ends it.
+    // Half of the answer, then silence: the stall time ends it.
     stream.write_all(&HI[..HI.len() - 1]).await.unwrap();
     let (whole, broken) = asking.await.unwrap();
     assert_eq!(whole, "hi");
@@ -171,7 +171,7 @@ async fn an_upstream_that_closes_between_requests_is_not_noticed() {
             let mut stream = accept(&listener).await;
             read_request(&mut stream, 4).await;
             stream.write_all(HI).await.unwrap();
-            // Closes without having said so.
+            // It closes without an announcement.
         }
     });
     for _ in 0..10 {
@@ -182,7 +182,7 @@ async fn an_upstream_that_closes_between_requests_is_not_noticed() {
     upstream.await.unwrap();
 }
 
-/// An upstream that answers once, takes the second request of the connection, and closes without a word.
+/// An upstream that answers once, takes the second request of the connection, and closes without an answer.
 async fn closing_mid_request(replay: Replay) -> (Result<String, ClientError>, usize) {
     let (addr, listener) = raw().await;
     let (origin, stop) = (plain(addr), Stop::new());
@@ -244,7 +244,7 @@ async fn announced_keep_alive_is_believed() {
             read_request(&mut stream, 4).await;
             let answer = b"HTTP/1.1 200 OK\r\nkeep-alive: timeout=1, max=5\r\ncontent-length: 2\r\n\r\nhi";
             stream.write_all(answer).await.unwrap();
-            // Stays open: only the announcement makes the client leave it.
+            // The connection stays open: only the announcement makes the client stop using it.
             kept.push(stream);
         }
     });
@@ -322,7 +322,7 @@ async fn a_closed_port_is_named() {
 #[tokio::test]
 async fn an_unknown_name_is_named() {
     let client = Client::new(ClientLimits::default(), Trust::default());
-    // RFC 6761: never has an address.
+    // RFC 6761: this name never has an address.
     let request = Request::get("http://no-such-host.invalid/").body(Bytes::new()).unwrap();
     let error = timeout(LONG, client.request(request)).await.expect("bounded").unwrap_err();
     assert!(matches!(error, ClientError::Dns { .. } | ClientError::ConnectTimeout { .. }), "{error}");

@@ -1,4 +1,4 @@
-//! What the pieces share: a server on a free port, and raw HTTP/1.1 over a socket.
+//! The common parts of the tests: a server on a free port, and raw HTTP/1.1 over a socket.
 
 mod answering;
 mod asking;
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::budget::Part;
 
-/// Longer than any test may take on a busy machine.
+/// Longer than any test takes on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
 
 struct Served {

@@ -1,4 +1,4 @@
-//! How far a client goes, and what it knows of where it was.
+//! The addresses that a client may connect to, and its record of those that it has used.
 
 use bytes::Bytes;
 use http::Request;
@@ -36,7 +36,7 @@ async fn who_goes_to_other_machines_never_comes_to_this_one() {
         let error = timeout(LONG, client.request(request)).await.unwrap().unwrap_err();
         assert!(matches!(error, ClientError::NotPublic { .. }), "{error:?}");
     }
-    // Nobody has come before this one.
+    // No client has connected before this one.
     let own = tokio::net::TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (_, peer) = listener.accept().await.unwrap();
     assert_eq!(peer, own.local_addr().unwrap());

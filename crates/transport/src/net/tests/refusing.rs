@@ -1,5 +1,5 @@
-//! Requests that are answered before their body was read: the connection serves the next one, or the answer says that it
-//! ends.
+//! Requests that are answered before their body was read. The connection serves the next request, or the answer
+//! announces its end.
 
 use std::net::SocketAddr;
 
@@ -38,7 +38,7 @@ async fn a_body_that_comes_after_the_refusal_was_decided_does_not_end_the_connec
 #[tokio::test]
 async fn who_refuses_a_body_unread_says_that_the_connection_ends() {
     let served = Served::start(ServerLimits::default(), 10, refuse);
-    // Too long; announced only; never sent.
+    // A body that is too long, one that is only announced, and one that is never sent.
     for framing in ["content-length: 70000", "content-length: 4\r\nexpect: 100-continue", "content-length: 4"]
     {
         let mut stream = served.connect().await;

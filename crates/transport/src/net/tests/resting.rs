@@ -1,4 +1,4 @@
-//! Connections on which nothing happens keep the stream alone, and nobody notices.
+//! Idle connections keep only their stream, and clients notice nothing.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::{Body, Handler, Incoming, LONG, Served, ServerLimits, closed, echo, get, read_answer};
 
-/// Echoes, and tells when a connection rests.
+/// Echoes, and reports when a connection releases its buffers.
 #[derive(Clone)]
 struct Resting(mpsc::UnboundedSender<()>);
 
@@ -37,7 +37,8 @@ async fn a_rested_connection_answers_again() {
         assert_eq!(get(&mut stream, "/a").await.1, b"GET /a ", "round {round}");
         timeout(LONG, rested.recv()).await.expect("it rests").unwrap();
     }
-    // A head that comes in pieces after a rest, the first shorter and the second longer than what ends the rest.
+    // A head that arrives in pieces after a rest: the first shorter, the second longer than the bytes that end
+    // the rest.
     let head =
         format!("POST /b HTTP/1.1\r\nhost: x\r\nx-long: {}\r\ncontent-length: 2\r\n\r\nhi", "y".repeat(9000));
     for piece in [&head[..3], &head[3..40], &head[40..]] {
@@ -55,10 +56,10 @@ async fn a_connection_with_something_begun_does_not_rest() {
     let served = Served::start(soon(), 10, Resting(rests));
     let mut other = served.connect().await;
     let mut stream = served.connect().await;
-    // The second request has begun before the first was answered, so no byte of it arrives on its own.
+    // The second request has started before the first was answered, so none of its bytes arrives separately.
     stream.write_all(b"GET /1 HTTP/1.1\r\nhost: x\r\n\r\nGET /2 HTTP/1.1\r\nho").await.unwrap();
     assert_eq!(read_answer(&mut stream).await.1, b"GET /1 ");
-    // Another one's rest shows that there was time enough.
+    // The rest of another connection shows that enough time has passed.
     get(&mut other, "/").await;
     timeout(LONG, rested.recv()).await.expect("it rests").unwrap();
     stream.write_all(b"st: x\r\n\r\n").await.unwrap();
@@ -78,7 +79,7 @@ async fn a_rested_connection_is_ended_like_any_other() {
         timeout(LONG, rested.recv()).await.expect("it rests").unwrap();
     }
     drop(gone);
-    // A head that begins and never ends is as slow after a rest as before.
+    // A head that starts and never ends times out after a rest as it does before one.
     slow.write_all(b"GET / HT").await.unwrap();
     assert!(closed(&mut slow).await);
     served.stop.stop();

@@ -1,4 +1,4 @@
-//! TLS in both directions, with an authority made on the spot.
+//! TLS in both directions, with an authority created by the test.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio::time::{Duration, Instant};
 use super::{LONG, Served, ServerLimits, closed, collect, echo};
 use crate::net::{Client, ClientError, ClientLimits, Origin, Protocol, ServerTls, Trust};
 
-/// An authority, and a server's set-up with a certificate of it for `name`.
+/// An authority, and a server configuration with a certificate that it issued for `name`.
 fn certified(name: &str, alpn: &[&str]) -> (Trust, Arc<ServerConfig>) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

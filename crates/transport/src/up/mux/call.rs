@@ -17,11 +17,11 @@ pub struct MuxCall {
     pub(super) items: mpsc::Receiver<MuxItem>,
     /// An item that arrived before the first call of `next`.
     pub(super) early: Option<MuxItem>,
-    /// Reports that the request could not be sent, if that becomes known only later.
+    /// Reports that the request could not be sent, if that becomes known only afterwards.
     pub(super) sending: Option<oneshot::Receiver<LinkError>>,
-    /// Its entry among the calls of clients, if it is one.
+    /// Its entry among the calls of clients, if it is such a call.
     pub(super) open: Option<OpenCall>,
-    /// The line of its request, if it is one on a pipe.
+    /// The line of its request, if it was sent over a pipe.
     pub(super) line: Option<QueuedLine>,
     pub(super) mux: Mux,
 }
@@ -49,13 +49,13 @@ impl MuxCall {
         }
     }
 
-    /// Notes the line of its request.
+    /// Records the line of its request.
     pub(in crate::up) fn written_as(mut self, line: QueuedLine) -> Self {
         self.line = Some(line);
         self
     }
 
-    /// The failure; the request was not sent if the child has ended and cannot have read its line.
+    /// The failure. It counts as unsent if the child has ended and cannot have read the request's line.
     fn failed(&self, why: LinkError) -> LinkError {
         let is_end = matches!(&why, LinkError::Child(e) if e.is_final());
         if is_end && self.line.as_ref().is_some_and(QueuedLine::is_unread) { why.unsent() } else { why }
@@ -78,8 +78,8 @@ impl MuxCall {
         Ok(self.items.recv().await)
     }
 
-    /// Waits until it is known whether the request was accepted, but no longer than `patience`: some servers report
-    /// that only together with the answer.
+    /// Waits until it is known if the request was accepted, but no longer than `patience`: some servers report that
+    /// only together with the answer.
     ///
     /// # Errors
     /// The reason why it could not be sent.
@@ -105,7 +105,7 @@ impl MuxCall {
         Ok(())
     }
 
-    /// Ends the open call if the server refused the request: it does not work on it then.
+    /// Ends the open call if the server rejected the request, because the server then does not work on it.
     fn unless_taken(&self, why: &LinkError) {
         if let Some(open) = self.open.as_ref().filter(|_| why.not_executed() || why.is_status()) {
             open.over();
@@ -117,7 +117,7 @@ impl MuxCall {
     fn unless_unsent(&mut self, item: Option<MuxItem>) -> Result<Option<MuxItem>, LinkError> {
         let failed = match self.sending.as_mut().map(oneshot::Receiver::try_recv) {
             None | Some(Err(oneshot::error::TryRecvError::Empty)) => None,
-            // It has said all that it will, and must not be asked again.
+            // The channel has delivered its only value, and must not be polled again.
             Some(said) => {
                 self.sending = None;
                 said.ok()

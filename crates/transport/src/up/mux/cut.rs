@@ -1,14 +1,14 @@
-//! Reads which request a message answers from its beginning alone, for messages too long to be kept.
-//! It must not know how long they may be.
+//! Finds out which request a message answers from its beginning alone, for messages that are too long to be
+//! kept. It must not know how long they may be.
 
-/// The `id` in the beginning of a message, if it is a number and only scalar members stand before it.
+/// The `id` in the beginning of a message, if it is a number and only scalar members precede it.
 pub(super) fn named_in(beginning: &[u8]) -> Option<u64> {
     let mut rest = beginning.trim_ascii_start().strip_prefix(b"{")?;
     loop {
         let (key, after) = string(rest.trim_ascii_start())?;
         let value = after.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
         if key == b"id" {
-            // A number at the very end may go on behind it.
+            // A number at the very end may be incomplete.
             let end = value.iter().position(|byte| !byte.is_ascii_digit())?;
             return std::str::from_utf8(&value[..end]).ok()?.parse().ok();
         }
@@ -21,7 +21,7 @@ pub(super) fn named_in(beginning: &[u8]) -> Option<u64> {
     }
 }
 
-/// The text between the quotes at the beginning of `text`, and what follows them.
+/// The text between the quotes at the beginning of `text`, and the text after them.
 fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let inside = text.strip_prefix(b"\"")?;
     let mut from = 0;

@@ -23,7 +23,8 @@ use super::open_calls::{OpenCalls, Owner};
 use crate::budget::OutOfMemory;
 use crate::child::ChildError;
 
-/// The number of notifications that may wait for one exchange. Further ones are dropped; the answer never is.
+/// The number of notifications that may wait for one exchange. Further ones are dropped; an answer is never
+/// dropped.
 const NOTICES: usize = 64;
 
 /// The server's messages that belong to no exchange.
@@ -161,7 +162,8 @@ impl Mux {
         }
         let open = owner.map(|owner| self.0.calls.begin(key, owner));
         let call = MuxCall { key, items, early: None, sending: None, open, line: None, mux: self.clone() };
-        // Asked after it was registered: whoever closes the mux sees it, or has said so by now.
+        // Checked after registration: a task that closes the mux sees this exchange, or has already stored
+        // its reason.
         match self.why_closed() {
             Some(why) => Err(LinkError::from(why).unsent()),
             None => Ok(call),
@@ -199,13 +201,13 @@ impl Mux {
             FrameKind::Response | FrameKind::Error => {
                 let Some(key) = frame.id().and_then(proto::rpc::Id::as_number) else { return };
                 self.0.calls.answered(key);
-                // Removed at once, so that a second answer finds nobody.
+                // Removed at once, so that a second answer finds no exchange.
                 let call = self.0.waiting.lock().remove(&key).map(|call| call.items);
                 let Some(call) = call else {
                     tracing::debug!("an answer to no open request: id {key}");
                     return;
                 };
-                // The channel may be full of notices; the answer has a place of its own below them.
+                // The channel may be full of notices; the answer is then sent from a separate task.
                 if let Err(mpsc::error::TrySendError::Full(item)) = call.try_send(MuxItem::Frame(frame)) {
                     tokio::spawn(async move { call.send(item).await });
                 }
@@ -225,9 +227,10 @@ impl Mux {
         }
     }
 
-    /// Delivers a log message, which names no call, to the only client that it can concern, otherwise to nobody.
+    /// Delivers a log message, which names no call, to the only client that it can concern; otherwise drops it.
     fn deliver_log(&self, frame: Frame) {
-        // A task goes on when its call has been answered: that others have calls open says nothing about whose it is.
+        // A task continues after its call has been answered, so the open calls of others do not show who owns the
+        // task.
         let names_task = frame.meta(RELATED_TASK).is_ok_and(|task| task.is_some());
         let calls = &self.0.calls;
         let owner = if names_task { calls.only_user() } else { calls.sole_owner() };
@@ -256,8 +259,8 @@ impl Mux {
         self.0.waiting.lock().get(&key).map(|call| call.items.clone())
     }
 
-    /// The exchange that a message without an answer concerns: the one it names, or the only one it can be about.
-    /// Decided as the message arrives, so that no answer overtakes it.
+    /// The exchange that a notification or question concerns: the one that it names, or the only one that it can
+    /// be about. This is decided when the message arrives, so that no answer overtakes it.
     fn concerned(&self, frame: &Frame) -> Option<mpsc::Sender<MuxItem>> {
         let notice = Notice::from_name(&frame.method());
         if let Some(named) = key_in(frame, frame.meta(meta::SUBSCRIPTION_ID)).and_then(|key| self.sender(key))
@@ -268,7 +271,7 @@ impl Mux {
         let mut calls = waiting.iter().filter(|(_, call)| call.owner.is_some());
         let call = match (frame.kind(), notice) {
             (FrameKind::Request, _) if frame.method() == Method::Ping.name() => None,
-            // Outside of every call, a client that does not listen would never hear it.
+            // Outside of a call, a client that does not listen would never receive it.
             (FrameKind::Request, _) => calls.max_by_key(|(key, _)| **key),
             (_, None | Some(Notice::Cancelled)) => calls.next().filter(|_| calls.next().is_none()),
             _ => None,
@@ -283,14 +286,14 @@ impl Intake {
         self.mux.take(text)
     }
 
-    /// Reports a dropped message. The exchange whose id stands in its `beginning` fails, otherwise the only one that waits; if
+    /// Reports a dropped message. The exchange whose id is in its `beginning` fails, otherwise the only waiting one. If
     /// several wait and none is named, the affected one runs into its deadline, and the others are not disturbed.
     pub(in crate::up) fn left_out(&self, why: MuxFault, beginning: &[u8]) {
         tracing::warn!("{why}");
         let mut waiting = self.mux.0.waiting.lock();
         let key = cut::named_in(beginning).or_else(|| sole(&waiting));
         if let Some(call) = key.and_then(|key| waiting.remove(&key)) {
-            // A full channel takes no more, but its end says as much.
+            // A full channel accepts nothing more, but its end reports the same.
             let _ = call.items.try_send(MuxItem::Failed(why));
         }
     }
@@ -313,7 +316,7 @@ impl Intake {
 
 impl Drop for Intake {
     fn drop(&mut self) {
-        // Whoever read the stream was dropped before its end.
+        // The task that read the stream was dropped before the stream ended.
         if !self.mux.is_closed() {
             self.shut(&MuxFault::Stopped);
         }
@@ -326,7 +329,7 @@ fn pass(call: &mpsc::Sender<MuxItem>, frame: Frame) {
     }
 }
 
-/// Counts a message that was dropped because more came than its client reads; the log says so each time the number doubles.
+/// Counts a message that was dropped because its client reads too slowly. It is logged each time the count doubles.
 fn note_dropped() {
     static DROPPED: AtomicU64 = AtomicU64::new(0);
     let dropped = DROPPED.fetch_add(1, Ordering::Relaxed) + 1;
@@ -343,7 +346,7 @@ fn sole(waiting: &HashMap<u64, WaitingExchange>) -> Option<u64> {
     waiting.keys().next().copied().filter(|_| waiting.len() == 1)
 }
 
-/// The key of ours that a message names.
+/// Our key that a message names.
 fn key_in(frame: &Frame, place: Result<Option<Span>, Duplicate>) -> Option<u64> {
     let span = place.ok().flatten()?;
     std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()

@@ -35,7 +35,7 @@ async fn a_log_message_reaches_nobody_while_two_have_open_calls() {
     let mut first = mux.open(1, Some(a)).unwrap();
     let second = mux.open(2, Some(b)).unwrap();
     intake.take(log()).unwrap();
-    // Nobody waits for it any more; the server works on it all the same.
+    // Nobody waits for this call anymore, but the server still works on it.
     drop(second);
     intake.take(log()).unwrap();
     assert!(unasked.try_recv().is_err());

@@ -1,4 +1,4 @@
-//! What the tests of links share: a server on a free port that does only what a test tells it to.
+//! The common parts of the tests of links: a server on a free port that does only what a test requests.
 
 mod sse;
 mod sse_failing;
@@ -16,13 +16,13 @@ use tokio::time::timeout;
 use super::{HttpLimits, HttpTarget, MuxRoom};
 use crate::net::client::{Client, ClientLimits, Trust};
 
-/// Longer than any test may take on a busy machine.
+/// Longer than any test takes on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
 
-/// Room for a few exchanges.
+/// Capacity for a few exchanges.
 const ROOM: MuxRoom = MuxRoom { max_calls: 8, unasked: 4, forget: LONG };
 
-/// A request as it came, with the connection to answer it on.
+/// A received request, with the connection for its answer.
 struct Asked {
     head: String,
     body: String,
@@ -31,7 +31,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Answers; the connection goes on.
+    /// Answers; the connection stays open.
     async fn reply(mut self, status: &str, kind: &str, body: &str) {
         let length = body.len();
         let kind = if kind.is_empty() { String::new() } else { format!("content-type: {kind}\r\n") };
@@ -44,7 +44,7 @@ impl Asked {
         self.reply("202 Accepted", "text/plain", "Accepted").await;
     }
 
-    /// Opens an event stream as the answer, which ends with the connection.
+    /// Answers with an event stream, which ends with the connection.
     async fn stream(mut self) -> Stream {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n\r\n";
         self.conn.write_all(head.as_bytes()).await.unwrap();
@@ -121,7 +121,7 @@ impl Server {
     }
 }
 
-/// Reads one request; `None` when the connection ends instead.
+/// Reads one request; `None` if the connection ends instead.
 async fn read(mut conn: TcpStream) -> Option<(String, String, TcpStream)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {

@@ -1,4 +1,4 @@
-//! HTTP+SSE with servers that behave, each in its own way.
+//! HTTP+SSE with servers that conform, each in its own way.
 
 use bytes::Bytes;
 use proto::era::V2024_11_05;
@@ -18,7 +18,7 @@ pub(super) struct Open {
     pub(super) server: Server,
 }
 
-/// Opens a link to a server that says `first`.
+/// Opens a link to a server that sends `first`.
 pub(super) async fn open(first: &str) -> Open {
     let mut server = Server::start().await;
     let (client, target) = (client(), server.target(LONG));
@@ -43,7 +43,7 @@ pub(super) async fn open(first: &str) -> Open {
 pub(super) const ENDPOINT: &str = "event: endpoint\ndata: messages?sessionId=0123456789abcdef\n\n";
 
 impl Open {
-    /// Starts a call; the returned task ends once the link has let it go on.
+    /// Starts a call; the returned task ends once the link has let the call continue.
     pub(super) fn call(&self, key: u64) -> tokio::task::JoinHandle<Result<MuxCall, crate::up::LinkError>> {
         let (link, client) = (self.link.clone(), self.client.clone());
         let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"tools/call\"}}");
@@ -103,7 +103,7 @@ async fn an_introduction_and_a_call_in_whatever_pieces_the_stream_comes() {
     assert_eq!(hello.era, &V2024_11_05);
 
     let mut call = open.accepted(2).await;
-    // Without a name an event is a message; others, comments and repeated addresses mean nothing.
+    // An event without a name is a message; other events, comments and repeated addresses are ignored.
     open.stream.write("event: ping\ndata: {\"id\":2}\n\n: still here\n\n").await;
     open.stream.write("event: endpoint\ndata: http://evil.example/\n\ndata: no message\n\n").await;
     open.stream.write(&format!("data: {}\ndata: {}\n\n", &answer(2)[..10], &answer(2)[10..])).await;
@@ -173,7 +173,7 @@ async fn a_post_may_be_answered_with_the_response_itself() {
         let mut call = timeout(LONG, call).await.unwrap().unwrap().unwrap();
         assert_eq!(next(&mut call).await.text(), body.as_bytes());
     }
-    // What else a body may say means nothing.
+    // Any other content of a body is ignored.
     let call = open.call(3);
     open.post().await.reply("200 OK", "application/json", "{\"status\":\"queued\"}").await;
     let mut call = timeout(LONG, call).await.unwrap().unwrap().unwrap();

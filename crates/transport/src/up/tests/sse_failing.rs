@@ -1,4 +1,4 @@
-//! HTTP+SSE with servers that misbehave or are something else.
+//! HTTP+SSE with servers that misbehave, or that are another kind of server.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn refused(said: &str, patience: Duration) -> LinkError {
     error
 }
 
-/// Opens a link while the GET is answered so.
+/// Opens a link while the GET is answered with this status, type and body.
 async fn answered(status: &str, kind: &str, body: &str) -> LinkError {
     let mut server = Server::start().await;
     let (client, target) = (client(), server.target(LONG));

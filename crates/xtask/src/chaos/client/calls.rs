@@ -1,17 +1,17 @@
-//! Calls with nonces, and how they end; lists.
+//! Calls with nonces, and their results; lists.
 
 use super::{Client, Failure};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The end of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// With this text.
+    /// It was answered with this text.
     Answered(String),
-    /// With an error that was answered.
+    /// It was answered with an error.
     Failed(String),
-    /// Without any answer.
+    /// It got no answer.
     Lost(String),
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    /// The text of the answer; an error that says how the call ended otherwise.
+    /// The text of the answer; otherwise an error with the outcome of the call.
     pub(crate) fn text(&self) -> Result<&str, String> {
         match &self.end {
             End::Answered(text) => Ok(text),
@@ -33,15 +33,15 @@ impl Called {
 }
 
 impl Client {
-    /// An argument with this value becomes the call's nonce, for tools that have their own name for it.
+    /// An argument with this value is replaced with the call's nonce, for tools with their own name for it.
     pub(crate) const OWN_NONCE: &str = "$nonce";
 
-    /// Calls a tool, with a nonce of its own beside these arguments. An answer must hold the nonce.
+    /// Calls a tool with these arguments and a new nonce. An answer must contain the nonce.
     pub(crate) fn call(&self, tool: &str, arguments: Value, within: Duration) -> Called {
         self.call_with(tool, arguments, json!({}), within)
     }
 
-    /// The same with members of `_meta`.
+    /// The same, with additional members of `_meta`.
     pub(crate) fn call_with(
         &self,
         tool: &str,

@@ -1,4 +1,4 @@
-//! The protocol versions that clients speak here.
+//! The protocol versions of the test clients.
 
 /// A client's protocol version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) enum Way {
     Sse,
     /// Streamable HTTP with a session.
     Session,
-    /// Streamable HTTP, each request for itself.
+    /// Streamable HTTP, in which each request is self-contained.
     Stateless,
 }
 
@@ -25,9 +25,9 @@ const fn era(version: &'static str, way: Way) -> Era {
 impl Era {
     /// The newest version with a handshake.
     pub(crate) const NEWEST_SESSION: Self = era("2025-11-25", Way::Session);
-    /// The version without one.
+    /// The version without a handshake.
     pub(crate) const STATELESS: Self = era("2026-07-28", Way::Stateless);
-    /// One client of each.
+    /// One client of each version.
     pub(crate) const ALL: [Self; 7] = [
         era("1", Way::Sse),
         era("2024-10-07", Way::Sse),

@@ -1,21 +1,22 @@
-//! The messages that a client hears, and the check that each was meant for it. It must not know how messages travel.
+//! The messages that a client receives, and the check that each was meant for it. It must not know how messages are
+//! transported.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Every nonce begins with this, so that one in any text is found.
+/// The prefix of every nonce, so that a nonce in any text is found.
 const MARK: &str = "n0nce-";
-/// A client that heard so many faults says no more of them.
+/// The maximum number of faults that a client reports.
 const FAULTS: usize = 20;
 
-/// All that one client heard.
+/// All messages that one client received.
 #[derive(Debug)]
 pub(crate) struct Hearing {
     /// The client's name, which is its answer to every question.
     name: String,
-    /// The root that it names; its name when none is set.
+    /// The root that it names; its name if none is set.
     root: Option<String>,
     heard: Mutex<Heard>,
     news: Condvar,
@@ -27,10 +28,10 @@ struct Heard {
     own: HashSet<String>,
     /// The number of messages of each method.
     methods: BTreeMap<String, usize>,
-    /// Answers that came over the stream of a session, by id.
+    /// Answers that arrived over the stream of a session, by id.
     answers: BTreeMap<u64, Value>,
     answered: HashSet<u64>,
-    /// The stream over which answers come has ended.
+    /// True if the stream for answers has ended.
     ended: bool,
     faults: Vec<String>,
 }
@@ -57,7 +58,7 @@ impl Hearing {
         nonce
     }
 
-    /// Notes something that should not have happened.
+    /// Records something that should not have happened.
     pub(crate) fn fault(&self, what: &str) {
         let mut heard = self.lock();
         if heard.faults.len() < FAULTS {
@@ -75,7 +76,7 @@ impl Hearing {
         self.lock().methods.get(method).copied().unwrap_or(0)
     }
 
-    /// Waits until more than `before` messages of a method came.
+    /// Waits until more than `before` messages of a method have arrived.
     pub(crate) fn more_than(&self, before: usize, method: &str, within: Duration) -> bool {
         self.wait(within, |heard| {
             heard.methods.get(method).is_some_and(|count| *count > before).then_some(())
@@ -92,7 +93,7 @@ impl Hearing {
         self.wait(within, found).flatten()
     }
 
-    /// Notes that no further answer comes over the session's stream.
+    /// Records that no further answer will arrive over the session's stream.
     pub(crate) fn end(&self) {
         self.lock().ended = true;
         self.news.notify_all();
@@ -113,7 +114,8 @@ impl Hearing {
         }
     }
 
-    /// Takes an answer as the one of this request: its text must hold no other client's nonce, and there is one only.
+    /// Takes a message as the answer to its request. Its text must not contain another client's nonce, and there must
+    /// be only one answer.
     pub(crate) fn take_answer(&self, message: &Value) {
         self.check_nonces("an answer", message);
         let id = message["id"].as_u64().unwrap_or_default();
@@ -122,7 +124,7 @@ impl Hearing {
         }
     }
 
-    /// Takes a message of the server; the reply where it is a question.
+    /// Takes a message of the server; returns the reply if it is a question.
     pub(crate) fn hear(&self, message: &Value) -> Option<Value> {
         let Some(method) = message["method"].as_str() else {
             self.take_answer(message);
@@ -165,7 +167,8 @@ impl Hearing {
         }
     }
 
-    /// Notes each nonce that is not of a call of this client; messages of calls must name one.
+    /// Records each nonce that does not belong to a call of this client; messages about calls must contain
+    /// one.
     pub(crate) fn check_nonces(&self, what: &str, message: &Value) {
         let text = message.to_string();
         let foreign: Vec<&str> = {
@@ -187,7 +190,7 @@ pub(crate) fn nonces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// As much of a text as fits into a line.
+/// The beginning of a text that fits on a line.
 pub(crate) fn short(text: &str) -> String {
     text.chars().take(300).collect()
 }

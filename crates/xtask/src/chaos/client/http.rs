@@ -1,10 +1,10 @@
-//! One HTTP/1.1 exchange over a connection of its own, with a deadline. Knows nothing of MCP.
+//! One HTTP/1.1 exchange on its own connection, with a deadline. It must not know MCP.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// The longest head, and the longest line of an event stream.
+/// The maximum length of a head, and of a line in an event stream.
 const LINE: u64 = 64 << 20;
 
 /// A request's parts.
@@ -29,7 +29,7 @@ pub(crate) struct Reply {
 struct Body {
     input: BufReader<TcpStream>,
     framing: Framing,
-    /// The bytes left of the body, or of the chunk.
+    /// The number of remaining bytes of the body, or of the chunk.
     left: u64,
     ended: bool,
     deadline: Instant,
@@ -65,7 +65,7 @@ impl Reply {
         self.headers.iter().find(|(its, _)| its == name).map(|(_, value)| value.as_str())
     }
 
-    /// True when the body is an event stream.
+    /// Returns true if the body is an event stream.
     pub(crate) fn is_stream(&self) -> bool {
         self.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"))
     }
@@ -101,7 +101,7 @@ impl Reply {
         }
     }
 
-    /// A handle that ends the connection when any thread shuts it down.
+    /// A handle for any thread to end the connection.
     pub(crate) fn closer(&self) -> io::Result<TcpStream> {
         self.body.get_ref().input.get_ref().try_clone()
     }
@@ -112,7 +112,7 @@ fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     Some(value.strip_prefix(' ').unwrap_or(value))
 }
 
-/// The time until a deadline.
+/// The time that is left until a deadline.
 fn left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
@@ -145,7 +145,7 @@ impl Body {
         }
     }
 
-    /// The next line of the connection, without its end.
+    /// The next line of the connection, without its line end.
     fn line(&mut self) -> io::Result<String> {
         self.input.get_ref().set_read_timeout(Some(left(self.deadline)?))?;
         let mut line = String::new();

@@ -1,11 +1,11 @@
-//! An MCP client of any version that checks all that it hears, on plain threads.
+//! An MCP client of any version that checks all messages that it receives, on plain threads.
 //!
 //! | file | concern |
 //! |---|---|
-//! | `era` | the versions, and how their messages travel |
+//! | `era` | the versions, and their transports |
 //! | `http` | one exchange |
-//! | `hearing` | what was heard, and whether it was meant for this client |
-//! | `calls` | calls with nonces, and how they end |
+//! | `hearing` | received messages, and the check that they were meant for this client |
+//! | `calls` | calls with nonces, and their results |
 
 mod calls;
 mod era;
@@ -25,9 +25,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A stream of notices lives at most so long.
+/// The maximum lifetime of a stream of notices.
 const STREAM: Duration = Duration::from_hours(12);
-/// Rounds of questions in one call.
+/// The number of rounds of questions in one call.
 const ROUNDS: usize = 5;
 
 /// The reason why a request has no result.
@@ -35,7 +35,7 @@ const ROUNDS: usize = 5;
 pub(crate) enum Failure {
     /// It was answered with an error.
     Refused(String),
-    /// No answer came.
+    /// No answer arrived.
     Lost(String),
 }
 
@@ -46,17 +46,17 @@ pub(crate) struct Client {
     pub(crate) hearing: Arc<Hearing>,
     address: SocketAddr,
     capabilities: Value,
-    /// The session's id, or in HTTP+SSE the path to post to.
+    /// The session's id or, in HTTP+SSE, the path to post to.
     session: Option<String>,
     last: AtomicU64,
-    /// Connections of streams, which are shut down at the end.
+    /// The connections of streams, which are shut down at the end.
     streams: Mutex<Vec<TcpStream>>,
 }
 
 const PATH: &str = "/mcp";
 
 impl Client {
-    /// A client that has introduced itself.
+    /// Creates a client that has introduced itself.
     pub(crate) fn open(
         address: SocketAddr,
         hearing: Hearing,
@@ -92,7 +92,7 @@ impl Client {
         Ok(Arc::new(client))
     }
 
-    /// A client that goes on in a session that it had before.
+    /// Creates a client that continues an earlier session.
     pub(crate) fn resumed(&self, address: SocketAddr) -> Arc<Self> {
         Arc::new(Self {
             era: self.era,
@@ -100,13 +100,13 @@ impl Client {
             address,
             capabilities: self.capabilities.clone(),
             session: self.session.clone(),
-            // Ids go on, too.
+            // Ids continue, too.
             last: AtomicU64::new(self.last.load(Ordering::Relaxed)),
             streams: Mutex::default(),
         })
     }
 
-    /// Sends a request and waits for its result, answering what it is asked meanwhile.
+    /// Sends a request and waits for its result; meanwhile it answers questions.
     pub(crate) fn request(&self, method: &str, params: &Value, within: Duration) -> Result<Value, Failure> {
         let deadline = Instant::now() + within;
         let mut params = params.clone();
@@ -134,7 +134,7 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": method }), deadline).map(drop)
     }
 
-    /// Opens the stream of notices; in HTTP+SSE it is open already.
+    /// Opens the stream of notices; in HTTP+SSE, it is already open.
     pub(crate) fn listen(self: &Arc<Self>) -> Result<(), Failure> {
         let deadline = Instant::now() + STREAM;
         let reply = match self.era.way {
@@ -160,7 +160,7 @@ impl Client {
         self.abandon();
     }
 
-    /// Ends all streams, and nothing else.
+    /// Ends all streams, but not the session.
     pub(crate) fn abandon(&self) {
         for stream in self.streams.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
@@ -209,7 +209,7 @@ impl Client {
             .map_err(|error| Failure::Lost(format!("{method}: {error}")))
     }
 
-    /// Opens the stream of HTTP+SSE; the path to post to.
+    /// Opens the stream of HTTP+SSE; returns the path to post to.
     fn open_stream(&self, deadline: Instant) -> Result<String, Failure> {
         let lost = |error: std::io::Error| Failure::Lost(format!("the stream: {error}"));
         let until = Instant::now() + STREAM;
@@ -251,7 +251,7 @@ impl Client {
         }
     }
 
-    /// Reads a stream of notices to its end, in a thread of its own.
+    /// Reads a stream of notices to its end, in its own thread.
     fn follow(&self, mut reply: Reply, client: std::sync::Weak<Self>) {
         self.keep(&reply);
         let hearing = Arc::clone(&self.hearing);
@@ -266,7 +266,7 @@ impl Client {
         });
     }
 
-    /// The result of the request `id`, whose answer begins with this reply.
+    /// The result of the request `id`, whose answer starts with this reply.
     fn read_answer(&self, reply: &mut Reply, id: u64, deadline: Instant) -> Result<Value, Failure> {
         let answer = if reply.is_stream() {
             self.answer_in_stream(reply, id, deadline)?

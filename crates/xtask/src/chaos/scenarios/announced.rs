@@ -1,4 +1,4 @@
-//! A server adds a tool: clients of every version are shown it and can call it.
+//! A server adds a tool: clients of every version see it and can call it.
 
 use super::Scenario;
 use crate::chaos::client::Era;
@@ -18,7 +18,7 @@ pub(super) const ALL: &[Scenario] = &[
     Scenario { name: "announced-stdio", fault: 2, title: "the same over pipes", variant: "stdio", run },
 ];
 
-/// The change must be known after this.
+/// The time after which the change must be known.
 const KNOWN: Duration = Duration::from_secs(4);
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {
@@ -26,7 +26,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     let up = if play.variant == "http" { stage.started("up", &[])? } else { stage.upstream("up", &[])? };
     let entry = if play.variant == "http" { up.over_http() } else { up.over_stdio() };
     stage.serve(&[("up", entry)], &json!({ "limits": { "listWait": "10s" } }))?;
-    // One client listens; of the others, some only list and call, and some have been here before.
+    // One client listens. Of the others, some only list and call, and some were connected before.
     let listener = stage.client(Era::NEWEST_SESSION, &json!({}))?;
     listener.listen().map_err(|why| format!("{why:?}"))?;
     listener.names(SOON)?;
@@ -59,7 +59,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
 }
 
-/// The capabilities of a client: those of each version come in two kinds.
+/// The capabilities of a client: there are two kinds of clients for each version.
 fn kind(number: usize) -> Value {
     if number < Era::ALL.len() { json!({}) } else { json!({ "sampling": {} }) }
 }

@@ -1,4 +1,4 @@
-//! A burst of calls of a client that can be asked, to a server of pipes that starts slowly.
+//! A burst of calls from a client that can be asked, to a stdio server that starts slowly.
 
 use super::Scenario;
 use crate::chaos::client::Era;
@@ -20,7 +20,7 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
 
 const CALLS: usize = 20;
 const MOST: usize = 5;
-/// The server takes 0.7 s to start.
+/// The maximum time of a call; the server takes 0.7 s to start.
 const SLOWEST: Duration = Duration::from_secs(4);
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {

@@ -1,4 +1,5 @@
-//! Servers that crash in the middle of a call, hang, are slow or flap: who calls another one notices nothing.
+//! Servers that crash during a call, hang, are slow, or alternate between states: callers of other servers
+//! notice nothing.
 
 use super::Scenario;
 use crate::chaos::client::{End, Era};

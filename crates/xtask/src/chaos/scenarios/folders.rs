@@ -1,4 +1,5 @@
-//! The real filesystem server, whose folders are its client's roots: no client reaches another's.
+//! The real filesystem server, whose folders are its client's roots: no client can reach the folders of
+//! another.
 
 use super::Scenario;
 use crate::chaos::client::{Client, Era};
@@ -20,10 +21,10 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
 }];
 
 const MAIN: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
-/// Rounds in which all clients read at the same time.
+/// The number of rounds in which all clients read at the same time.
 const ROUNDS: usize = 5;
 
-/// A client with a folder of its own.
+/// A client with its own folder.
 struct Owner {
     client: Arc<Client>,
     folder: PathBuf,
@@ -43,12 +44,12 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     play.stage.serve(&[("up", entry)], &json!({ "limits": { "listWait": "20s" } }))?;
     let stage = &play.stage;
     let mut owners = Vec::new();
-    // Two clients each of two versions.
+    // Two clients for each of two versions.
     for era in [Era::ALL[2], Era::NEWEST_SESSION, Era::ALL[2], Era::NEWEST_SESSION] {
         let folder = made(stage.folder.join(format!("own-{}", owners.len())), "own")?;
         let client = stage.client_in(&folder, era)?;
         client.names(2 * SOON)?;
-        // The server asks for roots after its introduction, and serves calls with its own folder until it has the answer.
+        // The server asks for roots after its introduction, and serves calls from its own folder until it has the answer.
         let reads = || can_read(&client, &folder).ok().filter(|reads| *reads);
         until(SOON, reads).ok_or_else(|| format!("client {} never reaches its folder", owners.len()))?;
         owners.push(Owner { client, folder });
@@ -72,7 +73,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads in the owner's own folder and tries all others.
+/// Reads in the owner's folder and tries to read in all others.
 fn looks_around(owners: &[Owner], at: usize) -> Result<(), String> {
     let Owner { client, folder } = &owners[at];
     for (number, other) in owners.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! A server shows a tool only to clients that can be asked: stateless ones that can see it, others do not.
+//! A server offers a tool only to clients that can be asked: stateless clients that can be asked see it,
+//! others do not.
 
 use super::Scenario;
 use crate::chaos::client::Era;

@@ -1,4 +1,4 @@
-//! Questions, log messages and progress notes reach the caller that caused them, and nobody else.
+//! Questions, log messages and progress notes reach only the caller that caused them.
 
 use super::Scenario;
 use crate::chaos::client::{Client, Era, Way};
@@ -26,7 +26,7 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// Rounds of calls of each client.
+/// The number of rounds of calls for each client.
 const ROUNDS: usize = 6;
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {
@@ -37,7 +37,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     stage.serve(&[("up", entry)], &json!({ "limits": { "listWait": "10s" } }))?;
     let mut clients = Vec::new();
     for number in 0..stage.clients {
-        // Half of them can be asked.
+        // Half of the clients can be asked.
         let capabilities = if number % 2 == 0 { json!({ "sampling": {} }) } else { json!({}) };
         let client = stage.client(Era::ALL[number % Era::ALL.len()], &capabilities)?;
         client.listen().map_err(|why| format!("{why:?}"))?;
@@ -60,7 +60,8 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     }
 }
 
-/// Calls that ask and talk; what went wrong. Foreign messages are found by the client itself.
+/// Makes calls that cause questions and messages; returns the faults. The client itself finds foreign
+/// messages.
 fn talks(name: &str, askable: bool, aside: bool, client: &Arc<Client>) -> Vec<String> {
     let mut failed = Vec::new();
     for round in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! A server closes idle connections after some seconds, as Node does: calls after a pause do not fail.
+//! A server closes idle connections after some seconds, as Node does: calls after a pause must not fail.
 
 use super::Scenario;
 use crate::chaos::client::Era;
@@ -16,7 +16,7 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
     run,
 }];
 
-/// Longer than the server keeps a connection.
+/// Longer than the time for which the server keeps a connection.
 const PAUSE: Duration = Duration::from_millis(5900);
 const CALLS: usize = 8;
 

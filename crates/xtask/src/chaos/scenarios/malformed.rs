@@ -1,4 +1,4 @@
-//! One bad tool in a list: all others stay, of this server and of its neighbours.
+//! One invalid tool in a list: all other tools stay, of this server and of the others.
 
 use super::Scenario;
 use crate::chaos::scenario::Play;
@@ -49,7 +49,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
 }
 
-/// True of a tool that SDKs accept.
+/// Returns true for a tool that SDKs accept.
 fn is_proper(tool: &Value) -> bool {
     tool["name"].is_string()
         && tool["inputSchema"]["type"] == "object"

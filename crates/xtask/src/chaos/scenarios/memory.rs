@@ -1,4 +1,4 @@
-//! Many large answers at once, in little memory: calls may be refused, the gateway stays.
+//! Many large answers at once, in little memory: calls may be rejected, but the gateway survives.
 
 use super::Scenario;
 use crate::chaos::client::Era;
@@ -19,7 +19,7 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
 
 const ANSWERS: usize = 30;
 const BYTES: usize = 30_000_000;
-/// The address space of the gateway, in KiB.
+/// The limit of the gateway's address space, in KiB.
 const SPACE: usize = 700 << 10;
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {
@@ -31,7 +31,8 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     let script = format!("ulimit -v {SPACE}; exec '{}' \"$@\"", program.display());
     stage.start_gateway(Command::new("sh").args(["-c", &script, "dragoman"]))?;
     let clients: Vec<_> = (0..ANSWERS)
-        // The server has sessions, so what stateless clients get is translated, and held whole.
+        // The server has sessions, so answers for stateless clients are translated, and held in memory as a
+        // whole.
         .map(|_| stage.client(Era::STATELESS, &json!({})))
         .collect::<Result<_, _>>()?;
     for client in &clients {

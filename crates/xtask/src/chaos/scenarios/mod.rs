@@ -27,7 +27,7 @@ mod trees;
 
 use super::scenario::Scenario;
 
-/// All of them: the long ones first, so that the short ones fill the gaps.
+/// All scenarios: the long ones first, so that the short ones fill the gaps.
 pub(super) fn all() -> Vec<Scenario> {
     [
         storm::ALL,

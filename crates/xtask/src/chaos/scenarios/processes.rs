@@ -1,4 +1,4 @@
-//! Many clients of many kinds before one server of pipes: few processes, nobody refused.
+//! Many clients of many kinds with one stdio server: few processes, and no client is rejected.
 
 use super::Scenario;
 use crate::chaos::client::{Client, Era};
@@ -29,9 +29,9 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// One shared process, and four for callers that can be asked.
+/// The maximum number of processes: one shared process, and four for callers that can be asked.
 const MOST: usize = 5;
-/// Clients, one after the other, none of which says good-bye.
+/// The number of clients, one after the other, none of which ends its session.
 const CLIENTS: usize = 35;
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {
@@ -65,17 +65,17 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     if without.is_empty() { Ok(()) } else { Err(without.join("; ")) }
 }
 
-/// Sessions that declare everything, and go on while others call.
+/// The number of sessions that declare all capabilities, and stay in use while others call.
 const SESSIONS: usize = 50;
-/// Callers of a burst.
+/// The number of callers in a burst.
 const CALLERS: usize = 20;
-/// Bursts of each kind, in turns.
+/// The number of bursts of each kind, which alternate.
 const BURSTS: usize = 10;
-/// The callers that can be asked may take so many times as long as those that share a link.
+/// The callers that can be asked may take at most this many times as long as those that share a link.
 const TIMES: u32 = 3;
-/// Looks at the processes in a row during which one that ends may still be there.
+/// The number of consecutive checks of the processes during which a process that is ending may still exist.
 const LEAVING: usize = 10;
-/// A difference below this is the machine's.
+/// A difference below this is noise of the machine.
 const NOISE: Duration = Duration::from_millis(30);
 
 fn crowded(play: &mut Play<'_>) -> Result<(), String> {
@@ -112,12 +112,14 @@ fn crowded(play: &mut Play<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The most processes that were there for longer than one takes to end while its successor starts.
+/// The maximum number of processes that existed for longer than a process takes to end while its successor
+/// starts.
 fn lasting(counts: &[usize]) -> usize {
     counts.windows(LEAVING).filter_map(|window| window.iter().min()).max().copied().unwrap_or(usize::MAX)
 }
 
-/// Opens all sessions and lets both kinds of callers call in turns: the times of the plain ones and of those that can be asked.
+/// Opens all sessions and lets both kinds of callers call alternately: returns the times of the plain callers and of those that
+/// can be asked.
 fn bursts(stage: &Stage<'_>) -> Result<(Times, Times), String> {
     let everything = json!({ "sampling": {}, "elicitation": {}, "roots": { "listChanged": true } });
     let opened = |number: usize, eras: &[Era], kind: &Value| {
@@ -141,7 +143,7 @@ fn bursts(stage: &Stage<'_>) -> Result<(Times, Times), String> {
         shared.extend(side_by_side(&plain, read)?);
         asked.extend(side_by_side(&askable, read)?);
     }
-    // Nobody of those who were there before is refused.
+    // No earlier session is rejected.
     side_by_side(&sessions, read)?;
     Ok((shared, asked))
 }

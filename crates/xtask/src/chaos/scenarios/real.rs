@@ -1,4 +1,5 @@
-//! Real servers, restarted while clients call: the reference server and an example of the TypeScript SDK.
+//! Real servers that are restarted while clients call: the reference server and an example of the TypeScript
+//! SDK.
 
 use super::Scenario;
 use crate::chaos::client::{Client, Era};
@@ -35,7 +36,7 @@ struct Real {
     /// The variable that names its port.
     port: &'static str,
     tool: &'static str,
-    /// The argument that comes back in the answer.
+    /// The argument that the answer repeats.
     argument: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The record's file is deleted while Dragoman serves: a new one begins.
+//! The file of the audit log is deleted while Dragoman serves: a new file is created.
 
 use super::Scenario;
 use crate::chaos::client::Era;

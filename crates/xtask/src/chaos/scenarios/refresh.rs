@@ -24,7 +24,7 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// A change must be known after this, without a call.
+/// The time after which a change must be known, without a call.
 const KNOWN: Duration = Duration::from_secs(5);
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {
@@ -44,12 +44,12 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
             Err(format!("{when}: {tool} is not listed"))
         }
     };
-    // The sessions are gone first, then the change is announced over a stream that is still open.
+    // First the sessions are lost, then the change is announced over a stream that is still open.
     let lost = format!("forget=1 wording={}", play.variant);
     up.switched(&lost)?;
     up.switch(&format!("{lost} tool=news"))?;
     lists("up__news", "announced in a lost session")?;
-    // The process ends and with it its stream, and nobody calls.
+    // The process ends together with its stream, and nobody calls.
     up.kill();
     up.switch("tool=news tool=more")?;
     up.start()?;

@@ -1,5 +1,5 @@
-//! A server is killed and started again under load: callers of what only reads notice nothing, what was surely not executed
-//! waits, and nothing runs twice.
+//! A server is killed and started again under load: callers of tools that only read notice nothing, calls that were
+//! certainly not executed wait, and no call runs twice.
 
 use super::Scenario;
 use crate::chaos::client::{Client, End, Era};
@@ -29,20 +29,20 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// The times that the server is away, one after the other: a crash, and a restart that takes its time.
+/// The times for which the server is down: first a crash, then a slow restart.
 const AWAY: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(5)];
 /// The error of a request that may be sent again, because the server has certainly not acted on it.
 const NOT_EXECUTED: &str = "\"retry\":true";
 
-/// One client's observations.
+/// The observations of one client.
 #[derive(Default)]
 struct Seen {
     calls: usize,
-    /// Reads without their answer.
+    /// Reads without an answer.
     failed: Vec<String>,
     /// Answered calls that the ledger does not know.
     answered: Vec<String>,
-    /// Failed writes whose error says that they were not executed: nonce and error.
+    /// Failed writes whose error states that they were not executed: nonce and error.
     unexecuted: Vec<(String, String)>,
     /// Calls that ended without an answer or an error.
     lost: Vec<String>,
@@ -96,7 +96,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
 }
 
-/// As many calls as there can be, while the child crashes.
+/// Makes as many calls as possible while the child crashes.
 fn ends(play: &mut Play<'_>) -> Result<(), String> {
     let stage = &mut play.stage;
     let up = stage.upstream("up", &[])?;
@@ -149,7 +149,7 @@ fn restart(up: &mut Upstream, http: bool) -> Result<(), String> {
         if http {
             up.kill();
         } else {
-            // A child is started anew by the gateway, and ends again while it is told to stay down.
+            // The gateway starts the child again, and it ends again as long as it is told to stay down.
             up.switched("die down")?;
         }
         thread::sleep(away);
@@ -158,11 +158,11 @@ fn restart(up: &mut Upstream, http: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Calls in turns what only reads and what must not run twice.
+/// Alternates calls that only read with calls that must not run twice.
 fn calls(client: &Arc<Client>, over: &AtomicBool) -> Seen {
     let mut seen = Seen::default();
     while !over.load(Ordering::Relaxed) {
-        // Slow enough that some calls are always under way.
+        // Slow enough that some calls are always in progress.
         let read = client.call("up__late", json!({ "ms": 30 }), 2 * SOON);
         let write = client.call("up__write", json!({}), 2 * SOON);
         seen.calls += 2;

@@ -1,4 +1,4 @@
-//! A server that was down returns: everybody hears of it, without having asked.
+//! A server that was down returns: all clients are notified without having asked.
 
 use super::Scenario;
 use crate::chaos::scenario::Play;
@@ -14,7 +14,7 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
     run,
 }];
 
-/// Dragoman looks each second; a busy machine may take longer.
+/// Dragoman checks every second; a busy machine may take longer.
 const SEEN: Duration = Duration::from_secs(6);
 const CHANGED: &str = "notifications/tools/list_changed";
 
@@ -32,7 +32,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
         }
         before.push(client.hearing.count(CHANGED));
     }
-    // What the first lists still cause is not the news that is meant.
+    // Notices that the first lists still cause must not be mistaken for the expected one.
     std::thread::sleep(Duration::from_secs(1));
     late.start()?;
     let until = Instant::now() + SEEN;

@@ -1,4 +1,4 @@
-//! The status API tells the truth, with a reason.
+//! The status API reports the actual state, with a reason.
 
 use super::Scenario;
 use crate::chaos::client::Era;
@@ -25,26 +25,26 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// A change must be seen within this.
+/// The time within which a change must be visible.
 const SEEN: Duration = Duration::from_secs(6);
 
-/// Words for a server that can be used.
+/// The states of a server that can be used.
 const GOOD: [&str; 4] = ["connected", "ready", "resting", "degraded"];
 
-/// True of a status that says that the server can be used and has tools.
+/// Returns true for a status of a server that can be used and has tools.
 pub(super) fn is_good(status: &Value) -> bool {
     let word = status["status"].as_str().unwrap_or_default();
     GOOD.iter().any(|good| word.starts_with(good)) && status["tools"].as_u64().is_some_and(|tools| tools > 0)
 }
 
-/// True of a status that says that the server cannot be used, and why.
+/// Returns true for a status of a server that cannot be used, with a reason.
 pub(super) fn is_explained(status: &Value) -> bool {
     let word = status["status"].as_str().unwrap_or_default();
     let why = ["error", "reason"].iter().any(|key| status[key].as_str().is_some_and(|why| !why.is_empty()));
     !word.is_empty() && !GOOD.iter().any(|good| word.starts_with(good)) && why
 }
 
-/// Waits until the status fits.
+/// Waits until the status matches.
 fn becomes(stage: &Stage<'_>, fits: fn(&Value) -> bool, what: &str) -> Result<(), String> {
     let found = until(SEEN, || stage.status("up").ok().filter(fits));
     match found {

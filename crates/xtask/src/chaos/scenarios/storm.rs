@@ -1,4 +1,4 @@
-//! All faults at random, over servers of every kind, while clients of all versions call.
+//! All faults at random, with servers of every kind, while clients of all versions call.
 
 mod weather;
 
@@ -25,12 +25,14 @@ pub(super) const ALL: &[Scenario] = &[Scenario {
 
 /// The length of the short form.
 const SHORT: Duration = Duration::from_secs(20);
-/// A call must have ended after this, whatever happens.
+/// The time after which a call must have ended in any case.
 const ENDS: Duration = Duration::from_secs(40);
-/// Descriptors and memory that may be left: what the allocator and the pools keep.
+/// The number of additional descriptors, and the memory, that may remain: the allocator and the pools keep
+/// them.
 const MORE_DESCRIPTORS: usize = 24;
 const MORE_KIB: u64 = 64 << 10;
-/// They must have returned after this: idle connections to servers are closed after a minute.
+/// The time after which they must have been returned, because idle connections to servers are closed after a
+/// minute.
 const BACK: Duration = Duration::from_secs(75);
 
 fn run(play: &mut Play<'_>) -> Result<(), String> {
@@ -60,7 +62,7 @@ fn run(play: &mut Play<'_>) -> Result<(), String> {
     found.map_err(|why| format!("seed {seed}: {why}"))
 }
 
-/// What the gateway holds before the storm.
+/// The resources of the gateway before the storm.
 struct Opened {
     descriptors: usize,
     memory: u64,
@@ -75,7 +77,7 @@ impl Opened {
         Self { descriptors: descriptors(pid), memory: resident(pid), kinds: open_files::by_kind(pid, &named) }
     }
 
-    /// Waits until the gateway holds no more than before.
+    /// Waits until the gateway uses no more resources than before.
     fn is_back(&self, stage: &Stage<'_>, servers: &[(bool, Upstream)]) -> Result<(), String> {
         let pid = stage.pid();
         let back = || {
@@ -95,7 +97,7 @@ impl Opened {
     }
 }
 
-/// A round in which everything must work: clients of all versions open, call every server and close.
+/// A round in which everything must work: clients of all versions connect, call every server and disconnect.
 fn calm(stage: &Stage<'_>, servers: &[(bool, Upstream)], tries: usize) -> Result<(), String> {
     for number in 0..Era::ALL.len() * 2 {
         let capabilities = if number % 2 == 0 { json!({}) } else { json!({ "sampling": {} }) };
@@ -118,14 +120,14 @@ fn calm(stage: &Stage<'_>, servers: &[(bool, Upstream)], tries: usize) -> Result
     Ok(())
 }
 
-/// As many clients at once as in the storm, half of which can be asked. Each pool keeps some of the links that it opened for
-/// them; so the gateway holds equally many before and after the storm.
+/// Opens as many clients at once as in the storm, half of which can be asked. Each pool keeps some of the links that it
+/// opened for them, so the gateway holds equally many before and after the storm.
 fn crowd(stage: &Stage<'_>, servers: &[(bool, Upstream)]) -> Result<(), String> {
     let visit = |number: usize| {
         let capabilities = if number.is_multiple_of(2) { json!({}) } else { json!({ "sampling": {} }) };
         let client = stage.client(Era::ALL[number % Era::ALL.len()], &capabilities)?;
         for (http, up) in servers {
-            // A further child is started only when the calls before hold all others for a while.
+            // Another child is started only if the calls so far keep all others busy for a while.
             let ms = if *http { 50 } else { 800 };
             client.call(&format!("{}__late", up.name), json!({ "ms": ms }), ENDS).text()?;
         }
@@ -150,7 +152,7 @@ fn heal(servers: &mut [(bool, Upstream)]) -> Result<(), String> {
     Ok(())
 }
 
-/// Calls of all clients while faults come and go.
+/// Makes the calls of all clients while faults come and go.
 fn weather(
     stage: &Stage<'_>,
     servers: &mut [(bool, Upstream)],
@@ -189,7 +191,7 @@ fn weather(
     judge(&calls, servers, stage)
 }
 
-/// A call of the storm: the server's name, the tool, how it ended.
+/// A call of the storm: the server's name, the tool, and the outcome.
 struct Ended {
     server: &'static str,
     nonce: String,

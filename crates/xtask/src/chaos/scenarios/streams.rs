@@ -1,4 +1,4 @@
-//! Streams that are cut: a call's, where its answer should come, and those of notices.
+//! Streams that are cut: those of calls, before the answer, and those of notices.
 
 use super::Scenario;
 use crate::chaos::client::End;

@@ -1,4 +1,5 @@
-//! Dragoman is stopped or killed and started again: lists are there with all servers down, sessions go on.
+//! Dragoman is stopped or killed and started again: lists are available with all servers down, and sessions
+//! continue.
 
 use super::Scenario;
 use crate::chaos::client::Era;
@@ -43,7 +44,7 @@ fn lists(play: &mut Play<'_>) -> Result<(), String> {
             return Err(format!("before: {names:?}"));
         }
     }
-    // What is written behind has been written.
+    // Data that is written in the background is stored by now.
     std::thread::sleep(std::time::Duration::from_secs(2));
     restart(play, true)?;
     up.kill();
@@ -59,7 +60,7 @@ fn lists(play: &mut Play<'_>) -> Result<(), String> {
     if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
 }
 
-/// Starts the gateway anew with the same configuration, after it was asked to end or killed.
+/// Starts the gateway again with the same configuration, after it was asked to end or killed.
 fn restart(play: &mut Play<'_>, asked: bool) -> Result<(), String> {
     if let Some(mut gateway) = play.stage.gateway.take() {
         if asked && !gateway.end(2 * SOON) {
@@ -82,7 +83,7 @@ fn sessions(play: &mut Play<'_>) -> Result<(), String> {
         client.call("up__read", json!({}), SOON).text()?;
         clients.push(client);
     }
-    // What is written behind has been written.
+    // Data that is written in the background is stored by now.
     std::thread::sleep(std::time::Duration::from_millis(1500));
     restart(play, play.variant == "term")?;
     let address = play.stage.address();

@@ -1,4 +1,4 @@
-//! Ten servers: one of them hangs, or all of them list a thousand tools. A list is ready, whatever they do.
+//! Ten servers, of which one hangs, or which all list a thousand tools. A list is ready in time in any case.
 
 use super::Scenario;
 use crate::bench::procfs::cpu_nanos;
@@ -29,9 +29,9 @@ pub(super) const ALL: &[Scenario] = &[
 ];
 
 const NAMES: [&str; 10] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"];
-/// Lists of each client after its first one.
+/// The number of lists for each client after its first one.
 const LISTS: usize = 40;
-/// The first list may wait so long for a server of which nothing is known, and the machine may be busy.
+/// The time that the first list may wait for an unknown server; in addition, the machine may be busy.
 const FIRST: Duration = Duration::from_millis(500);
 const NOISE: Duration = Duration::from_millis(300);
 
@@ -64,8 +64,8 @@ fn hangs(play: &mut Play<'_>) -> Result<(), String> {
     if late || hanging.1.p99() > healthy.1.p99() * 3 + NOISE { Err(line) } else { Ok(()) }
 }
 
-/// The times of the first lists of a client of each version, and of later ones. Each shows the tools of at least so many
-/// servers.
+/// The times of the first lists of a client of each version, and of later lists. Each list contains the tools of at
+/// least this many servers.
 fn contacts(stage: &Stage<'_>, servers: usize) -> Result<(Times, Times), String> {
     let (mut first, mut later) = (Times::default(), Times::default());
     for era in Era::ALL {
@@ -88,13 +88,13 @@ fn contacts(stage: &Stage<'_>, servers: usize) -> Result<(Times, Times), String>
     Ok((first, later))
 }
 
-/// The time of the gateway for one page.
+/// The time that the gateway takes for one page.
 const PAGE: Duration = Duration::from_millis(2);
-/// Its time in a build without optimization.
+/// The factor for a build without optimization.
 const UNOPTIMIZED: u32 = 5;
-/// Pages of each client.
+/// The number of pages for each client.
 const PAGES: usize = 5;
-/// Memory beside the bytes of lists, in KiB: what was used to fetch and to send them.
+/// The memory beside the bytes of lists, in KiB, which was used to fetch and to send them.
 const BESIDE: u64 = 16 << 10;
 
 fn thousands(play: &mut Play<'_>) -> Result<(), String> {
@@ -104,7 +104,7 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
     let before = own_memory(stage.pid());
     let (mut bytes, mut lines) = (0, Vec::new());
     let (mut wall, mut cpu) = (Times::default(), Times::default());
-    // The short form takes one of each transport.
+    // The short form takes one client of each transport.
     let some = [Era::ALL[2], Era::NEWEST_SESSION, Era::STATELESS];
     let all = if play.minutes.is_some() { &Era::ALL[..] } else { &some };
     let mut eras = 0;
@@ -125,7 +125,7 @@ fn thousands(play: &mut Play<'_>) -> Result<(), String> {
             if page["nextCursor"].is_null() && page["tools"].as_array().map_or(0, Vec::len) < 10_000 {
                 return Err(format!("{} is shown less", era.version));
             }
-            // The answer is sent; what the runtime does behind it counts, too.
+            // The answer is sent; the work that the runtime does afterwards counts, too.
             thread::sleep(Duration::from_millis(20));
             cpu.extend([Duration::from_nanos(cpu_nanos(&[stage.pid()]).saturating_sub(used))]);
         }

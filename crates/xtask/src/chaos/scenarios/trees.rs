@@ -1,4 +1,4 @@
-//! Whole trees of processes end with Dragoman, however it ends.
+//! Whole process trees end with Dragoman, however it ends.
 
 use super::Scenario;
 use crate::chaos::client::Era;
@@ -8,11 +8,11 @@ use crate::chaos::stage::SOON;
 use serde_json::json;
 use std::time::Duration;
 
-/// A helper in the background, which holds no pipe.
+/// A helper in the background that holds no pipe.
 const BACKGROUND: &str = "sleep 1000 </dev/null >/dev/null 2>&1 &";
-/// The same in a session of its own.
+/// The same in its own session.
 const OWN_SESSION: &str = "setsid sleep 1000 </dev/null >/dev/null 2>&1 &";
-/// A server that does not hear SIGTERM.
+/// A server that ignores SIGTERM.
 const DEAF: &str = "trap '' TERM;";
 
 pub(super) const ALL: &[Scenario] = &[
@@ -53,7 +53,7 @@ pub(super) const ALL: &[Scenario] = &[
     },
 ];
 
-/// Everything must be gone after this.
+/// The time after which all processes must be gone.
 const GONE: Duration = Duration::from_secs(3);
 
 fn started(play: &mut Play<'_>) -> Result<(), String> {
@@ -77,7 +77,7 @@ fn killed(play: &mut Play<'_>) -> Result<(), String> {
     }
 }
 
-/// The end of every stage is a SIGTERM, after which nothing may be left.
+/// Every stage ends with a SIGTERM, after which no process may be left.
 fn terminated(play: &mut Play<'_>) -> Result<(), String> {
     started(play)
 }

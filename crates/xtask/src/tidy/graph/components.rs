@@ -1,8 +1,10 @@
-//! Strongly connected parts of a graph: the circles in it. It must not know what its nodes are.
+//! Strongly connected components of a graph, which are its circles. It must not know the meaning of its
+//! nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The parts of at least two nodes in which every node leads to every other, each sorted; the largest first.
+/// The components with at least two nodes, each sorted; the largest first. In a component, every node leads
+/// to every other.
 pub(in crate::tidy) fn components<'a>(edges: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Vec<&'a str>> {
     let mut ahead: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut back: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -29,7 +31,7 @@ pub(in crate::tidy) fn components<'a>(edges: impl Iterator<Item = (&'a str, &'a 
     parts
 }
 
-/// Adds to `left` every node that can be reached and was not seen, each behind those that it leads to.
+/// Adds to `left` every reachable node that was not seen yet, after the nodes that it leads to.
 fn visit<'a>(
     start: &'a str,
     edges: &BTreeMap<&'a str, BTreeSet<&'a str>>,

@@ -1,13 +1,14 @@
-//! Which file of a crate imports which: the graph behind the rule on circles. Reads text; it must not know a rule.
+//! The imports between the files of a crate: the graph for the rule on circles. It reads text, and must not know any
+//! rule.
 //!
 //! | file | is for |
 //! |---|---|
 //! | [`paths`] | the `use` lines and the inline paths of one file |
-//! | [`modules`] | a crate's modules; what a path means in one of them |
-//! | `components` | strongly connected parts of a graph |
+//! | [`modules`] | a crate's modules, and the meaning of a path in one of them |
+//! | `components` | strongly connected components of a graph |
 //!
-//! A re-export is looked through: whoever imports a name imports the file that defines it. `mod` and `pub use` lines are
-//! no imports of their own, and neither are the imports of tests.
+//! Re-exports are followed: importing a name means importing the file that defines it. `mod` and `pub use` lines do not
+//! count as imports, and neither do the imports of tests.
 
 mod components;
 mod modules;
@@ -22,13 +23,13 @@ use std::collections::BTreeMap;
 /// One import: a name in one file that another file of the crate defines.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Import {
-    /// Path of the importing file, from the checkout's top.
+    /// The path of the importing file, relative to the top of the checkout.
     pub(super) from: String,
-    /// Path of the file that defines the name.
+    /// The path of the file that defines the name.
     pub(super) to: String,
-    /// Line of the import, from 1.
+    /// The line of the import, from 1.
     pub(super) line: usize,
-    /// The path as it is written there.
+    /// The path as written there.
     pub(super) path: String,
 }
 
@@ -36,7 +37,7 @@ pub(super) struct Import {
 pub(super) fn imports(repo: &Repo) -> BTreeMap<String, Vec<Import>> {
     let mut crates: BTreeMap<String, Vec<&Source>> = BTreeMap::new();
     for source in &repo.sources {
-        // What lies beside `src` is tests, and files that are tests as a whole have no imports that count.
+        // Files outside of `src` are tests, and the imports of files that only contain tests do not count.
         if source.path.starts_with(&format!("crates/{}/src/", source.krate())) && !source.is_test_code(0) {
             crates.entry(source.krate().to_owned()).or_default().push(source);
         }

@@ -1,10 +1,10 @@
-//! A crate's modules, one a file, and which file a path means.
+//! A crate's modules, one per file, and the file that a path refers to.
 
 use super::paths::{Uses, Written};
 use crate::tidy::Source;
 use std::collections::BTreeMap;
 
-/// Re-exports that are followed from one to the next; more are a circle of re-exports.
+/// The maximum number of re-exports that are followed; a longer chain is a circle of re-exports.
 const DEEPEST: usize = 16;
 
 /// The modules of one crate. Modules written inside a file count as part of it.
@@ -12,10 +12,10 @@ pub(super) struct Modules<'a> {
     by_path: BTreeMap<Vec<String>, (&'a Source, Uses)>,
 }
 
-/// What a path leads to.
+/// The target of a path.
 enum Meaning {
     Module(Vec<String>),
-    /// Something that the module's file defines.
+    /// An item that the module's file defines.
     Item(Vec<String>),
 }
 
@@ -30,8 +30,8 @@ impl<'a> Modules<'a> {
         self.by_path.values().map(|(source, uses)| (*source, uses))
     }
 
-    /// The file that defines what `path` means in `source`; none for what is not of this crate, and for a path that
-    /// names a module alone: what is used of it counts.
+    /// The file that defines the target of `path` in `source`. None for a path outside of this crate, and for a
+    /// path that names only a module, because the items used from the module count.
     pub(super) fn defining_file(&self, source: &Source, path: &[String]) -> Option<&'a str> {
         match self.resolve(&module_path(&source.path), path, 0)? {
             Meaning::Item(module) => self.by_path.get(&module).map(|(source, _)| source.path.as_str()),
@@ -39,7 +39,8 @@ impl<'a> Modules<'a> {
         }
     }
 
-    /// Whether a path is an import of its own: not when a `use` line of the file brings in the item that it begins with.
+    /// Returns true if a path counts as an import. It does not if a `use` line of the file imports the item with which
+    /// it starts.
     pub(super) fn counts(&self, source: &Source, written: &Written) -> bool {
         let module = module_path(&source.path);
         let known = |name: &String| {
@@ -62,9 +63,9 @@ impl<'a> Modules<'a> {
                 Meaning::Module(inside) if next == "super" => {
                     Meaning::Module(inside.split_last()?.1.to_vec())
                 }
-                // What is not brought in by a line or a file is defined there.
+                // An item that no `use` line and no file provides is defined there.
                 Meaning::Module(inside) => self.member(&inside, next, depth).unwrap_or(Meaning::Item(inside)),
-                // An associated item, or a module written inside of the file.
+                // This is an associated item, or a module inside the file.
                 Meaning::Item(_) => return Some(at),
             };
             rest = after;
@@ -72,7 +73,7 @@ impl<'a> Modules<'a> {
         Some(at)
     }
 
-    /// What a name means in a module, as far as files and `use` lines say it.
+    /// The meaning of a name in a module, according to files and `use` lines.
     fn member(&self, module: &[String], name: &str, depth: usize) -> Option<Meaning> {
         let child: Vec<String> = module.iter().cloned().chain([name.to_owned()]).collect();
         if self.by_path.contains_key(&child) {
@@ -92,7 +93,8 @@ impl<'a> Modules<'a> {
         })
     }
 
-    /// What a name means in a module that must have it to be meant: behind a glob others are possible.
+    /// The meaning of a name in a module behind a glob, which must define the name, because other modules are
+    /// possible.
     fn declared(&self, module: &[String], name: &str, depth: usize) -> Option<Meaning> {
         if let Some(found) = self.member(module, name, depth) {
             return Some(found);
@@ -110,7 +112,8 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// `crates/x/src/a/b.rs` and `crates/x/src/a/b/mod.rs` are the module `a::b`; `lib.rs` and `main.rs` are the crate.
+/// The module of a file: `crates/x/src/a/b.rs` and `crates/x/src/a/b/mod.rs` are the module `a::b`; `lib.rs` and
+/// `main.rs` are the crate.
 fn module_path(file: &str) -> Vec<String> {
     let inside = file.split("/src/").nth(1).unwrap_or(file).trim_end_matches(".rs");
     let mut path: Vec<String> = inside.split('/').map(str::to_owned).collect();

@@ -3,27 +3,27 @@
 use crate::tidy::Source;
 use crate::tidy::lexer::is_word;
 
-/// A path as it is written, `use` trees flattened.
+/// A path as written, with `use` trees flattened.
 #[derive(Debug, Clone)]
 pub(super) struct Written {
     /// Offset in the file.
     pub(super) at: usize,
     pub(super) segments: Vec<String>,
-    /// Not on a `use` line but in the code.
+    /// True if it is in the code, not on a `use` line.
     pub(super) is_inline: bool,
 }
 
 /// A name that a `use` line brings into its module.
 #[derive(Debug, Clone)]
 pub(super) struct Imported {
-    /// What it is called from then on; `*` for all names of a module.
+    /// The name that it has from then on; `*` for all names of a module.
     pub(super) name: String,
     pub(super) path: Written,
-    /// `pub use` in any width: a line for others, not an import of its own.
+    /// True for `pub use` with any visibility, which re-exports a name and is not an import.
     pub(super) is_public: bool,
 }
 
-/// All that one file imports.
+/// All paths that one file imports or uses.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
     pub(super) names: Vec<Imported>,
@@ -53,14 +53,14 @@ impl Uses {
         uses
     }
 
-    /// What counts as an import: private `use` lines and inline paths.
+    /// The imports that count: private `use` lines and inline paths.
     pub(super) fn imports(&self) -> impl Iterator<Item = &Written> {
         let named = self.names.iter().filter(|it| !it.is_public).map(|it| &it.path);
         named.chain(&self.inline)
     }
 }
 
-/// Behind `::` (a later segment) or `.` (a method with its types).
+/// Returns true behind `::` (a later segment) or `.` (a method with its types).
 fn preceded_by_path(code: &str, at: usize) -> bool {
     let before = code[..at].trim_end();
     before.ends_with("::") || (before.ends_with('.') && !before.ends_with(".."))
@@ -91,14 +91,14 @@ fn inline(code: &str, mut at: usize) -> Vec<String> {
     }
 }
 
-/// A reader of one `use` line.
+/// A parser of one `use` line.
 struct Tree<'a> {
     tokens: Vec<(usize, &'a str)>,
     next: usize,
 }
 
 impl<'a> Tree<'a> {
-    /// Of what stands between `use` and its semicolon.
+    /// Parses the text between `use` and its semicolon.
     fn new(code: &'a str, from: usize, end: usize) -> Self {
         let mut tokens = Vec::new();
         let mut at = from;
@@ -141,7 +141,7 @@ impl<'a> Tree<'a> {
                     return;
                 }
                 "*" => return found("*".to_owned(), Written { at, segments: path, is_inline: false }),
-                // The module before the braces itself.
+                // This is the module in front of the braces itself.
                 "self" if !prefix.is_empty() && path.len() == prefix.len() => {}
                 word => path.push(word.to_owned()),
             }

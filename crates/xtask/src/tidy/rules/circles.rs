@@ -1,24 +1,26 @@
-//! No import circles between rooms: whoever reads a folder reads what it builds on, and nothing that builds on it.
+//! No import circles between folders: to read a folder, you read the folders that it builds on, and none that
+//! build on it.
 
 use super::Fault;
 use crate::tidy::graph::{Import, components, imports};
 use crate::tidy::{Repo, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Files of one folder that may import each other in a circle; more of them are one large file in pieces.
+/// The maximum number of files of one folder that may import each other in a circle; more of them are one
+/// large file in pieces.
 const MOST_FILES: usize = 3;
 
 const HELP: &str =
     "move what both sides need below them, or pass it up through a trait or a channel of the lower one";
 
-/// A circle: who is in it, and the imports between them.
+/// A circle: its members, and the imports between them.
 #[derive(Debug, Clone)]
 pub(crate) struct Circle {
     /// The folder whose folders or files import each other.
     pub(crate) within: String,
     /// Folders (with everything below) or files, sorted.
     pub(crate) members: Vec<String>,
-    /// Each import between two members.
+    /// Every import between two members.
     pub(crate) imports: Vec<Import>,
 }
 
@@ -40,7 +42,7 @@ pub(super) fn none(repo: &Repo) -> Vec<Fault> {
         .collect()
 }
 
-/// Every circle of the checkout's crates: of files, and of folders beside each other.
+/// Every circle in the checkout's crates: circles of files, and circles of folders with a common parent.
 pub(crate) fn all(repo: &Repo) -> Vec<Circle> {
     let folders = folders(repo);
     imports(repo)
@@ -65,12 +67,12 @@ impl Circle {
         self.is_of_folders() || self.members.len() > MOST_FILES
     }
 
-    /// Returns true for a circle of rooms with all that is in them, false for one of single files.
+    /// Returns true for a circle of folders with all their contents, false for a circle of single files.
     fn is_of_folders(&self) -> bool {
         !self.within.is_empty()
     }
 
-    /// Returns true if the file is a member or lies in one, as the head of a folder does.
+    /// Returns true if the file is a member, or is inside one. The head file of a folder counts as inside.
     fn has(&self, file: &str) -> bool {
         self.members.iter().any(|member| {
             let head = member.strip_suffix('/').and_then(|folder| file.strip_prefix(folder));
@@ -89,7 +91,7 @@ fn of_files(imports: &[Import]) -> Vec<Circle> {
     circles(&edges, "")
 }
 
-/// Circles among what lies beside each other in one folder, when a folder has part in them.
+/// Circles among the files and folders of one folder that involve at least one folder.
 fn of_folders(imports: &[Import], folders: &BTreeSet<String>) -> Vec<Circle> {
     let mut edges: BTreeMap<String, BTreeMap<(String, String), Vec<&Import>>> = BTreeMap::new();
     for import in imports {
@@ -107,7 +109,7 @@ fn circles(edges: &BTreeMap<(String, String), Vec<&Import>>, within: &str) -> Ve
     parts.into_iter().map(|members| Circle::new(within.to_owned(), members, edges)).collect()
 }
 
-/// Every folder with sources, ending with `/`.
+/// Every folder with sources, with a `/` at its end.
 fn folders(repo: &Repo) -> BTreeSet<String> {
     let above = |source: &Source| -> Vec<String> {
         source.path.match_indices('/').map(|(end, _)| source.path[..=end].to_owned()).collect()
@@ -115,8 +117,8 @@ fn folders(repo: &Repo) -> BTreeSet<String> {
     repo.sources.iter().flat_map(above).collect()
 }
 
-/// The deepest folder that two files share, and what they are in it: a file, or a folder that ends with `/`. A file `x.rs` is
-/// part of the folder `x/` where that exists: it is its head.
+/// The deepest folder that two files share, and the entries of that folder to which they belong: a file, or a folder that
+/// ends with `/`. If a folder `x/` exists, a file `x.rs` is its head and part of it.
 fn beside(from: &str, to: &str, folders: &BTreeSet<String>) -> (String, String, String) {
     let shared = from.split('/').zip(to.split('/')).take_while(|(a, b)| a == b).count();
     let within: Vec<&str> = from.split('/').take(shared).collect();
@@ -132,7 +134,7 @@ fn beside(from: &str, to: &str, folders: &BTreeSet<String>) -> (String, String, 
     (within, from, to)
 }
 
-/// Prints every circle: who is in it, how long it is, and the imports that close it. Returns false if the rule forbids one.
+/// Prints every circle: its members, its length, and the imports that close it. Returns false if the rule forbids one.
 pub(crate) fn print(repo: &Repo) -> bool {
     let found = all(repo);
     for circle in &found {
@@ -177,7 +179,7 @@ mod tests {
             ("crates/proto/src/user.rs", "use crate::room::part::Part;\npub struct User(Part);"),
         ];
         assert_eq!(places(none, &files), ["crates/proto/src/room.rs:2"]);
-        // Without the folder's file both are single files, and two of them may know each other.
+        // Without the folder's file, both are single files, and two single files may import each other.
         let small =
             [files[0], files[1], ("crates/proto/src/user.rs", "use crate::room::Whole;\npub struct User;")];
         assert!(places(none, &small).is_empty());

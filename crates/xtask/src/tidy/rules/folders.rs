@@ -1,12 +1,12 @@
-//! Every source folder stands in the code map of ARCHITECTURE.md.
+//! Every source folder is in the code map of ARCHITECTURE.md.
 
 use super::{Fault, Repo};
 use std::collections::BTreeSet;
 
 const MAP: &str = "ARCHITECTURE.md";
 
-/// Every folder `crates/CRATE/src/FOLDER` is named in the map as `CRATE/src/FOLDER`, or as `FOLDER/`
-/// under a heading that names `CRATE`.
+/// Checks that every folder `crates/CRATE/src/FOLDER` is named in the map, either as `CRATE/src/FOLDER`, or
+/// as `FOLDER/` under a heading that names `CRATE`.
 pub(super) fn mapped(repo: &Repo) -> Vec<Fault> {
     let fault = |what: String| Fault {
         path: MAP.to_owned(),

@@ -1,8 +1,8 @@
-//! Every module says at its head what it is for.
+//! Every module states its purpose in its first lines.
 
 use super::{Fault, Repo};
 
-/// Every file under `src` opens with `//!`; files of tests only are excepted.
+/// Checks that every file under `src` opens with `//!`, except for files that contain only tests.
 pub(super) fn documented(repo: &Repo) -> Vec<Fault> {
     let bare = repo.sources.iter().filter(|source| {
         let only_tests = source.path.ends_with("tests.rs") || source.path.contains("/tests/");

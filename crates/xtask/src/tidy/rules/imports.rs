@@ -1,8 +1,8 @@
-//! Import directions between the crates, and what the pure crates may use at all.
+//! Import directions between the crates, and the external crates that the pure crates may use.
 
 use super::{Fault, Repo};
 
-/// Our crates by folder, and which of ours each may import.
+/// Our crates by folder, with those of ours that each may import.
 const DIRECTIONS: &[(&str, &[&str])] = &[
     ("proto", &[]),
     ("engine", &["proto"]),
@@ -16,8 +16,8 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Crates of others that `proto` and `engine` may build on. Each is synchronous and deterministic:
-/// no runtime, clock, randomness, files or sockets.
+/// The external crates that `proto` and `engine` may use. Each is synchronous and deterministic: no runtime,
+/// clock, randomness, files or sockets.
 const PURE: &[(&str, &[&str])] = &[
     ("proto", &["base64", "bytes", "http", "memchr", "serde", "serde_json", "smallvec", "thiserror"]),
     (
@@ -44,14 +44,14 @@ const PURE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What moves bytes or threads: never behind the ports.
+/// Crates that move bytes or threads, which are never allowed behind the ports.
 const SHELL_ONLY: &[&str] =
     &["tokio", "hyper", "hyper_util", "axum", "rustls", "reqwest", "rusqlite", "socket2", "notify"];
 
-/// Crates whose code never names anything of [`SHELL_ONLY`]; `native` reaches the network by a port.
+/// Crates whose code never names anything of [`SHELL_ONLY`]; `native` reaches the network through a port.
 const BEHIND_PORTS: &[&str] = &["proto", "engine", "native"];
 
-/// The dependency tables of every crate's `Cargo.toml` keep to the directions.
+/// Checks that the dependency tables in every crate's `Cargo.toml` follow the directions.
 pub(super) fn dependencies(repo: &Repo) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (path, text) in &repo.texts {
@@ -82,7 +82,7 @@ pub(super) fn dependencies(repo: &Repo) -> Vec<Fault> {
 fn forbidden(krate: &str, may: &[&str], name: &str, dev: bool) -> Option<String> {
     let ours = DIRECTIONS.iter().any(|(ours, _)| *ours == name);
     if ours {
-        // Tests of the shells may use the fake peers; the pure crates need none.
+        // Tests of the shells may use the fake peers; the pure crates do not need them.
         let for_tests = dev && name == "testkit" && !PURE.iter().any(|(pure, _)| *pure == krate);
         return (!may.contains(&name) && !for_tests).then(|| format!("`{krate}` may not import `{name}`"));
     }
@@ -97,7 +97,8 @@ fn forbidden(krate: &str, may: &[&str], name: &str, dev: bool) -> Option<String>
     shell.then(|| format!("`{krate}` may not import `{name}`"))
 }
 
-/// The code names no crate that its own may not import; finds what re-exports let through.
+/// Checks that the code names no crate that its own crate may not import. This finds names that re-exports
+/// let through.
 pub(super) fn paths(repo: &Repo) -> Vec<Fault> {
     let mut faults = Vec::new();
     for source in &repo.sources {
@@ -112,7 +113,7 @@ pub(super) fn paths(repo: &Repo) -> Vec<Fault> {
             }
             let ours =
                 word != krate && DIRECTIONS.iter().any(|(name, _)| *name == word) && !may.contains(&word);
-            // A module of our own may be called as one of the crates is.
+            // One of our modules may have the same name as a crate.
             let ours = ours && !declares(source, word);
             let shell = BEHIND_PORTS.contains(&krate) && SHELL_ONLY.contains(&word);
             if shell || (ours && imports(source, at)) {
@@ -130,12 +131,12 @@ pub(super) fn paths(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// Whether the word stands inside a longer path (`crate::store::`), so that it names a module.
+/// Returns true if the word is inside a longer path (`crate::store::`), so that it names a module.
 fn is_segment(source: &super::Source, at: usize) -> bool {
     source.masked.code[..at].trim_end().ends_with("::")
 }
 
-/// Whether the word opens a `use` path: elsewhere a module of our own may have the same name.
+/// Returns true if the word starts a `use` path: elsewhere one of our modules may have the same name.
 fn imports(source: &super::Source, at: usize) -> bool {
     source.masked.code[..at].trim_end().ends_with("use")
 }
@@ -151,7 +152,7 @@ struct Dependency {
     dev: bool,
 }
 
-/// The dependencies that a `Cargo.toml` lists, in its simple form: one a line, or a table of its own.
+/// The dependencies that a `Cargo.toml` lists, in its simple form: one per line, or a table for each.
 fn manifest(text: &str) -> Vec<Dependency> {
     let mut found = Vec::new();
     let mut section = String::new();

@@ -1,8 +1,8 @@
-//! Tracked files hold no path of one machine and no address that packages were fetched from.
+//! Tracked files contain no path of a particular machine and no address from which packages were fetched.
 
 use super::{Fault, Repo};
 
-/// Written in pieces, so that this file does not break its own rule.
+/// Written in pieces, so that this file does not violate its own rule.
 const ADDRESSES: &[&str] = &[
     concat!("registry.npm", "js.org"),
     concat!("static.", "crates.io"),
@@ -16,10 +16,10 @@ const ADDRESSES: &[&str] = &[
 const OUTSIDE: &str = concat!("../", "shared");
 const TOPS: &[&str] = &["work", "farm", "root", "home"];
 
-/// No machine path, no registry address, nothing outside the checkout.
+/// Allows no machine path, no registry address, and nothing outside the checkout.
 pub(super) fn checked(repo: &Repo) -> Vec<Fault> {
     let mut faults = Vec::new();
-    // Cargo names the public registry in its lock file by itself.
+    // Cargo itself names the public registry in its lock file.
     for (path, text) in repo.texts.iter().filter(|(path, _)| !path.ends_with("Cargo.lock")) {
         for (index, line) in text.lines().enumerate() {
             let (what, help) = if line.contains(OUTSIDE) {
@@ -40,7 +40,7 @@ pub(super) fn checked(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// The first absolute path below someone's own top folder.
+/// The first absolute path below a user's own top folder.
 fn machine_path(line: &str) -> Option<&str> {
     line.match_indices('/').find_map(|(at, _)| {
         let rest = &line[at + 1..];

@@ -1,4 +1,4 @@
-//! The rules, one file for each kind; every rule is a function from the checkout to its faults.
+//! The rules, one file for each kind. Every rule is a function from the checkout to its violations.
 
 pub(super) mod circles;
 mod eras;
@@ -14,7 +14,7 @@ mod words;
 
 use super::{Fault, Repo, Source};
 
-/// All faults of all rules, in no particular order.
+/// All violations of all rules, in no particular order.
 pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
     let rules: [fn(&Repo) -> Vec<Fault>; 14] = [
         sizes::files,
@@ -39,7 +39,7 @@ pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
 mod tests {
     use super::{Fault, Repo};
 
-    /// What a rule says of a checkout that consists of these files: `path:line`.
+    /// The violations of a rule in a checkout that consists of these files, as `path:line`.
     pub(super) fn places(rule: fn(&Repo) -> Vec<Fault>, files: &[(&str, &str)]) -> Vec<String> {
         let texts = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         let mut faults = rule(&Repo::from_texts(texts));

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 /// The number of types of the product that may have the same name.
 const MOST: usize = 2;
 
-/// Names that each folder may use for its own type: CONTRIBUTING.md says why.
+/// Names that each folder may use for its own type; CONTRIBUTING.md gives the reason.
 const COMMON: &[&str] = &["Args", "Error"];
 
 /// Words that open a question.
 const QUESTIONS: &[&str] =
     &["Whether", "What", "Who", "Whose", "Whom", "How", "Where", "When", "Why", "Which"];
 
-/// The crates whose doc comments are looked at: the product's.
+/// The crates whose doc comments are checked: those of the product.
 const PRODUCT: &[&str] =
     &["engine", "native", "proto", "gateway", "server", "store", "transport", "upstream"];
 
@@ -48,7 +48,7 @@ pub(super) fn types(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// Returns true outside of an `impl`: an associated type takes its name from its trait.
+/// Returns true outside of an `impl`, because an associated type takes its name from its trait.
 fn is_own(source: &Source, at: usize) -> bool {
     let line_start = source.masked.code[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = &source.masked.code[line_start..at];

@@ -1,4 +1,4 @@
-//! Every test that docs/security.md names is there, and every row of a table of promises names one.
+//! Every test that docs/security.md names exists, and every row in a table of promises names one.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::{Fault, Repo};
 const PAGE: &str = "docs/security.md";
 const HELP: &str = "name the test that holds the promise, as its function is called";
 
-/// The page names tests, and those that it names exist.
+/// Checks that the page names tests, and that these exist.
 pub(super) fn held(repo: &Repo) -> Vec<Fault> {
     let page = repo.texts.iter().find(|(path, _)| path == PAGE).map_or("", |(_, text)| text.as_str());
     let functions: HashSet<&str> =
@@ -36,13 +36,14 @@ pub(super) fn held(repo: &Repo) -> Vec<Fault> {
     faults
 }
 
-/// Names of tests have three words or more.
+/// Returns true for a possible name of a test, which has at least three words.
 fn is_test(word: &str) -> bool {
     word.matches('_').count() > 1
         && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Returns true for a row that names a test of the row above, one of one word, or a script.
+/// Returns true for a row that refers to a test of the row above, to a test with a name of one word, or to a
+/// script.
 fn names_another(line: &str) -> bool {
     let last = line.trim_end_matches('|').rsplit('|').next().unwrap_or_default().trim();
     last == "the same" || last.contains(".rs`: `") || last.contains(".mjs`")

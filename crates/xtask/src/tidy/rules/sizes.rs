@@ -1,11 +1,12 @@
-//! Sizes: a file fits a sitting, a function fits a screen. A note says why something longer stays whole.
+//! Sizes: a file can be read in one sitting, and a function fits on a screen. A note gives the reason for an
+//! exception.
 
 use super::{Fault, Repo, Source};
 
 const FILE_LINES: usize = 400;
 const FUNCTION_LINES: usize = 60;
 
-/// The note that permits a longer file (above its first line of code) or function (above its `fn`), with its reason.
+/// The note that permits a longer file (above its first line of code) or function (above its `fn`), with the reason.
 const NOTE: &str = "// tidy: long because ";
 
 /// Checks that every Rust file has at most [`FILE_LINES`] lines, unless a note gives a reason.
@@ -105,7 +106,7 @@ mod tests {
         let places = |text: &str| places(super::functions, &[("crates/proto/src/a.rs", text)]);
         assert!(places(&format!("{note}{long}")).is_empty());
         assert_eq!(places(&format!("// tidy: long because\n{long}")), ["crates/proto/src/a.rs:2"]);
-        // A note is for one function.
+        // A note applies to one function only.
         assert_eq!(places(&format!("{note}fn short() {{}}\n{long}")), ["crates/proto/src/a.rs:5"]);
     }
 }

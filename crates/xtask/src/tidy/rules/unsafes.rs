@@ -1,4 +1,5 @@
-//! Every `unsafe` is listed with its reason in a table of docs/security.md, and the table lists nothing else.
+//! Every `unsafe` is listed with its reason in a table of docs/security.md, and the table has no other
+//! entries.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ const HEAD: &str = "| file | `unsafe` | what for, and why it is sound |";
 const HELP: &str =
     "list each `unsafe` in the table of docs/security.md: file, how many, what for and why it is sound";
 
-/// The table counts what the code has.
+/// Checks that the table has the same counts as the code.
 pub(super) fn listed(repo: &Repo) -> Vec<Fault> {
     let mut listed = table(repo);
     let mut faults = Vec::new();
@@ -33,7 +34,8 @@ fn stale(line: usize, path: &str) -> Fault {
     Fault { path: PAGE.to_owned(), line, rule: "unsafe", what, help: HELP }
 }
 
-/// Of each file in the table the first line, and the sum of its rows. A row without a reason counts nothing.
+/// For each file in the table: its first line, and the sum of its rows. A row without a reason does not
+/// count.
 fn table(repo: &Repo) -> BTreeMap<&str, (usize, usize)> {
     let mut listed = BTreeMap::new();
     let page = repo.texts.iter().find(|(path, _)| path == PAGE).map_or("", |(_, text)| text.as_str());
@@ -47,7 +49,7 @@ fn table(repo: &Repo) -> BTreeMap<&str, (usize, usize)> {
     listed
 }
 
-/// Where the word stands in code.
+/// The positions of the word in the code.
 fn uses(code: &str) -> Vec<usize> {
     let whole = |at: usize| {
         let around = [code[..at].bytes().next_back(), code.as_bytes().get(at + 6).copied()];

@@ -1,16 +1,16 @@
-//! Words that say nothing as names, and code that is not finished.
+//! Words that are meaningless as names, and unfinished code.
 
 use super::{Fault, Repo, Source};
 
 const EMPTY_NAMES: &[&str] = &["manager", "managers", "helper", "helpers", "util", "utils"];
 const UNFINISHED: &[&str] = &["todo", "unimplemented", "dbg"];
 const UNFINISHED_NOTES: &[&str] = &["TODO", "FIXME", "XXX"];
-/// After these a name is given; elsewhere it may be someone else's.
+/// Words after which a name is defined; elsewhere the name may come from another crate.
 const GIVES_A_NAME: &[&str] = &["fn", "struct", "enum", "trait", "mod", "type", "const", "static", "let"];
 const NAME_IT: &str = "name it by what it does or holds";
 const FINISH_IT: &str = "finish it, or leave it out";
 
-/// No empty names, no unfinished code, no skipped tests.
+/// Allows no meaningless names, no unfinished code and no skipped tests.
 pub(super) fn checked(repo: &Repo) -> Vec<Fault> {
     repo.sources
         .iter()

@@ -80,10 +80,10 @@ impl Issuer {
     pub(in crate::admission::auth) fn new(config: &Jwt, resource: Option<&str>) -> Result<Self, NotSound> {
         let bad = |why: &str| NotSound(format!("the issuer {}: {why}", config.issuer));
         let name = config.issuer.expose();
-        let url: Uri = name.parse().map_err(|_| bad("it is no URL"))?;
+        let url: Uri = name.parse().map_err(|_| bad("it is not a URL"))?;
         let safe = "must be an https URL (http only on this machine)";
         if !is_safe(&url) || url.query().is_some() {
-            return Err(bad(&format!("it {safe} without query")));
+            return Err(bad(&format!("it {safe} without a query")));
         }
         let jwks = config.jwks.as_ref().map(|place| place.expose().parse::<Uri>()).transpose();
         let jwks = jwks.map_err(|_| bad("the address of its keys is not a URL"))?;
@@ -179,11 +179,7 @@ impl Issuer {
                     self.kept.store(Some(Arc::new(CachedKeys { keys, at: now })));
                 }
                 Err(why) => {
-                    tracing::warn!(
-                        issuer = &*self.url,
-                        why,
-                        "cannot fetch the read the keys of a token issuer"
-                    );
+                    tracing::warn!(issuer = &*self.url, why, "cannot read the keys of a token issuer");
                     fetching.failed = Some(why);
                 }
             }

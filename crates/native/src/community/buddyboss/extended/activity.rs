@@ -1,4 +1,4 @@
-//! Comments on activity, reactions, topics that activity can be about.
+//! Comments on activity, reactions, and topics of activity.
 
 use super::{EXTENDED, PAGE, PER_PAGE, rows};
 use crate::rest::{Bind, Missing, Shape, get, put, value};
@@ -100,7 +100,8 @@ pub(super) const COMMENTS: &[ToolRow] = &[titled(
         html("content", "Content.").required(),
         text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"]),
     ],
-    // The route takes a comment that does not say what it answers for one on the activity itself.
+    // If a comment does not say which comment it replies to, the route treats it as a comment on the activity
+    // itself.
     &[
         get("buddyboss", "/activity/{id}/comment/{comment_id}").alone().binds(&[ANSWERED]).step(),
         put("buddyboss", "/activity/{id}/comment/{comment_id}")
@@ -111,5 +112,5 @@ pub(super) const COMMENTS: &[ToolRow] = &[titled(
 )
 .phase(EXTENDED)];
 
-/// The ID of the item that a comment answers.
+/// The ID of the item that a comment replies to.
 const ANSWERED: Bind = Bind { name: "answered", at: "/secondary_item_id", missing: Missing::Nothing };

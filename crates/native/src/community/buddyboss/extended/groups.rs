@@ -1,4 +1,4 @@
-//! Groups: who is in them, invitations, requests, settings, pictures.
+//! Groups: members, invitations, requests, settings, pictures.
 
 use super::{PAGE, PER_PAGE, PICTURE, rows, upload};
 use crate::rest::{Encoding, FileFrom, Step, fixed, post};

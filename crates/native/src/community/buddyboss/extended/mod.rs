@@ -1,16 +1,16 @@
-//! The rest of the platform's API, as tools that are switched on as a phase.
+//! The rest of the platform's API, as tools that one phase enables.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `people` | members, their pictures and accounts; registrations, friends, invitations by e-mail |
-//! | `profiles` | what profiles consist of |
-//! | `groups` | groups: who is in them, invitations, requests, settings, pictures |
-//! | `activity` | comments on activity, reactions, topics that activity can be about |
+//! | `profiles` | the fields of profiles |
+//! | `groups` | groups: members, invitations, requests, settings, pictures |
+//! | `activity` | comments on activity, reactions, topics of activity |
 //! | `talk` | messages, notifications, subscriptions, reports |
 //! | `media` | albums, posters of videos, folders of documents |
 //! | `forums` | topics and replies of forums |
 //! | `site` | the platform itself |
-//! | `rows` | how they are written |
+//! | `rows` | the notation of these tools as rows |
 
 mod activity;
 mod forums;

@@ -1,4 +1,4 @@
-//! The notation of these tools as rows. It must not know a tool.
+//! The notation of these tools as rows. It must not know any tool.
 
 use crate::community::buddyboss::EXTENDED;
 pub(super) use crate::community::buddyboss::arguments::{PAGE, PER_PAGE, SEARCH};
@@ -18,8 +18,8 @@ pub(super) const fn upload(
     titled(name, title, about, arguments, steps, Shape::Whole).phase(EXTENDED)
 }
 
-/// Tools as lines: a name, a title, a description, arguments; then the request, and the name under which the account that
-/// asks is sent when a call names nobody.
+/// Tools as lines: a name, a title, a description and arguments; then the request, and the name under which the caller's
+/// account is sent if a call names none.
 macro_rules! rows {
     ($($name:literal, $title:literal, $about:literal, $arguments:expr; $verb:ident $route:literal $(as $who:literal)?;)*) => {
         &[$($crate::tools::titled(

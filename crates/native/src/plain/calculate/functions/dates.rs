@@ -1,11 +1,11 @@
-//! Days and times in UTC, by the proleptic Gregorian calendar. There is no clock here: "now" is an argument.
+//! Dates and times in UTC, by the proleptic Gregorian calendar. There is no clock here: "now" is an argument.
 
 use super::super::value::{FormulaFault, Value};
 use super::{Function, exactly};
 
 const DAY: i64 = 86_400;
 
-/// Times beyond this many seconds from 1970 (about the year 9999) are none that anybody means.
+/// Times more than this many seconds after 1970 (about the year 9999) are rejected as mistakes.
 const FARTHEST: i64 = 253_402_300_799;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -41,7 +41,8 @@ fn days(seconds: i64) -> f64 {
     seconds as f64 / DAY as f64
 }
 
-/// A time in seconds since 1970, from such seconds or from `YYYY-MM-DD`, perhaps with `THH:MM:SS` and a `Z`.
+/// A time in seconds since 1970, from a number of seconds or from `YYYY-MM-DD`, optionally with `THH:MM:SS` and a
+/// `Z`.
 fn seconds(value: &Value) -> Result<i64, FormulaFault> {
     let no = || FormulaFault::wanted("a time, as seconds since 1970 or \"YYYY-MM-DD\",");
     let found = match value {
@@ -49,7 +50,7 @@ fn seconds(value: &Value) -> Result<i64, FormulaFault> {
         other => i64::try_from(other.whole()?).map_err(|_| no())?,
     };
     if found.abs() > FARTHEST {
-        Err(FormulaFault::arithmetic("this time is too far away"))
+        Err(FormulaFault::arithmetic("this time is too far from today"))
     } else {
         Ok(found)
     }
@@ -58,7 +59,7 @@ fn seconds(value: &Value) -> Result<i64, FormulaFault> {
 fn later(seconds: i64, days: &Value) -> Result<i64, FormulaFault> {
     let days = i64::try_from(days.whole()?).ok().and_then(|days| days.checked_mul(DAY));
     let sum = days.and_then(|more| seconds.checked_add(more)).filter(|sum| sum.abs() <= FARTHEST);
-    sum.ok_or_else(|| FormulaFault::arithmetic("this time is too far away"))
+    sum.ok_or_else(|| FormulaFault::arithmetic("this time is too far from today"))
 }
 
 fn read(text: &str) -> Option<i64> {
@@ -80,7 +81,8 @@ fn read(text: &str) -> Option<i64> {
     (calendar(number) == (year, month, day)).then_some(number * DAY + hour * 3600 + minute * 60 + second)
 }
 
-/// The day's number, counted from the first of January 1970; months begin in March here, so that leap days are last.
+/// The number of days since January 1, 1970. The computation begins the year in March, so that a leap day comes
+/// last.
 fn number_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -89,7 +91,7 @@ fn number_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + in_era * 365 + in_era / 4 - in_era / 100 + in_year - 719_468
 }
 
-/// Year, month and day of a day's number.
+/// The year, month and day for a number of days.
 fn calendar(number: i64) -> (i64, i64, i64) {
     let shifted = number + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -1,4 +1,4 @@
-//! A function that a formula may name, as a row. It must not know any.
+//! A function that a formula may name, as a row. It must not know any particular function.
 
 use crate::plain::calculate::value::{FormulaResult, Value};
 
@@ -25,7 +25,7 @@ pub(super) const fn exactly(
     Function { name, least: count, most: count, usage, run }
 }
 
-/// A function with some of its arguments left to the caller.
+/// A function with optional arguments.
 pub(super) const fn between(
     name: &'static str,
     least: usize,

@@ -1,4 +1,4 @@
-//! Units of currencies, interest on deposits, trades, portfolios. Rates are in percent.
+//! Currency units, interest on deposits, trades, portfolios. Rates are in percent.
 
 use super::super::value::{FormulaFault, FormulaResult, Value};
 use super::rows::{alike, dot, floats};
@@ -94,7 +94,7 @@ fn decimals(value: &Value) -> Result<u32, FormulaFault> {
     number.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 36"))
 }
 
-/// From small units to large ones: exact when nothing is left over.
+/// Converts small units to large ones: exact if there is no remainder.
 fn down(value: &Value, decimals: u32) -> FormulaResult {
     let scale = 10_i128.pow(decimals);
     match value {
@@ -103,7 +103,7 @@ fn down(value: &Value, decimals: u32) -> FormulaResult {
     }
 }
 
-/// From large units to small ones: exact for whole numbers.
+/// Converts large units to small ones: exact for whole numbers.
 fn up(value: &Value, decimals: u32) -> FormulaResult {
     if let Value::Int(number) = value
         && let Some(number) = number.checked_mul(10_i128.pow(decimals))
@@ -117,7 +117,7 @@ fn power_of_ten(decimals: u32) -> f64 {
     10_f64.powi(i32::try_from(decimals).unwrap_or_default())
 }
 
-/// The number of interest payments a year; daily by default.
+/// The number of interest payments per year; daily by default.
 fn times(value: Option<&Value>) -> Result<f64, FormulaFault> {
     let times = value.map_or(Ok(365.0), Value::number)?;
     if times > 0.0 {

@@ -1,4 +1,4 @@
-//! Finance, and numbers as people write them. Rates are in percent.
+//! Finance, and numbers formatted for people. Rates are in percent.
 
 use super::super::value::{FormulaFault, FormulaResult, Value};
 use super::{Function, between, exactly, numbers::round_to};

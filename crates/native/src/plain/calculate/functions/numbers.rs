@@ -69,7 +69,7 @@ pub(super) const COMPARISONS: &[Function] = &[
     exactly("odd?", 1, "(odd? a)", |v| Ok(Value::Flag(v[0].whole()? % 2 != 0))),
 ];
 
-/// Two numbers: exact while both are whole and the result fits.
+/// An operation on two numbers: exact while both are whole and the result fits.
 fn pair(
     a: &Value,
     b: &Value,
@@ -106,7 +106,7 @@ fn subtract(values: &[Value]) -> FormulaResult {
 fn divide(values: &[Value]) -> FormulaResult {
     let over = |a: &Value, b: &Value| {
         if b.number()? == 0.0 {
-            return Err(FormulaFault::arithmetic("nothing can be divided by zero"));
+            return Err(FormulaFault::arithmetic("division by zero is undefined"));
         }
         let whole = |a: i128, b: i128| (a.checked_rem(b) == Some(0)).then(|| a.checked_div(b)).flatten();
         pair(a, b, whole, |a, b| a / b)
@@ -120,13 +120,13 @@ fn divide(values: &[Value]) -> FormulaResult {
 
 fn whole2(values: &[Value], run: fn(i128, i128) -> Option<i128>) -> FormulaResult {
     let (a, b) = (values[0].whole()?, values[1].whole()?);
-    run(a, b).map(Value::Int).ok_or_else(|| FormulaFault::arithmetic("nothing can be divided by zero"))
+    run(a, b).map(Value::Int).ok_or_else(|| FormulaFault::arithmetic("division by zero is undefined"))
 }
 
 fn modulo(values: &[Value]) -> FormulaResult {
     let (a, b) = (&values[0], &values[1]);
     if b.number()? == 0.0 {
-        return Err(FormulaFault::arithmetic("nothing can be divided by zero"));
+        return Err(FormulaFault::arithmetic("division by zero is undefined"));
     }
     let exact = |a: i128, b: i128| {
         a.checked_rem(b).map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest })
@@ -135,12 +135,14 @@ fn modulo(values: &[Value]) -> FormulaResult {
 }
 
 fn extreme(values: &[Value], better: fn(f64, f64) -> bool) -> FormulaResult {
-    // `(max [1 2 3])` is meant as often as `(max 1 2 3)`.
+    // Callers write `(max [1 2 3])` as often as `(max 1 2 3)`.
     let values = match values {
         [Value::Vector(inner)] => inner.as_slice(),
         values => values,
     };
-    let mut best = values.first().ok_or_else(|| FormulaFault::arithmetic("nothing has no extreme"))?;
+    let mut best = values
+        .first()
+        .ok_or_else(|| FormulaFault::arithmetic("an empty vector has no minimum and no maximum"))?;
     best.number()?;
     for value in &values[1..] {
         if better(value.number()?, best.number()?) {
@@ -186,7 +188,7 @@ fn power(values: &[Value]) -> FormulaResult {
     Value::float(base.number()?.powf(exponent.number()?))
 }
 
-/// A number without its fraction: exact when that fits.
+/// A number without its fraction: exact if it fits.
 #[expect(clippy::cast_possible_truncation, reason = "its size is checked before")]
 fn rounded(value: &Value, how: fn(f64) -> f64) -> FormulaResult {
     if let Value::Int(number) = value {
@@ -196,14 +198,14 @@ fn rounded(value: &Value, how: fn(f64) -> f64) -> FormulaResult {
     if number.abs() < 1.0e37 { Ok(Value::Int(number as i128)) } else { Value::float(number) }
 }
 
-/// A number with so many decimals.
+/// A number rounded to this many decimals.
 pub(super) fn round_to(number: f64, decimals: &Value) -> Result<f64, FormulaFault> {
     let decimals = decimals.whole()?;
     let decimals = i32::try_from(decimals).ok().filter(|d| (0..=15).contains(d));
     let decimals = decimals.ok_or_else(|| FormulaFault::wanted("a number of decimals from 0 to 15"))?;
     let scale = 10_f64.powi(decimals);
     let scaled = number * scale;
-    // Beyond this a double has no decimals that could be cut.
+    // Beyond this, a double has no decimals to remove.
     Ok(if scaled.is_finite() && scaled.abs() < 9.0e15 { scaled.round() / scale } else { number })
 }
 

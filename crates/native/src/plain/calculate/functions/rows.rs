@@ -41,7 +41,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// The numbers of a vector that has some.
+/// The numbers of a vector that is not empty.
 pub(super) fn some(value: &Value) -> Result<Vec<f64>, FormulaFault> {
     let numbers = value.numbers()?;
     if numbers.is_empty() { Err(FormulaFault::arithmetic("the vector is empty")) } else { Ok(numbers) }
@@ -59,13 +59,13 @@ pub(super) fn dot(a: &Value, b: &Value) -> Result<f64, FormulaFault> {
     Ok(a.iter().zip(&b).map(|(a, b)| a * b).sum())
 }
 
-/// The function of a name, on these values.
+/// The result of the function with this name for these values.
 fn by_name(name: &str, values: &[Value]) -> FormulaResult {
     let found = numbers::FUNCTIONS.iter().find(|function| function.name == name);
     found.map_or_else(|| Err(FormulaFault::wanted("a function")), |function| (function.run)(values))
 }
 
-/// One function over all elements, so that whole numbers stay exact.
+/// Applies one function to all elements, so whole numbers stay exact.
 fn all(vector: &Value, name: &str) -> FormulaResult {
     by_name(name, vector.vector()?)
 }
@@ -100,7 +100,7 @@ fn mean(numbers: &[f64]) -> f64 {
 fn variance(vector: &Value) -> Result<f64, FormulaFault> {
     let numbers = some(vector)?;
     if numbers.len() < 2 {
-        return Err(FormulaFault::arithmetic("a sample of one number does not vary"));
+        return Err(FormulaFault::arithmetic("a sample needs at least two numbers"));
     }
     let mean = mean(&numbers);
     Ok(numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / (numbers.len() - 1) as f64)

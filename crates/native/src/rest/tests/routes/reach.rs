@@ -1,5 +1,5 @@
-//! The other way round: each route of WordPress itself, each of its methods and each of its parameters is in reach of a tool
-//! that has an argument for it.
+//! The opposite direction: for each route of WordPress itself, each of its methods and each of its parameters, some tool has
+//! an argument.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +7,11 @@ use super::table::{all, reached, table};
 use super::*;
 use crate::site::Requests;
 
-/// Types that the tools for any type cover, beside posts and categories.
+/// Types that the tools for any type cover, in addition to posts and categories.
 const TYPES: &[&str] = &["pages", "media", "blocks", "navigation", "menu-items"];
 const TAXONOMIES: &[&str] = &["tags", "menus", "wp_pattern_category"];
 
-/// A route, its parameters that no tool sends (none for the whole route), and why.
+/// A route, those of its parameters that no tool sends (none for the whole route), and the reason.
 type Left = (&'static str, &'static [&'static str], &'static str);
 
 const INDEX: &str = "a part of the index, which site_routes shows";
@@ -84,7 +84,7 @@ const OUT_OF_REACH: &[Left] = &[
     ("GET /wp-abilities/v1/categories", &["context"], BY_NAME),
 ];
 
-/// Calls of a tool for what else it is for.
+/// Calls of a tool for its other purposes.
 fn others(tool: &ToolRow, call: &Value) -> Vec<Value> {
     let of = |name: &str, words: &[&str]| -> Vec<Value> {
         let is_open =
@@ -100,7 +100,7 @@ fn others(tool: &ToolRow, call: &Value) -> Vec<Value> {
     [of("type", TYPES), of("taxonomy", TAXONOMIES), vec![call.clone()]].concat()
 }
 
-/// A site on which an ability takes something.
+/// A site on which an ability has an input.
 fn able(request: &HttpRequest) -> HttpResponse {
     let is_ability = request.url.contains("/wp-abilities/v1/abilities/") && !request.url.ends_with("/run");
     if is_ability { reply(200, &json!({"input_schema": {"type": "object"}})) } else { site(request) }

@@ -1,4 +1,4 @@
-//! Route tables as `cargo xtask routes` writes them, and requests compared with them.
+//! Route tables in the format of `cargo xtask routes`, and the comparison of requests with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,8 +134,8 @@ impl Parameter<'_> {
     }
 }
 
-/// A request taken apart: its path after the index, and its parameters, with `None` for a value that is not plain text, and
-/// how many of them stand in the query.
+/// A parsed request: its path relative to the index; its parameters, with `None` for a value that is not plain text; and
+/// the number of parameters in the query.
 type SentRequest<'r> = (&'r str, Vec<(String, Option<Value>)>, usize);
 
 fn said(request: &HttpRequest) -> SentRequest<'_> {
@@ -163,7 +163,7 @@ fn said(request: &HttpRequest) -> SentRequest<'_> {
     (path, sent, in_query)
 }
 
-/// All endpoints, as `METHODS ROUTE`, each with the names of its parameters that do not stand in the route itself.
+/// All endpoints, as `METHODS ROUTE`, each with the names of its parameters that are not part of the route itself.
 pub(super) fn all(table: &[Endpoint<'_>]) -> BTreeMap<String, BTreeSet<String>> {
     let names = |endpoint: &Endpoint<'_>| {
         let own = endpoint.parameters.iter().filter(|parameter| !endpoint.has_place(parameter.name));
@@ -179,7 +179,7 @@ pub(super) fn reached(table: &[Endpoint<'_>], request: &HttpRequest) -> Option<(
     Some((endpoint.title(), sent.into_iter().map(|(name, _)| name).collect()))
 }
 
-/// The faults of a request, by the table.
+/// The faults of a request, according to the table.
 pub(super) fn faults(
     table: &[Endpoint<'_>],
     request: &HttpRequest,

@@ -1,4 +1,4 @@
-//! A server that asks by requests, a client that is asked by results.
+//! A server that asks through requests, and a client that is asked through results.
 
 use super::*;
 use crate::json::quote;

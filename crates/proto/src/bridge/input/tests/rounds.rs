@@ -1,4 +1,4 @@
-//! A server that asks by results, a client that is asked by requests.
+//! A server that asks through results, and a client that is asked through requests.
 
 use super::*;
 
@@ -167,7 +167,7 @@ fn a_user_who_cannot_be_asked_is_as_one_who_closed_the_question() {
         let sent = parsed(retried(&rounds).as_bytes());
         assert_eq!(sent["params"]["inputResponses"], json!({"k": {"action": "cancel"}}));
     }
-    // One of two can be asked.
+    // One of the two questions can be asked.
     let mut rounds = rounds(&V2025_11_25, r#"{"roots":{}}"#, 9);
     let result = format!(r#"{{"inputRequests":{{"k":{FORM},"r":{{"method":"roots/list","params":{{}}}}}}}}"#);
     let questions = asked(&mut rounds, &result);

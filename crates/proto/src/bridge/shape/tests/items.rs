@@ -1,4 +1,4 @@
-//! Listed things.
+//! Listed items.
 
 use super::*;
 use crate::bridge::shape::{Listed, item};

@@ -1,4 +1,4 @@
-//! What each era makes of another's data: tables of every pair of eras.
+//! Data from each era, translated for each other era: tables for every pair.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn span(first: &str, last: &str) -> Vec<&'static str> {
     ALL.iter().copied().filter(|version| (first..=last).contains(version)).collect()
 }
 
-/// What is expected towards some versions; `None` where there must be nothing.
+/// The expected value for some versions; `None` if the item must be absent.
 type Row<'a> = (Vec<&'static str>, Option<Value>);
 
 fn bytes(value: &Value) -> Bytes {
@@ -38,7 +38,8 @@ fn frame(value: &Value) -> Frame {
     Frame::parse(bytes(value), FrameLimits::default()).unwrap()
 }
 
-/// Checks every pair out of `from` and all versions: what is expected, and between equal ones the same bytes.
+/// Checks every pair of an era in `from` and any other era against the expected value; equal eras must yield
+/// the same bytes.
 fn check(
     from: &[&str],
     input: &dyn Fn(&Era) -> Value,

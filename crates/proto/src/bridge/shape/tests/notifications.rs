@@ -1,4 +1,4 @@
-//! Notifications both ways, and what requests carry.
+//! Notifications in both directions, and the parameters of requests.
 
 use super::*;
 use crate::bridge::shape::{client_notification, notification, params};

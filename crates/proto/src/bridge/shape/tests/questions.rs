@@ -1,4 +1,4 @@
-//! What servers ask, and what clients answer.
+//! Questions of servers, and answers of clients.
 
 use super::*;
 use crate::bridge::shape::{answer, question};

@@ -5,7 +5,7 @@ use crate::bridge::shape::{Own, result};
 
 const INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Results of 2026-07-28 carry more than their data; the tables are about the data.
+/// Adds the members that results of 2026-07-28 have besides their data; the tables contain only the data.
 fn dressed(mut data: Value, method: &str) -> Value {
     let object = data.as_object_mut().unwrap();
     object.insert("resultType".to_owned(), json!("complete"));
@@ -42,7 +42,8 @@ fn with(content: &Value, more: &Value) -> Value {
     value
 }
 
-/// The blocks of `given` in a tool result, as each group of versions has them; `text` is what `toolResult` says.
+/// Checks the blocks of `given` in a tool result for each group of versions; `text` is the expected value of
+/// `toolResult`.
 fn check_blocks(given: &Value, rows: &[(Vec<&'static str>, Value, Value)]) {
     let rows: Vec<Row<'_>> = rows
         .iter()

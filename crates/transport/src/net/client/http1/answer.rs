@@ -1,5 +1,5 @@
 //! The answers of one connection, parsed from the bytes of reads: a head, the pieces of a body, and finally the
-//! decision whether the connection can be reused. It must not know sockets.
+//! decision if the connection can be reused. It must not know sockets.
 
 use bytes::Bytes;
 
@@ -21,7 +21,7 @@ pub struct AnswerReader {
     partial: Vec<u8>,
     /// The number of bytes of interim answers before it.
     interim: usize,
-    /// The part of the body that was read but not taken.
+    /// The part of the body that was read but not yet taken.
     inbox: Bytes,
     framing: Framing,
     keep_alive: bool,
@@ -50,7 +50,7 @@ impl AnswerReader {
     ///
     /// # Errors
     /// [`Http1Error`] for bytes that are not a head, for a head that is too long, and for a connection that ended
-    /// before it.
+    /// before its head was complete.
     pub fn head(&mut self, read: &[u8], asked: AnswerContext<'_>) -> Result<Option<AnswerHead>, Http1Error> {
         if read.is_empty() {
             return Err(Http1Error::Incomplete);
@@ -60,7 +60,7 @@ impl AnswerReader {
         if before > 0 {
             self.partial.extend_from_slice(read);
             bytes = &self.partial;
-            // Not read again from the beginning for each byte of a slow one.
+            // A head that arrives slowly is not parsed again from its beginning for each byte.
             let is_short = self.interim + bytes.len() < self.limits.bytes;
             if is_short && !head::may_end(&bytes[before.saturating_sub(3)..]) {
                 return Ok(None);
@@ -94,7 +94,7 @@ impl AnswerReader {
     /// connection was closed.
     ///
     /// # Errors
-    /// [`Http1Error::Incomplete`] if it was closed before the body's end.
+    /// [`Http1Error::Incomplete`] if the connection was closed before the body's end.
     pub fn feed(&mut self, read: Bytes) -> Result<(), Http1Error> {
         if read.is_empty() {
             return self.framing.close();
@@ -107,7 +107,8 @@ impl AnswerReader {
     /// The buffer size for the next read of a body that is known to be longer than [`READ`].
     pub fn room(&self) -> Option<usize> {
         let left = self.framing.left().filter(|left| *left > READ as u64)?;
-        // A byte more than there should be: a read that fills its room is followed by one that finds nothing.
+        // One byte more than expected, so that a read of the whole body leaves room and thereby shows that
+        // nothing follows.
         usize::try_from(left.saturating_add(1).min(PIECE)).ok()
     }
 

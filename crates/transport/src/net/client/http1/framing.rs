@@ -23,7 +23,8 @@ pub(super) enum Framing {
 #[derive(Debug, Default)]
 pub(super) struct Chunked {
     place: ChunkPosition,
-    /// The remaining bytes of the chunk; while its size is read, the digits so far.
+    /// The remaining bytes of the chunk. While the size is being read, this is the value of its digits so
+    /// far.
     left: u64,
     digits: u8,
     overhead: usize,

@@ -64,7 +64,7 @@ pub(super) fn read(
     }
 }
 
-/// The number of bytes of empty lines before a head, which are allowed there (RFC 9112, section 2.2).
+/// The number of bytes of empty lines before a head, where they are allowed (RFC 9112, section 2.2).
 fn empty_lines(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let [b'\n', after @ ..] | [b'\r', b'\n', after @ ..] = rest {
@@ -78,7 +78,7 @@ pub(super) fn may_end(bytes: &[u8]) -> bool {
     memchr::memchr_iter(b'\n', bytes).any(|at| matches!(bytes[at + 1..], [b'\n', ..] | [b'\r', b'\n', ..]))
 }
 
-/// Heads with more lines than this allocate space for them.
+/// The usual maximum number of lines in a head; a head with more lines needs an allocation.
 const USUAL_LINES: usize = 100;
 
 fn one(
@@ -152,7 +152,7 @@ struct ConnectionHeaders {
 }
 
 impl ConnectionHeaders {
-    /// Notes a header; returns false if it concerns only the connection.
+    /// Records a header; returns false if it concerns only the connection.
     fn note(&mut self, name: &str, value: &[u8]) -> Result<bool, Http1Error> {
         let is = |other: &str| name.eq_ignore_ascii_case(other);
         if is("connection") {
@@ -181,7 +181,7 @@ impl ConnectionHeaders {
     }
 
     /// Returns true if two parties may see different ends of the body: such an answer hints at response smuggling,
-    /// where the bytes behind it pass for the next answer.
+    /// in which the following bytes pass as the next answer.
     fn is_contradictory(&self, status: StatusCode) -> bool {
         let has_two = self.coded && self.length.is_some();
         let is_empty = status == StatusCode::NO_CONTENT;

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 
 use super::head::{AnswerContext, has_option};
 
-/// The common parts of all requests to one endpoint, written out once for HTTP/1.1.
+/// The common parts of all requests to one endpoint, serialized once for HTTP/1.1.
 #[derive(Clone, Debug)]
 pub struct Template {
     pub(in super::super) method: Method,
@@ -44,7 +44,8 @@ impl Template {
         Self { method, path, headers, start: start.into(), closes, hears: None }
     }
 
-    /// The same requests, for callers that read only these headers of the answers. Over HTTP/2 there may be others.
+    /// The same requests, for callers that read only these headers of the answers. Over HTTP/2, other headers may
+    /// be included.
     #[must_use]
     pub fn hearing(self, names: &'static [HeaderName]) -> Self {
         Self { hears: Some(names), ..self }
@@ -79,7 +80,7 @@ impl TemplatedRequest<'_> {
         for (name, value) in self.more {
             put(out, name, value.as_bytes());
         }
-        // RFC 9110, 8.6: said of an empty body, too, where the method gives one a meaning.
+        // RFC 9110, 8.6: the length of an empty body is sent, too, if the method gives a body a meaning.
         if !self.body.is_empty() || matches!(self.template.method, Method::POST | Method::PUT | Method::PATCH)
         {
             let mut digits = [0; 20];

@@ -1,4 +1,4 @@
-//! Heads and framing on bytes.
+//! Tests of heads and framing on bytes.
 
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
@@ -155,7 +155,7 @@ fn what_is_no_head_is_refused() {
     }
 }
 
-/// The body, and what is left of the input, when it comes in pieces of `size` bytes.
+/// The body and the rest of the input, if it arrives in pieces of `size` bytes.
 fn unchunked(text: &str, size: usize) -> Result<(String, usize), Http1Error> {
     let mut framing = answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").framing;
     let (mut body, mut rest) = (Vec::new(), text.as_bytes());

@@ -6,14 +6,14 @@ use rustix::process::Signal;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The wordings of lost sessions that come: those that servers of today use.
+/// The wordings of lost sessions that occur: those of current servers.
 const WORDINGS: [&str; 6] =
     ["404-32001", "404-empty", "400-32000-id", "400-32000-init", "404-32600", "200-32001"];
-/// Words that change how a server behaves for a while.
+/// Commands that change a server's behavior for a while.
 const SPELLS: [&str; 8] =
     ["slow=300", "tool=news", "cut", "deafen", "malformed", "deep", "gate", "tool=news tool=more slow=50"];
 
-/// Lets faults come over the servers until the time is over.
+/// Applies faults to the servers until the time is over.
 pub(super) fn blow(servers: &mut [(bool, Upstream)], length: Duration, mut dice: Dice) -> Result<(), String> {
     let until = Instant::now() + length;
     let mut forgotten = 0;
