@@ -95,7 +95,8 @@ pub(super) fn slug(name: &str) -> Result<(), Flaw> {
         format!("write `{better}`")
     };
     let message = format!(
-        "a profile's name is part of a URL: it must have 1 to {MAX_SLUG} characters of `a-z 0-9 - _`, starting with a letter or digit"
+        "a profile's name is part of a URL: it must have 1 to {MAX_SLUG} characters of `a-z 0-9 - _`, starting with a letter or \
+         digit"
     );
     Err(Flaw::new(message, help))
 }

@@ -106,7 +106,7 @@ impl Subscriptions {
         let listening = upstream.listen(&context.egress, listener);
         let settled = tokio::time::timeout(PATIENCE, listening.handle().settled()).await;
         if settled.is_ok() && !listening.handle().refused().is_empty() {
-            let message = format!("server {:?} does not send updates of {uri}", upstream.name());
+            let message = format!("server {:?} does not send updates for {uri}", upstream.name());
             return DialectOutcome::Trouble(
                 Trouble::new(Condition::UpstreamError, message).of(&**upstream.name()),
             );

@@ -67,7 +67,7 @@ impl Subscribing {
         }
         self.session.subscriptions.remove(&self.uri);
         let name = self.listener.server().name();
-        let message = format!("server {name:?} does not send updates of {}", self.uri);
+        let message = format!("server {name:?} does not send updates for {}", self.uri);
         let fault = Fault::upstream(name, false, message);
         (fault.http_status(self.session.kind.era), fault.response(Some(id)))
     }

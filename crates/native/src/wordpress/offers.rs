@@ -132,7 +132,7 @@ pub(super) const OFFERS: OfferTable = OfferTable {
             name: "draft-post",
             about: "Writes a draft post from notes.",
             arguments: &[
-                ("notes", "Content of the post, as notes in any form.", None),
+                ("notes", "Notes for the content of the post, in any form.", None),
                 ("tone", "Tone of the text.", Some("clear and friendly")),
             ],
             text: "Write a post for this site from the notes below. First read a few of the newest posts \

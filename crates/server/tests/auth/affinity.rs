@@ -148,7 +148,7 @@ async fn a_call_that_can_be_asked_never_runs_where_its_client_cannot_be() {
     // The last call is refused; all others run or wait.
     let (status, answer) = open.join_next().await.expect("65 calls").expect("an answer");
     assert_eq!(status, 429, "it ran where its client cannot be asked: {answer}");
-    assert!(error_message(&answer).contains("too many calls wait"), "{answer}");
+    assert!(error_message(&answer).contains("too many calls need a dedicated connection"), "{answer}");
     let plain = Modern::new(http).call("up__late", &json!({"ms": 0, "process": true})).await;
     assert!(!text(&plain).is_empty(), "those that cannot be asked share a connection");
     open.shutdown().await;

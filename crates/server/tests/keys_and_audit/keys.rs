@@ -34,7 +34,7 @@ async fn a_key_is_shown_once_and_kept_as_a_digest() {
     let run = home.run(&["key", "new", "ann"]).await.good();
     let text = key(&run);
     assert_eq!(run.out, format!("{}\n", text.expose()), "a script gets the key alone");
-    assert!(run.err.contains("\"ann\"") || run.err.contains("ann opens all profiles"), "{}", run.err);
+    assert!(run.err.contains("\"ann\"") || run.err.contains("ann is valid for all profiles"), "{}", run.err);
     assert!(run.err.contains("Authorization: Bearer KEY") && !run.err.contains(text.expose()), "{}", run.err);
 
     let list = home.run(&["key", "list"]).await.good();

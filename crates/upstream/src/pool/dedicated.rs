@@ -285,7 +285,7 @@ impl SpareLinks for Dedicated {
             state.perform(Action::Close(spare.slot), &mut aftermath);
         }
         tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and \
-            as many run as `limits.children` allows");
+                                             `limits.children` processes are running");
         aftermath.finish(egress);
         true
     }

@@ -62,7 +62,7 @@ section! {
         "who" who: Option<Who> = Maybe(Within), absent "everyone";
         /// Applies to everyone except these callers.
         "unless" unless: Option<Who> = Maybe(Within), absent "nobody";
-        /// Applies to tools with these properties, and to calls with such arguments. A rule with `when` is about tools only.
+        /// Applies to tools with these properties, and to calls with such arguments. A rule with `when` applies only to tools.
         "when" when: When = Within;
     ]
 }

@@ -20,7 +20,8 @@ pub(super) struct Resource {
 /// The error for an invalid resource.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} cannot be this gateway's resource: it must be an absolute https URL without a query or fragment (http only on this machine)"
+    "{0:?} cannot be this gateway's resource: it must be an absolute https URL without a query or fragment (http only on this \
+     machine)"
 )]
 pub(crate) struct NoResource(pub(crate) String);
 
