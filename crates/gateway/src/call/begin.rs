@@ -6,6 +6,7 @@ use std::time::Instant;
 use engine::Fault;
 use engine::exchange::{Exchange, ExchangeAnswer, ResendPolicy, Start};
 use proto::rpc::{Frame, Id};
+use tokio::sync::oneshot;
 
 use super::call::Call;
 use super::caller::{Caller, Request};
@@ -82,6 +83,11 @@ impl Call {
                 repeatable: None,
             },
         ))
+    }
+
+    /// Makes a stateless request cancellable by a notification, if it has no stream of its own to close.
+    pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
+        self.cancelled = Some(cancelled);
     }
 
     /// Returns true if the server that it goes to lives in the binary.

@@ -97,11 +97,6 @@ pub(super) enum Happened {
 }
 
 impl Call {
-    /// Makes a stateless request cancellable by a notification, if it has no stream of its own to close.
-    pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
-        self.cancelled = Some(cancelled);
-    }
-
     /// Runs until there is something for the client. The future owns the call, so that its waiter can do other things
     /// without interrupting it. It is built in its box, not copied there.
     pub(crate) fn run(mut self: Box<Self>) -> Running {
