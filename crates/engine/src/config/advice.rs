@@ -93,7 +93,7 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
         let at = &bearer.value.entry("token").unwrap_or(bearer).value.at;
         let help = "generate one, for example with: openssl rand -hex 32";
         reader.within("bearer", |reader| {
-            reader.note(at, "this token is so short that it can be guessed", help)
+            reader.note(at, "this token is so short that it can be guessed", help);
         });
     }
     if let (Some(said), Some(oauth)) = (entry.value.entry("oauth"), &auth.oauth)

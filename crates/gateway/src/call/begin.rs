@@ -87,11 +87,6 @@ impl Call {
         ))
     }
 
-    /// Makes a stateless request cancellable by a notification, if it has no stream of its own to close.
-    pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
-        self.cancelled = Some(cancelled);
-    }
-
     /// Returns true if the server that it goes to lives in the binary.
     pub(crate) fn is_embedded(&self) -> bool {
         self.upstream.server.is_native()
