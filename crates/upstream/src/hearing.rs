@@ -203,7 +203,7 @@ impl Ear {
         let Wire::Http(http) = &link.wire else { return Ok(false) };
         // Proxies may hold the head back until the first event, so there is no deadline but the link's own end.
         let opened = tokio::select! {
-            opened = http.listen(&self.egress.client) => opened?,
+            opened = http.listen(self.egress.client()) => opened?,
             () = self.egress.stop().stopped() => return Ok(false),
             () = link.dead.stopped() => return Ok(false),
         };
@@ -218,7 +218,7 @@ impl Ear {
         let limits = self.egress.frame_limits();
         loop {
             let item = tokio::select! {
-                item = stream.next(&self.egress.client) => item?,
+                item = stream.next(self.egress.client()) => item?,
                 () = self.egress.stop().stopped() => return Ok(()),
                 () = link.dead.stopped() => return Ok(()),
             };
@@ -253,14 +253,14 @@ impl Ear {
         );
         let request = link.server.own_request(link.era, key, body.into(), Method::Listen);
         let limits = self.egress.frame_limits();
-        let opened = link.open_stream(&self.egress.client, request, limits).await?;
+        let opened = link.open_stream(self.egress.client(), request, limits).await?;
         let Some(mut source) = opened else { return Ok(false) };
         if attempt.opened(link) {
             self.catch_up();
         }
         loop {
             let item = tokio::select! {
-                item = source.next(&self.egress.client, limits) => item?,
+                item = source.next(self.egress.client(), limits) => item?,
                 () = self.egress.stop().stopped() => return Ok(false),
                 () = link.dead.stopped() => return Ok(false),
             };

@@ -129,7 +129,7 @@ fn forget(caller: &Caller, id: Option<&Id>) {
 
 /// The policy for a request that fails on its way.
 fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstream) -> ResendPolicy {
-    let calls = context.egress.snapshot.calls(&upstream.server.spec);
+    let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let (rules, wait) = (calls.for_request(request.route.tool), calls.resend_wait);
     let mut policy = ResendPolicy::new(&request.frame.method(), request.route.tool, rules.resend, wait);
     if request.frame.param("task").ok().flatten().is_some() {
@@ -147,7 +147,7 @@ fn exchange(
     said: &ClientIntroduction,
 ) -> Result<Exchange, Fault> {
     let era = caller.era();
-    let calls = context.egress.snapshot.calls(&upstream.server.spec);
+    let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let timeouts = calls.for_request(request.route.tool).timeouts;
     Exchange::begin(Start {
         frame: request.frame,

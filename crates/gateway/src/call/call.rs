@@ -24,7 +24,7 @@ use crate::call::side_channel::{SideChannel, next_message};
 use upstream::Upstream;
 use upstream::embedded::Carried;
 use upstream::link::reply::{Item, Reply, ReplySource};
-use upstream::link::{Inbound, Needed};
+use upstream::link::{HeldLink, Inbound};
 use upstream::pool::Lease;
 
 /// The time for which a cancellation waits for a request that is being sent, if it is a message of its own.
@@ -55,7 +55,7 @@ pub(crate) struct Call {
     pub(crate) caller: Caller,
     /// The owner of messages that its upstream sends meanwhile.
     pub(crate) owner: Owner,
-    pub(crate) link: Option<Needed>,
+    pub(crate) link: Option<HeldLink>,
     pub(crate) source: Option<ReplySource>,
     pub(crate) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
     pub(crate) over: bool,
@@ -175,12 +175,12 @@ impl Call {
                     }
                 }
                 Step::Refuse(question, why) => {
-                    if let Some(link) = &self.link {
+                    if let Some(link) = self.link() {
                         link.refuse(&self.context.egress, &question, &why);
                     }
                 }
                 Step::Tell(text) => {
-                    if let Some(link) = &self.link {
+                    if let Some(link) = self.link() {
                         link.say(&self.context.egress, text);
                     }
                 }
@@ -212,7 +212,7 @@ impl Call {
     pub(crate) async fn attend(&mut self) -> std::convert::Infallible {
         loop {
             while let Some(step) = self.exchange.poll() {
-                let Some(link) = self.link.as_deref().cloned() else { continue };
+                let Some(link) = self.link().cloned() else { continue };
                 match step {
                     Step::Refuse(question, why) => link.refuse(&self.context.egress, &question, &why),
                     Step::Tell(text) => link.say(&self.context.egress, text),
@@ -223,7 +223,7 @@ impl Call {
                 self.leave_lease();
                 drop(self.lease.take());
                 if let (Some(link), Some(key)) = (self.link.take(), self.progress.take()) {
-                    link.forget_progress(key);
+                    link.link().forget_progress(key);
                 }
                 if let Some(source) = self.source.take() {
                     source.finish();
@@ -272,7 +272,7 @@ impl Call {
 
     pub(super) async fn send(&mut self, outbound: Outbound, attended: Option<Instant>) -> Option<Progress> {
         let key = self.exchange.token().map(|token| token.key);
-        if let (Some(link), Some(old)) = (&self.link, std::mem::replace(&mut self.progress, key)) {
+        if let (Some(old), Some(link)) = (std::mem::replace(&mut self.progress, key), self.link()) {
             link.forget_progress(old);
         }
         let mut happened = self.sent(&outbound, attended).await;
@@ -309,7 +309,7 @@ impl Call {
             });
         }
         let limits = self.context.egress.frame_limits();
-        let era = self.link.as_ref().map_or(self.caller.era(), |link| link.era);
+        let era = self.link().map_or(self.caller.era(), |link| link.era);
         let happened = tokio::select! {
             text = long.read() => {
                 Happened::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
@@ -382,7 +382,7 @@ async fn next(
     limits: FrameLimits,
 ) -> Result<Item, LinkError> {
     match source {
-        Some(source) => source.next(&context.egress.client, limits).await,
+        Some(source) => source.next(context.egress.client(), limits).await,
         None => std::future::pending().await,
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn client(spec: &UpstreamSpec) -> Option<&OAuthClient> {
 impl CallContext {
     /// The servers of a profile that require this caller's consent, each with the address of its page.
     pub(crate) fn consents_wanted(&self, profile: usize, identity: &Identity) -> Vec<(String, String)> {
-        let all = self.egress.snapshot.profiles[profile]
+        let all = self.egress.snapshot().profiles[profile]
             .upstreams
             .iter()
             .map(|id| self.view.state.upstream_of(*id, identity));

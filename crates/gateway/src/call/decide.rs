@@ -104,7 +104,7 @@ pub(crate) async fn decide_or_refuse(
     let (caller, identity) = (&requester.caller, requester.identity);
     let era = caller.era();
     let (cell, view) = what_it_sees(context, caller, &frame).await?;
-    let info = &context.egress.snapshot.profiles[cell.profile].server_info;
+    let info = &context.egress.snapshot().profiles[cell.profile].server_info;
     let ids = TaskIds::new(context.sealer(), caller.owner(), era);
     let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {
         let fault = context.pointing(fault, caller, identity);

@@ -16,7 +16,7 @@ use upstream::Upstream;
 use upstream::embedded::Carried;
 use upstream::link::reply::Reply;
 use upstream::link::requests::send_level;
-use upstream::link::{Needed, OpenLink};
+use upstream::link::{HeldLink, OpenLink};
 use upstream::pool::Lease;
 
 /// The number of times that a call lets others have the link that it was about to use.
@@ -41,7 +41,7 @@ pub(crate) struct Delivery<'a> {
 pub(crate) async fn deliver(
     context: &Arc<CallContext>,
     way: Delivery<'_>,
-    used: &mut Option<Needed>,
+    used: &mut Option<HeldLink>,
     outbound: &Outbound,
     token: Option<ProgressToken>,
 ) -> Result<Reply, LinkError> {
@@ -62,7 +62,7 @@ pub(crate) async fn deliver(
     if link.is_sending() {
         Box::pin(link.flushed()).await;
     }
-    match link.send(&context.egress.client, outbound.clone(), limits, (way.owner, way.carried)).await {
+    match link.send(context.egress.client(), outbound.clone(), limits, (way.owner, way.carried)).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.server.describe(&e));
             link.bury();
@@ -73,7 +73,7 @@ pub(crate) async fn deliver(
             let link = way.enter(context, used, link, outbound, token.as_ref()).await?;
             way.send_state(context, &link).await;
             let of = (way.owner, way.carried);
-            Box::pin(link.send(&context.egress.client, outbound.clone(), limits, of)).await
+            Box::pin(link.send(context.egress.client(), outbound.clone(), limits, of)).await
         }
         other => other,
     }
@@ -148,7 +148,7 @@ impl Delivery<'_> {
     async fn enter(
         &self,
         context: &Arc<CallContext>,
-        used: &mut Option<Needed>,
+        used: &mut Option<HeldLink>,
         mut link: Arc<OpenLink>,
         outbound: &Outbound,
         token: Option<&ProgressToken>,
@@ -170,9 +170,9 @@ impl Delivery<'_> {
     }
 
     /// A hold on a link; `None` if it is a dedicated one of another owner's by now.
-    fn need(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) -> Option<Needed> {
+    fn need(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) -> Option<HeldLink> {
         if !link.own {
-            return Some(Needed::new(link.clone(), None));
+            return Some(HeldLink::new(link.clone(), None));
         }
         let cell = match (self.lease, self.caller) {
             (Some((lease, _)), _) => Some(lease.cell.clone()),

@@ -15,7 +15,7 @@ use crate::call::record::Record;
 use crate::call::tasks;
 use crate::session::asker::Asker;
 use transport::budget::{self, Part};
-use upstream::link::Wire;
+use upstream::link::{HeldLink, OpenLink, Wire};
 use upstream::link::requests::{is_log, passes};
 use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::{Dormant, Sleeper};
@@ -67,6 +67,11 @@ impl Call {
 }
 
 impl Call {
+    /// The link that its request went over.
+    pub(crate) fn link(&self) -> Option<&Arc<OpenLink>> {
+        self.link.as_ref().map(HeldLink::link)
+    }
+
     /// Notes that its own link waits for the client, if it has one.
     pub(crate) fn sleep(&mut self, sleeper: Sleeper) -> Option<Dormant> {
         self.lease.as_mut().map(|(lease, _)| lease.wait(sleeper))
@@ -75,7 +80,7 @@ impl Call {
     /// Returns true if a message for the client is a log message below its level, from a link whose level others may have
     /// set.
     pub(crate) fn is_unwanted(&self, text: &Bytes) -> bool {
-        let Some(link) = &self.link else { return false };
+        let Some(link) = self.link() else { return false };
         let frame = || Frame::parse(text.clone(), self.context.egress.frame_limits());
         match &self.caller {
             Caller::Session(session) => {
@@ -100,7 +105,7 @@ impl Call {
             && !self.exchange.is_answered()
         {
             lease.spoil();
-        } else if let (None, Some(link)) = (&self.lease, &self.link)
+        } else if let (None, Some(link)) = (&self.lease, self.link())
             && link.own
             && !self.exchange.is_answered()
         {
@@ -121,11 +126,11 @@ impl Call {
     pub(crate) async fn send_cancelled(&mut self, notice: Bytes) {
         // A stateless HTTP request is cancelled by closing its stream.
         self.source = None;
-        let Some(link) = self.link.as_deref().cloned() else { return };
+        let Some(link) = self.link().cloned() else { return };
         if !link.hears_cancellation() {
             return;
         }
-        match link.notify(&self.context.egress.client, notice).await {
+        match link.notify(self.context.egress.client(), notice).await {
             Ok(()) => {
                 let (context, key) = (self.context.clone(), self.exchange.key());
                 tokio::spawn(async move { link.forget_cancelled(&context.egress, key).await });
@@ -160,7 +165,8 @@ impl Drop for Call {
             }
         }
         self.leave_lease();
-        let Some(link) = self.link.take() else { return };
+        let Some(held) = self.link.take() else { return };
+        let link = held.link();
         if let Some(key) = self.progress {
             link.forget_progress(key);
         }
@@ -183,9 +189,10 @@ impl Drop for Call {
             && !notices.is_empty()
         {
             runtime.spawn(async move {
+                let link = held.link();
                 link.flushed().await;
                 for notice in notices {
-                    let _ = link.notify(&context.egress.client, notice).await;
+                    let _ = link.notify(context.egress.client(), notice).await;
                 }
                 // Only now may another call have the link.
                 drop(lease);

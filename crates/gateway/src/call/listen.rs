@@ -94,7 +94,7 @@ impl Filter {
         if let Some(list) = wanted.get(text, "resourceSubscriptions") {
             let list = Elements::of_value(text, list)
                 .ok_or_else(|| refuse(".resourceSubscriptions must be an array"))?;
-            let max = context.egress.snapshot.limits.subscriptions_per_session;
+            let max = context.egress.snapshot().limits.subscriptions_per_session;
             if list.len() > max {
                 return Err(refuse(&format!(".resourceSubscriptions has more than {max} entries")));
             }
@@ -190,7 +190,7 @@ pub(crate) fn open(
 /// Fails if the caller has as many as allowed, or if all are taken.
 pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<Permit, Fault> {
     let listens = &context.state.listens;
-    listens.resize(context.egress.snapshot.limits.listen_streams);
+    listens.resize(context.egress.snapshot().limits.listen_streams);
     listens.take(identity.holder()).map_err(|full| {
         Fault::gateway(full.describe("streams of notices", "limits.listenStreams")).with_status(503)
     })

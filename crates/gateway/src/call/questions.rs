@@ -14,7 +14,7 @@ use crate::session::asker::Asker;
 impl Call {
     /// Registers an upstream's question; returns the text for the client's stream, if the client can be asked.
     pub(super) fn ask(&self, question: &Frame) -> Option<Bytes> {
-        let link = self.link.as_deref()?;
+        let link = self.link()?;
         let refusal = match &self.caller {
             Caller::Session(session) if link.own => {
                 match session.asks.lock().ask(Asker::Link(link.clone()), question, Instant::now()) {
@@ -52,6 +52,6 @@ impl Call {
     /// Withdraws an upstream's question; returns the text for the client's stream, if the client was asked.
     pub(super) fn withdraw(&self, notice: &Frame) -> Option<Bytes> {
         let Caller::Session(session) = &self.caller else { return None };
-        session.asks.lock().withdraw(&Asker::Link(self.link.as_deref()?.clone()), notice)
+        session.asks.lock().withdraw(&Asker::Link(self.link()?.clone()), notice)
     }
 }

@@ -37,7 +37,7 @@ impl Call {
         if std::mem::replace(&mut self.rewrites.relisted, true) {
             return false;
         }
-        let Some(server) = self.link.as_deref().map(|link| link.era) else { return false };
+        let Some(server) = self.link().map(|link| link.era) else { return false };
         let context = self.context.clone();
         let Some(cell) = self.caller.view() else { return false };
         let catalogue = self.upstream.catalogue.clone();
@@ -73,7 +73,7 @@ impl Call {
         begin: impl FnOnce(&mut Self, Request<'_>) -> bool,
     ) -> bool {
         let (context, view) = (self.context.clone(), cell.view());
-        let info = &context.egress.snapshot.profiles[cell.profile].server_info;
+        let info = &context.egress.snapshot().profiles[cell.profile].server_info;
         let (frame, owner) = (self.exchange.request().clone(), self.caller.owner().to_owned());
         let ids = TaskIds::new(context.sealer(), &owner, cell.clients.era);
         match dispatch(&frame, &view, info, ids) {

@@ -88,7 +88,7 @@ impl Call {
     /// Asks a server that did not answer in time if it is there at all; that it is not counts against it. A call that waits for
     /// its client does not count.
     pub(super) fn note_silence(&self) {
-        let Some(link) = self.link.as_ref().filter(|_| !self.exchange.is_waiting()) else { return };
+        let Some(link) = self.link().filter(|_| !self.exchange.is_waiting()) else { return };
         let (link, egress) = (Arc::clone(link), self.context.egress.clone());
         tokio::spawn(async move {
             if let Err(why) = link.check_alive(&egress).await {
@@ -100,8 +100,7 @@ impl Call {
     /// Keeps a request whose answer is arriving, if it may be sent again after an interruption; also one in the queue of a
     /// shared stream, of which it may turn out that it was never sent.
     pub(super) fn keep_repeatable(&mut self, outbound: Outbound) {
-        let may_be_queued =
-            self.link.as_ref().is_some_and(|link| matches!(link.wire, Wire::Pipe(_) | Wire::Sse(_)));
+        let may_be_queued = self.link().is_some_and(|link| matches!(link.wire, Wire::Pipe(_) | Wire::Sse(_)));
         let is_kept = (may_be_queued || self.resend.is_repeatable()) && outbound.body.len() <= KEPT;
         self.repeatable = is_kept.then_some(outbound);
     }
@@ -117,7 +116,7 @@ impl Call {
     /// Sends a request again whose answer was interrupted.
     pub(super) async fn send_again(&mut self, outbound: Outbound, pause: Pause) -> Option<Progress> {
         self.source = None;
-        if let Some(link) = &self.link
+        if let Some(link) = self.link()
             && !link.is_alive()
         {
             self.link = None;

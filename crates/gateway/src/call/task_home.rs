@@ -20,7 +20,7 @@ use upstream::Egress;
 use upstream::Upstream;
 use upstream::link::reply::{Item, Reply, ReplySource};
 use upstream::link::requests::OpenRequest;
-use upstream::link::{Needed, OpenLink};
+use upstream::link::{HeldLink, OpenLink};
 use upstream::pool::Lease;
 use upstream::pool::dormant::{AGE, Dormant};
 
@@ -32,7 +32,7 @@ pub(crate) struct Home {
     upstream: Arc<Upstream>,
     link: Arc<OpenLink>,
     /// Keeps a link open that clients share.
-    _needed: Option<Needed>,
+    _needed: Option<HeldLink>,
     /// The server's own id, a JSON string.
     task: Bytes,
     /// Keeps other calls off the link on which this task asks; `None` once the task has ended, or if it cannot ask.
@@ -48,7 +48,7 @@ struct OwnLink {
     dormant: Arc<Dormant>,
     /// Waits until others need the link.
     watcher: AbortHandle,
-    _needed: Needed,
+    _needed: HeldLink,
 }
 
 impl Drop for OwnLink {
@@ -67,12 +67,12 @@ impl Home {
     /// A task that runs on this link; `own` if no other call may run there.
     pub(crate) fn new(
         upstream: Arc<Upstream>,
-        needed: Needed,
+        needed: HeldLink,
         task: Bytes,
         own: Option<(Dormant, Lease)>,
     ) -> Arc<Self> {
-        needed.set_inbox(None);
-        let link = Arc::clone(&needed);
+        let link = needed.link().clone();
+        link.set_inbox(None);
         Arc::new_cyclic(|home: &Weak<Self>| {
             let (needed, own) = match own {
                 None => (Some(needed), None),
@@ -134,9 +134,9 @@ impl Home {
         method: TaskMethod,
         params: &[u8],
     ) -> Result<Frame, LinkError> {
-        let patience = egress.snapshot.calls(&self.upstream.server.spec).usual.timeouts.idle;
+        let patience = egress.snapshot().calls(&self.upstream.server.spec).usual.timeouts.idle;
         let request = self.request(egress, method, params);
-        let answer = self.link.ask(&egress.client, request, egress.frame_limits());
+        let answer = self.link.ask(egress.client(), request, egress.frame_limits());
         let late = |_| LinkError::Late(patience.as_secs());
         tokio::time::timeout(patience, answer).await.map_err(late)?
     }
@@ -171,7 +171,7 @@ impl Home {
         tokio::spawn(async move {
             if let Some(mut asking) = asking {
                 for answer in asking.watch.give_up() {
-                    let _ = home.link.notify(&egress.client, answer).await;
+                    let _ = home.link.notify(egress.client(), answer).await;
                 }
                 asking.waiting.abort();
             }
@@ -245,7 +245,7 @@ impl Home {
         let limits = egress.frame_limits();
         let open = OpenRequest::new(egress, &self.link, request.key);
         let mut source: ReplySource =
-            match self.link.send(&egress.client, request, limits, (Owner::unique(), None)).await? {
+            match self.link.send(egress.client(), request, limits, (Owner::unique(), None)).await? {
                 Reply::Source(source) => source,
                 // The outcome; it is there whenever it is asked for.
                 Reply::Whole(..) | Reply::Long(_) => {
@@ -256,7 +256,7 @@ impl Home {
                 }
             };
         loop {
-            let Item::Frame(frame) = source.next(&egress.client, limits).await? else { continue };
+            let Item::Frame(frame) = source.next(egress.client(), limits).await? else { continue };
             match frame.kind() {
                 FrameKind::Response | FrameKind::Error => {
                     return {

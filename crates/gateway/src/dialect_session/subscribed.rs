@@ -98,7 +98,7 @@ impl Subscriptions {
             self.0.lock().remove(&uri);
             return done;
         }
-        let most = context.egress.snapshot.limits.subscriptions_per_session;
+        let most = context.egress.snapshot().limits.subscriptions_per_session;
         if self.has(&uri) {
             return done;
         }

@@ -23,7 +23,7 @@ const ADVICE: &str = "clients were moved to another connection, and what the ser
                       set `affinity: session` if it keeps such state, or raise `dedicatedConnections`";
 
 /// A server in the form that this caller has it.
-fn upstream(shard: &Shard, identity: &Identity, name: &str) -> Option<Arc<Upstream>> {
+fn upstream(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Option<Arc<Upstream>> {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == name)?;
     Some(shard.view.state.upstream_of(spec.id, identity))
 }
@@ -35,7 +35,7 @@ fn era(upstream: &Upstream) -> &'static Era {
 
 /// The status of one server. `status` and `error` have the words that they always had; `state` is the word of its health, as in
 /// the log.
-pub(crate) fn status(shard: &Shard, identity: &Identity, name: &str) -> Value {
+pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Value {
     let Some(upstream) = upstream(shard, identity, name) else {
         return json!({
             "id": name, "status": "disconnected", "error": null, "tools": 0,
@@ -87,7 +87,7 @@ fn shown(at: SystemTime) -> Option<String> {
 /// # Errors
 /// Returns the reason why the list is unknown.
 pub(crate) async fn tools(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     identity: &Identity,
     name: &str,
     fresh: bool,

@@ -18,7 +18,7 @@ use upstream::quiet::Quiet;
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// Removes a server once its running calls have finished, or their time is over.
-pub(crate) fn end_upstream(shard: &Shard, one: &PerCaller) {
+pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     let upstream = &one.common;
     tracing::info!(server = %upstream.name(), "no longer configured: calls in flight may finish");
     upstream.server.leave();
@@ -58,7 +58,7 @@ pub(crate) fn end_upstream(shard: &Shard, one: &PerCaller) {
 }
 
 /// All links to a server, over all of its callers.
-fn cells(shard: &Shard, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
+fn cells(shard: &Arc<Shard>, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
     let sessions = shard.session.state.sessions.all();
     let id = family.first().map(|upstream| upstream.server.spec.id);
     let own = sessions.iter().filter_map(|session| session.own_cell(id?));
@@ -67,7 +67,7 @@ fn cells(shard: &Shard, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
 
 /// Ends a session whose profile is gone, once its calls have finished; no new request finds it. A session over a pipe
 /// lasts as long as the pipe.
-pub(crate) fn end_session(shard: &Shard, session: &Arc<Session>) {
+pub(crate) fn end_session(shard: &Arc<Shard>, session: &Arc<Session>) {
     if !matches!(session.face, Face::Http(_)) {
         return;
     }
@@ -82,7 +82,7 @@ pub(crate) fn end_session(shard: &Shard, session: &Arc<Session>) {
 }
 
 /// Returns when nothing runs any more, after `patience`, or when the gateway stops.
-async fn wait_for_rest(shard: &Shard, quiet: &Quiet, patience: Duration, runs: impl Fn() -> bool) {
+async fn wait_for_rest(shard: &Arc<Shard>, quiet: &Quiet, patience: Duration, runs: impl Fn() -> bool) {
     tokio::select! {
         () = quiet.reached(Instant::now() + patience, runs) => {}
         () = shard.gateway.process.stop.stopped() => {}

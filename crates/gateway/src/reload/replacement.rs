@@ -96,7 +96,7 @@ async fn restore(gateway: &Gateway, new: &[Arc<Upstream>]) {
 }
 
 /// Updates the state that outlives a configuration.
-fn follow(shard: &Shard, old: &Gateway) {
+fn follow(shard: &Arc<Shard>, old: &Gateway) {
     let gateway = &shard.gateway;
     let is_stricter = gateway.snapshot.regime != old.snapshot.regime;
     gateway.process.view.views.follow(&shard.view);

@@ -13,7 +13,7 @@ use crate::process::Shard;
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Closes all sessions at servers, within the time limit.
-pub(crate) async fn close(shard: &Shard) {
+pub(crate) async fn close(shard: &Arc<Shard>) {
     let gateway = &shard.gateway;
     let upstreams = gateway.process.view.upstreams.families();
     let common = upstreams.iter().flat_map(|upstream| upstream.cells());

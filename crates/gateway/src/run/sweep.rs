@@ -78,7 +78,7 @@ pub(super) fn watch_keys(process: &ProcessState) {
     });
 }
 
-fn tick(shard: &Shard) {
+fn tick(shard: &Arc<Shard>) {
     if let Some(rates) = &shard.gateway.manage_rates {
         rates.sweep();
     }
@@ -93,7 +93,7 @@ fn tick(shard: &Shard) {
     shard.call.state.held.lock().sweep(std::time::Instant::now());
 }
 
-fn tidy_up(shard: &Shard) {
+fn tidy_up(shard: &Arc<Shard>) {
     crate::session::ending::sweep(&shard.session);
     per_caller::shed(shard, shard.gateway.snapshot.limits.session_idle);
     for upstream in &shard.view.state.upstreams.families() {

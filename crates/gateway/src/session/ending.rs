@@ -35,7 +35,7 @@ pub(crate) fn permit(context: &Arc<SessionContext>, identity: &Identity) -> Resu
 
 /// Keeps streams alive, and ends idle sessions.
 pub(crate) fn sweep(context: &Arc<SessionContext>) {
-    context.state.note_uses(context.egress.snapshot.limits.session_lifetime);
+    context.state.note_uses(context.egress.snapshot().limits.session_lifetime);
     for session in context.state.sessions.sweep() {
         end_beside(context, session);
     }

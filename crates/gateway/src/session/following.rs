@@ -16,7 +16,7 @@ use crate::view::ViewCell;
 impl Session {
     /// Calls [`Session::follow`] if other rules are in force than when its view was made.
     pub(crate) fn keep_up(self: &Arc<Self>, context: &Arc<SessionContext>) {
-        let regime = context.egress.snapshot.regime;
+        let regime = context.egress.snapshot().regime;
         if self.view.load().as_ref().is_some_and(|view| view.regime < regime) {
             self.follow(context);
         }
@@ -24,7 +24,7 @@ impl Session {
 
     /// Switches to the view that the current rules allow, and notifies the client of the differences.
     pub(crate) fn follow(self: &Arc<Self>, context: &Arc<SessionContext>) {
-        let snapshot = &context.egress.snapshot;
+        let snapshot = context.egress.snapshot();
         let is_over = |old: &Arc<ViewCell>| old.regime < snapshot.regime || old.retired.is_stopped();
         let Some(old) = self.view().filter(is_over) else { return };
         let views = &context.view.state.views;

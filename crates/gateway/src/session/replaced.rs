@@ -46,7 +46,7 @@ impl Fate {
 
 /// The server of a resource, as soon as a view knows it; `None` if no view does in time.
 pub(crate) async fn owner(context: &Arc<SessionContext>, cell: &ViewCell, uri: &str) -> Option<UpstreamId> {
-    owner_until(cell, uri, Instant::now() + context.egress.snapshot.opening_time()).await
+    owner_until(cell, uri, Instant::now() + context.egress.snapshot().opening_time()).await
 }
 
 async fn owner_until(cell: &ViewCell, uri: &str, until: Instant) -> Option<UpstreamId> {
@@ -90,8 +90,8 @@ impl Session {
 
 /// Subscribes the resources of a restored session as soon as their servers are known.
 async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<String>) {
-    let until = Instant::now() + context.egress.snapshot.opening_time();
-    let most = context.egress.snapshot.limits.subscriptions_per_session;
+    let until = Instant::now() + context.egress.snapshot().opening_time();
+    let most = context.egress.snapshot().limits.subscriptions_per_session;
     for uri in uris {
         let Some(cell) = session.view() else { return };
         if let Some(owner) = owner_until(&cell, &uri, until).await

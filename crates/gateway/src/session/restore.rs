@@ -37,7 +37,7 @@ pub(crate) async fn restore(
     id: &str,
     (identity, profile): (&Identity, usize),
 ) -> Result<Option<Arc<Session>>, QuotaError> {
-    let (state, snapshot) = (&context.state, &context.egress.snapshot);
+    let (state, snapshot) = (&context.state, context.egress.snapshot());
     let claims = state.sealer.session(id).filter(|claims| claims.is_of(identity, profile, snapshot));
     let Some(claims) = claims else { return Ok(None) };
     let _turn = state.turns.take(claims.key).await;
@@ -64,8 +64,8 @@ pub(crate) async fn restore(
     *session.level.lock() = level.map(Bytes::from);
     session.returned().inspect(|returned| returned.store(true, Ordering::Relaxed));
     let pending = PendingSession::new(context, session);
-    pending.find_view(&context.view).await;
-    state.sessions.add(&pending, Some(permit));
+    pending.session().find_view(&context.view).await;
+    state.sessions.add(pending.session(), Some(permit));
     let session = pending.keep();
     session.touch();
     session.resume_resources(context, serde_json::from_str(&subscriptions).unwrap_or_default());

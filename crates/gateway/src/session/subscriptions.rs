@@ -85,7 +85,7 @@ impl Session {
         asked: Subscription,
         (upstream, server, declares): (&Arc<Upstream>, &Era, bool),
     ) -> Result<Changing, Fault> {
-        let limits = &context.egress.snapshot.limits;
+        let limits = &context.egress.snapshot().limits;
         if !asked.on {
             let listened = self.subscriptions.remove(&asked.uri);
             context.state.note_change(self);

@@ -283,7 +283,7 @@ impl ViewCell {
     pub(crate) async fn complete(&self, context: &Arc<ViewContext>, frame: &Frame) {
         let patience = |upstream: &Upstream| {
             if wants_list(frame) {
-                context.state.list_wait(&context.egress.snapshot, &upstream.server)
+                context.state.list_wait(context.egress.snapshot(), &upstream.server)
             } else {
                 PATIENCE
             }
@@ -295,7 +295,7 @@ impl ViewCell {
         self.basis.load_full().wait_for(context, era, is_awaited, patience).await;
         // Whoever fetched the lists may be about to do this.
         if self.lacks(&self.view(), |upstream| upstream.catalogue.is_known(era)) {
-            self.rebuild(context.state.observer().as_deref(), context.egress.snapshot.limits.schema_bytes);
+            self.rebuild(context.state.observer().as_deref(), context.egress.snapshot().limits.schema_bytes);
         }
     }
 
@@ -344,7 +344,7 @@ impl ViewCell {
     /// Waits until it is known what its servers show only to such clients, as long as a list can wait.
     pub(crate) async fn learned(&self, context: &Arc<ViewContext>) {
         let askable = self.clients.askable;
-        let until = Instant::now() + context.egress.snapshot.limits.list_wait;
+        let until = Instant::now() + context.egress.snapshot().limits.list_wait;
         for upstream in &self.basis.load_full().upstreams {
             let mut done = upstream.catalogue.watch();
             while upstream.catalogue.is_being_learned(askable) {
@@ -379,7 +379,7 @@ impl ViewCell {
         let is_there = basis.profile.is_there;
         if !basis.is_like(&self.basis.load()) {
             self.basis.store(Arc::new(basis));
-            self.rebuild(context.state.observer().as_deref(), context.egress.snapshot.limits.schema_bytes);
+            self.rebuild(context.state.observer().as_deref(), context.egress.snapshot().limits.schema_bytes);
             self.fetch_due(context);
         }
         if !is_there {

@@ -35,7 +35,7 @@ struct Looking {
 impl Looking {
     fn now(context: &Arc<ViewContext>, profile: usize, clients: ClientClass, identity: &Identity) -> Self {
         let (class, whose) =
-            (identity.class(&context.egress.snapshot), context.state.sees_alone(profile, identity));
+            (identity.class(context.egress.snapshot()), context.state.sees_alone(profile, identity));
         Self { profile, clients, class, whose }
     }
 
@@ -114,7 +114,7 @@ impl Views {
         identity: &Identity,
         tool: &str,
     ) -> Option<bool> {
-        let snapshot = &context.egress.snapshot;
+        let snapshot = context.egress.snapshot();
         let (class, whose) = (identity.class(snapshot), context.state.sees_alone(profile, identity));
         let is_own = |cell: &ViewCell| {
             cell.profile == profile
@@ -135,7 +135,7 @@ impl Views {
 
     fn known(&self, context: &Arc<ViewContext>, looking: &Looking) -> Option<Arc<ViewCell>> {
         let Looking { profile, clients, class, whose } = looking;
-        let regime = context.egress.snapshot.regime;
+        let regime = context.egress.snapshot().regime;
         let recent = self.recent.load();
         let is_it = |cell: &&Arc<ViewCell>| {
             cell.profile == *profile
@@ -154,7 +154,7 @@ impl Views {
 
     fn insert(&self, context: &Arc<ViewContext>, looking: &Looking) -> Arc<ViewCell> {
         let Looking { profile, clients, class, whose } = looking;
-        let snapshot = &context.egress.snapshot;
+        let snapshot = context.egress.snapshot();
         let key = looking.key(snapshot.regime);
         let mut cells = self.cells.lock();
         if let Some(cell) = cells.get(&key) {
@@ -207,7 +207,7 @@ impl Views {
 
     /// Rebuilds all views from the current configuration. Views that were made under other rules are retired.
     pub(crate) fn follow(&self, context: &Arc<ViewContext>) {
-        let regime = context.egress.snapshot.regime;
+        let regime = context.egress.snapshot().regime;
         let (cells, old): (Vec<_>, Vec<_>) = {
             let mut cells = self.cells.lock();
             self.recent.store(None);
@@ -266,6 +266,6 @@ async fn wait_for(context: &Arc<ViewContext>, looking: &Looking) {
     let basis = Basis::now(context, looking.profile, looking.whose.as_ref());
     let era = looking.clients.era;
     let is_due = |upstream: &Upstream| upstream.catalogue.is_due(era);
-    let patience = |upstream: &Upstream| context.state.list_wait(&context.egress.snapshot, &upstream.server);
+    let patience = |upstream: &Upstream| context.state.list_wait(context.egress.snapshot(), &upstream.server);
     basis.wait_for(context, era, is_due, patience).await;
 }

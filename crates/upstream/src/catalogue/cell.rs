@@ -196,7 +196,7 @@ impl Catalogue {
     /// Tells those who see it that what the server offers has changed.
     pub(super) fn tell(&self, egress: &Egress) {
         if let Some(audience) = egress.audience() {
-            audience.catalogue_changed(&egress.snapshot, &self.server);
+            audience.catalogue_changed(egress.snapshot(), &self.server);
         }
     }
 

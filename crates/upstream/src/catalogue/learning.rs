@@ -52,8 +52,8 @@ impl Catalogue {
                 let _told = Learned(&catalogue, class);
                 // Its link is free for calls before anybody is told.
                 let learner = learner;
-                let idle = egress.snapshot.calls(&catalogue.server.spec).usual.timeouts.idle;
-                let patience = egress.snapshot.opening_time() + idle;
+                let idle = egress.snapshot().calls(&catalogue.server.spec).usual.timeouts.idle;
+                let patience = egress.snapshot().opening_time() + idle;
                 let outcome = timeout(patience, catalogue.try_learn(&egress, class, &learner)).await;
                 if let Ok(Err(e)) = outcome {
                     tracing::debug!(server = %catalogue.server.name(), "its lists for clients that can be asked: {}", catalogue.server.describe(&e));
@@ -92,7 +92,7 @@ impl Catalogue {
             None => offer,
         };
         // A list that failed on this link has what was seen there before.
-        let entries = egress.snapshot.limits.catalogue_entries;
+        let entries = egress.snapshot().limits.catalogue_entries;
         let more = self.gated.known(class).map_or(more.clone(), |before| more.completed(&before, entries));
         let differs = self.gated.keep(class, more);
         if differs {

@@ -40,7 +40,7 @@ impl Catalogue {
 async fn discovers(egress: &Egress, link: &OpenLink) -> Result<(), LinkError> {
     let (era, key) = (newest_stateless(), egress.next_key());
     let request = discover_request(&Id::number(key), era, crate::CLIENT_INFO);
-    let mut call = link.wire.own_call(&egress.client, key, request).await?;
+    let mut call = link.wire.own_call(egress.client(), key, request).await?;
     loop {
         let frame = call.next().await?;
         if matches!(frame.kind(), FrameKind::Response | FrameKind::Error) {

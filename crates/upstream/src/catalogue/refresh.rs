@@ -168,12 +168,12 @@ impl Catalogue {
         link: &Arc<OpenLink>,
         capabilities: String,
     ) -> Result<Offer, LinkError> {
-        let limits = &egress.snapshot.limits;
+        let limits = &egress.snapshot().limits;
         let caps = GatherLimits { pages: limits.list_pages, entries: limits.catalogue_entries };
         let mut gather = Gather::new(link.hello.clone(), caps, crate::CLIENT_INFO)
             .serving(self.server.spec.tools.clone())
             .for_clients(capabilities);
-        let patience = egress.snapshot.calls(&self.server.spec).usual.timeouts.idle;
+        let patience = egress.snapshot().calls(&self.server.spec).usual.timeouts.idle;
         // One item that is too deep must not hide the others: each is checked alone.
         let frames = FrameLimits { depth: LIST_DEPTH, ..egress.frame_limits() };
         let mut first_fault = None;
@@ -181,7 +181,7 @@ impl Catalogue {
             let key = egress.next_key();
             let Some(body) = gather.request(&Id::number(key)) else { break };
             let request = self.server.own_request(link.era, key, body, list.method());
-            let answer = link.ask(&egress.client, request, frames);
+            let answer = link.ask(egress.client(), request, frames);
             let answer = timeout(patience, answer).await;
             let answer = answer.unwrap_or_else(|_| Err(LinkError::Late(patience.as_secs())));
             match answer {
@@ -230,7 +230,7 @@ impl Catalogue {
                 let face = self.faces.iter().find(|face| face.lifecycle == answered);
                 let face = if self.server.is_native() { &self.faces[0] } else { face.unwrap_or(asked) };
                 let before = face.known();
-                let entries = egress.snapshot.limits.catalogue_entries;
+                let entries = egress.snapshot().limits.catalogue_entries;
                 let offer = before.as_ref().map_or(offer.clone(), |before| offer.completed(before, entries));
                 let tools = offer.list(ListKind::Tools).len();
                 self.server.health.note(match self.server.flaw(&offer) {

@@ -21,5 +21,5 @@ pub mod sending;
 pub mod user;
 
 pub use crate::negotiation::wire::Wire;
-pub use open_link::{Inbound, LinkHold, Needed, OpenLink};
+pub use open_link::{HeldLink, Inbound, LinkHold, OpenLink};
 pub use user::LinkUser;

@@ -1,7 +1,6 @@
 //! An open link to an upstream over any transport, and its users.
 
 use std::collections::HashMap;
-use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -71,8 +70,8 @@ pub struct OpenLink {
     pub dead: Stop,
 }
 
-/// A hold that keeps a link open.
-pub struct Needed {
+/// An open link that is not closed while this exists.
+pub struct HeldLink {
     link: Arc<OpenLink>,
     /// Keeps a dedicated link with its owner.
     hold: Option<Box<dyn LinkHold>>,
@@ -84,11 +83,16 @@ pub trait LinkHold: Send + Sync {
     fn again(&self) -> Box<dyn LinkHold>;
 }
 
-impl Needed {
+impl HeldLink {
     /// Holds the link.
     pub fn new(link: Arc<OpenLink>, hold: Option<Box<dyn LinkHold>>) -> Self {
         link.needed.fetch_add(1, Ordering::Relaxed);
         Self { link, hold }
+    }
+
+    /// The link itself.
+    pub fn link(&self) -> &Arc<OpenLink> {
+        &self.link
     }
 
     /// Another hold on the same link.
@@ -98,15 +102,7 @@ impl Needed {
     }
 }
 
-impl Deref for Needed {
-    type Target = Arc<OpenLink>;
-
-    fn deref(&self) -> &Arc<OpenLink> {
-        &self.link
-    }
-}
-
-impl Drop for Needed {
+impl Drop for HeldLink {
     fn drop(&mut self) {
         if self.link.needed.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.link.server.quiet.note();

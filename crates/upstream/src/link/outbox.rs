@@ -75,7 +75,7 @@ impl OpenLink {
                 tokio::spawn(async move {
                     while let Some(text) = link.outbox.next() {
                         if link.is_alive()
-                            && let Err(e) = link.notify(&egress.client, text).await
+                            && let Err(e) = link.notify(egress.client(), text).await
                         {
                             let told = link.server.describe(&e);
                             tracing::warn!(server = %link.server.name(), "a message was not delivered: {told}");

@@ -146,7 +146,7 @@ impl OpenLink {
         let id = egress.next_key();
         let body = discover_request(&Id::number(id), self.era, crate::CLIENT_INFO);
         let request = self.server.own_request(self.era, id, body, Method::Discover);
-        let asked = self.ask(&egress.client, request, egress.frame_limits());
+        let asked = self.ask(egress.client(), request, egress.frame_limits());
         if let Ok(Ok(_)) = tokio::time::timeout(HEARD_WITHIN, asked).await {
             self.calls.answered(key);
         }

@@ -383,7 +383,7 @@ impl Aftermath {
                 continue;
             }
             let egress = egress.clone();
-            parting::beside(async move { link.close(&egress.client).await });
+            parting::beside(async move { link.close(egress.client()).await });
         }
     }
 }

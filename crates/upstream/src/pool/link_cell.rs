@@ -297,7 +297,7 @@ impl LinkCell {
     /// Closes the link, if it is open.
     pub async fn close(&self, egress: &Egress) {
         if let Some(link) = self.open.swap(None) {
-            link.close(&egress.client).await;
+            link.close(egress.client()).await;
         }
     }
 

@@ -46,9 +46,9 @@ impl Opening<'_> {
     pub(super) async fn run(&self) -> Result<OpenLink, LinkError> {
         let ladder = &self.server.ladder;
         let mut climb = Climb::new(ladder.rungs(self.server.reach, self.server.link_era(self.kind.era)));
-        let room = mux_room(&self.egress.snapshot.limits);
+        let room = mux_room(&self.egress.snapshot().limits);
         let span = tracing::error_span!("event stream", server = %self.server.name());
-        let connector = Connector { guest: self, client: &self.egress.client, room, span };
+        let connector = Connector { guest: self, client: self.egress.client(), room, span };
         let connected = match &self.server.destination {
             Destination::Native(native) => return Ok(self.native(native)),
             Destination::Child(spec) => connector.over_pipe(self.starter(spec, room), &mut climb).await,
@@ -78,7 +78,7 @@ impl Opening<'_> {
     }
 
     fn starter<'s>(&'s self, spec: &'s Spec, room: MuxRoom) -> ChildStarter<'s> {
-        let limits = &self.egress.snapshot.limits;
+        let limits = &self.egress.snapshot().limits;
         ChildStarter {
             supervisor: self.egress.supervisor(),
             spec,
@@ -92,7 +92,7 @@ impl Opening<'_> {
             frames: self.egress.frame_limits(),
             room,
             span: tracing::error_span!("child", server = %self.server.name()),
-            within: self.egress.snapshot.start_timeout(&self.server.spec),
+            within: self.egress.snapshot().start_timeout(&self.server.spec),
         }
     }
 
@@ -141,8 +141,8 @@ impl Guest for Opening<'_> {
 
     fn patience(&self, rung: Rung) -> Duration {
         match rung.web {
-            Web::Streamable => self.egress.snapshot.limits.connect_timeout * 3,
-            Web::EventStream => self.egress.snapshot.opening_time(),
+            Web::Streamable => self.egress.snapshot().limits.connect_timeout * 3,
+            Web::EventStream => self.egress.snapshot().opening_time(),
         }
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn wanted(
     identity: &Identity,
 ) -> Result<Vec<Heard>, Fault> {
     let ids = TaskIds::new(context.sealer(), identity.id(), view.era());
-    let max = context.egress.snapshot.limits.subscriptions_per_session;
+    let max = context.egress.snapshot().limits.subscriptions_per_session;
     let mut tasks = heard(frame, wanted, view, ids, max)?;
     let tells = |id| view.upstream_era(id).is_some_and(|era| era.shapes.tasks == Tasks::Extension);
     tasks.retain(|heard| tells(heard.upstream));
@@ -172,7 +172,7 @@ impl Follower {
         let limits = self.context.egress.frame_limits();
         loop {
             let item = tokio::select! {
-                item = source.next(&self.context.egress.client, limits) => item?,
+                item = source.next(self.context.egress.client(), limits) => item?,
                 () = link.dead.stopped() => return Ok(true),
                 () = self.sender.closed() => return Ok(true),
             };
@@ -218,9 +218,9 @@ impl Follower {
             ids.join(",")
         );
         let request = self.upstream.server.own_request(link.era, key, body.into(), Method::Listen);
-        let patience = self.context.egress.snapshot.limits.connect_timeout;
+        let patience = self.context.egress.snapshot().limits.connect_timeout;
         let opened =
-            link.open_stream(&self.context.egress.client, request, self.context.egress.frame_limits());
+            link.open_stream(self.context.egress.client(), request, self.context.egress.frame_limits());
         let opened = tokio::time::timeout(patience, opened).await;
         let source = opened.map_err(|_| LinkError::Late(patience.as_secs()))??;
         let open = OpenRequest::new(&self.context.egress, link, key);

@@ -18,7 +18,7 @@ use crate::session::streams::{STANDING, StreamFault};
 
 /// Opens or resumes a stream.
 pub(super) async fn get(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     request: &Request<Incoming>,
 ) -> Response<Body> {
@@ -60,7 +60,7 @@ pub(super) async fn get(
 
 /// Ends a session.
 pub(super) async fn delete(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     request: &Request<Incoming>,
 ) -> Response<Body> {
@@ -79,7 +79,7 @@ pub(super) async fn delete(
 
 /// The session that a request without a message names.
 async fn named(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
@@ -98,7 +98,7 @@ async fn named(
 
 /// The session that a request names; `id` is that of its message.
 pub(super) async fn find(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
     id: Option<&Id>,
