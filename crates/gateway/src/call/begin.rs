@@ -11,11 +11,14 @@ use super::call::Call;
 use super::caller::{Caller, Request};
 use crate::call::CallContext;
 use crate::call::client_introduction::{ClientIntroduction, introduction};
+use crate::call::connection::CallConnection;
 use crate::call::in_flight;
 use crate::call::lease::lease;
 use crate::call::record::{Record, Refused};
 use crate::call::relist::Rewrites;
+use crate::call::resending::Retries;
 use crate::call::side_channel::SideChannel;
+use crate::call::waiting_client::WaitingClient;
 use upstream::CLIENT_INFO;
 use upstream::Upstream;
 
@@ -62,24 +65,14 @@ impl Call {
                 context: context.clone(),
                 exchange,
                 upstream,
-                owner: caller.attribution(),
+                connection: CallConnection::new(caller.attribution(), lease, carried),
                 caller,
-                link: None,
-                source: None,
-                cancelled,
+                client: WaitingClient::new(cancelled, masked),
+                retries: Retries { rewrites: Rewrites::of(unchecked), policy: resend, repeatable: None },
                 over: false,
-                takes_long: false,
-                attended_until: None,
-                carried,
                 place,
                 record,
-                masked,
-                rewrites: Rewrites::of(unchecked),
-                progress: None,
-                lease,
                 side_channel,
-                resend,
-                repeatable: None,
             },
         ))
     }
@@ -176,12 +169,13 @@ impl Call {
     pub(super) fn begin_anew(&mut self, request: Request<'_>) -> Result<(), Fault> {
         let introduction = self.introduction(&request);
         let is_cross = self.caller.era() != request.server;
-        if self.lease.is_none() {
-            self.lease = lease(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
+        if self.connection.dedicated.is_none() {
+            self.connection.dedicated =
+                lease(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
         }
         self.exchange = exchange(&self.context, &self.caller, &self.upstream, request, &introduction)?;
         self.over = false;
-        if self.side_channel.is_none() && (is_cross || self.lease.is_some()) {
+        if self.side_channel.is_none() && (is_cross || self.connection.dedicated.is_some()) {
             self.side_channel = Some(Box::new(SideChannel::open(self.context.egress.next_key())));
         }
         Ok(())

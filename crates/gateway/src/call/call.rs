@@ -5,27 +5,25 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use engine::Fault;
 use engine::access::CallPlace;
-use engine::exchange::{Event, Exchange, ExchangeAnswer, Execution, Outbound, ResendPolicy, Step, Ticket};
-use proto::rpc::{Frame, FrameLimits};
-use tokio::sync::oneshot;
+use engine::exchange::{Event, Exchange, ExchangeAnswer, Execution, Outbound, Step, Ticket};
+use proto::rpc::Frame;
 use tokio::time::timeout;
 use transport::net::Body;
-use transport::up::{LinkError, Owner};
+use transport::up::LinkError;
 
 use crate::call::CallContext;
 use crate::call::caller::Caller;
+use crate::call::connection::CallConnection;
 use crate::call::deliver::{Delivery, deliver};
 use crate::call::late::Late;
 use crate::call::record::Record;
-use crate::call::relist::Rewrites;
+use crate::call::resending::Retries;
 use crate::call::side_channel::{SideChannel, next_message};
+use crate::call::waiting_client::WaitingClient;
 use upstream::Upstream;
-use upstream::embedded::Carried;
-use upstream::link::reply::{Item, Reply, ReplySource};
-use upstream::link::{HeldLink, Inbound};
-use upstream::pool::Lease;
+use upstream::link::Inbound;
+use upstream::link::reply::{Item, Reply};
 
 /// The time for which a cancellation waits for a request that is being sent, if it is a message of its own.
 const SETTLE: Duration = Duration::from_millis(250);
@@ -53,36 +51,16 @@ pub(crate) struct Call {
     pub(crate) exchange: Exchange,
     pub(crate) upstream: Arc<Upstream>,
     pub(crate) caller: Caller,
-    /// The owner of messages that its upstream sends meanwhile.
-    pub(crate) owner: Owner,
-    pub(crate) link: Option<HeldLink>,
-    pub(crate) source: Option<ReplySource>,
-    pub(crate) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
+    pub(crate) connection: CallConnection,
+    pub(crate) client: WaitingClient,
+    pub(crate) retries: Retries,
     pub(crate) over: bool,
-    /// True if the client accepts an answer while it is still arriving.
-    pub(crate) takes_long: bool,
-    /// The time when the call is polled again at the latest; used for what is sent at once.
-    pub(crate) attended_until: Option<Instant>,
-    /// The credentials that its request carries for the site behind an embedded server.
-    pub(crate) carried: Option<Arc<Carried>>,
     /// Its permit among its caller's calls, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
     /// Its record for the audit.
     pub(crate) record: Option<Box<Record>>,
-    /// The fault that its client gets instead if it fails.
-    pub(crate) masked: Option<Box<Fault>>,
-    /// The reasons for which its request may still be written again.
-    pub(super) rewrites: Rewrites,
-    /// The key of its progress notifications on its link.
-    pub(crate) progress: Option<u64>,
-    /// A link of its own, and the log level to set there.
-    pub(crate) lease: Option<(Lease, Option<Bytes>)>,
     /// Messages that reach it beside its own stream, and their sink; only between different eras.
     pub(crate) side_channel: Option<Box<SideChannel>>,
-    /// The rules for sending its request again if a link fails.
-    pub(crate) resend: ResendPolicy,
-    /// Its request, while it may be sent again although it may have been executed.
-    pub(crate) repeatable: Option<Outbound>,
 }
 
 /// A call on its way to its next [`Progress`].
@@ -97,16 +75,11 @@ pub(super) enum Happened {
 }
 
 impl Call {
-    /// Makes a stateless request cancellable by a notification, if it has no stream of its own to close.
-    pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
-        self.cancelled = Some(cancelled);
-    }
-
     /// Runs until there is something for the client. The future owns the call, so that its waiter can do other things
     /// without interrupting it. It is built in its box, not copied there.
     pub(crate) fn run(mut self: Box<Self>) -> Running {
         let running = Box::write(Box::new_uninit(), async move {
-            let attended = self.attended_until.take();
+            let attended = self.client.attended_until.take();
             let progress = self.step(attended).await;
             (self, progress)
         });
@@ -124,16 +97,16 @@ impl Call {
             let limits = self.context.egress.frame_limits();
             let deadline = self.exchange.deadline();
             let waiting = self.exchange.is_waiting();
-            if waiting && let Some(source) = self.source.take() {
-                source.finish();
+            if waiting {
+                self.connection.finish_source();
             }
-            if self.source.is_none() && !waiting {
+            if self.connection.source.is_none() && !waiting {
                 self.fail_in_words("gave no answer".to_owned(), Execution::Unknown);
                 continue;
             }
             let happened = tokio::select! {
-                item = next(&mut self.source, &self.context, limits) => Happened::Came(item),
-                notice = cancellation(&mut self.cancelled) => Happened::Cancelled(notice),
+                item = self.connection.next_item(&self.context, limits) => Happened::Came(item),
+                notice = self.client.cancellation() => Happened::Cancelled(notice),
                 side_channel = next_message(&mut self.side_channel) => Happened::SideChannel(side_channel),
                 () = Late::new(deadline) => Happened::Late,
             };
@@ -158,18 +131,18 @@ impl Call {
                 }
                 Step::Relay(text) if self.is_unwanted(&text) => {}
                 Step::Relay(text) => {
-                    self.resend.speak();
+                    self.retries.policy.speak();
                     return Some(Progress::Relay(text));
                 }
                 Step::Ask(question) => {
-                    self.resend.speak();
+                    self.retries.policy.speak();
                     if let Some(text) = self.ask(&question) {
                         return Some(Progress::Relay(text));
                     }
                     self.feed(Event::Answered);
                 }
                 Step::Put(question) => {
-                    self.resend.speak();
+                    self.retries.policy.speak();
                     if let Some(text) = self.put(&question) {
                         return Some(Progress::Relay(text));
                     }
@@ -221,18 +194,12 @@ impl Call {
             }
             if self.exchange.is_settled() {
                 self.leave_lease();
-                drop(self.lease.take());
-                if let (Some(link), Some(key)) = (self.link.take(), self.progress.take()) {
-                    link.link().forget_progress(key);
-                }
-                if let Some(source) = self.source.take() {
-                    source.finish();
-                }
+                self.connection.leave();
                 return std::future::pending().await;
             }
             let limits = self.context.egress.frame_limits();
             let happened = tokio::select! {
-                item = next(&mut self.source, &self.context, limits) => Happened::Came(item),
+                item = self.connection.next_item(&self.context, limits) => Happened::Came(item),
                 side_channel = next_message(&mut self.side_channel) => Happened::SideChannel(side_channel),
             };
             // A pause is nobody's business now.
@@ -243,7 +210,7 @@ impl Call {
     pub(super) fn take(&mut self, happened: Happened) -> Option<Progress> {
         match happened {
             Happened::Replied(Ok(Reply::Whole(frame, status))) => self.feed(Event::Frame(frame, status)),
-            Happened::Replied(Ok(Reply::Source(source))) => self.source = Some(source),
+            Happened::Replied(Ok(Reply::Source(source))) => self.connection.source = Some(source),
             // Read to its end before it comes here.
             Happened::Replied(Ok(Reply::Long(_))) => {}
             Happened::Came(Ok(Item::Frame(frame))) | Happened::SideChannel(Inbound::Frame(frame)) => {
@@ -253,7 +220,7 @@ impl Call {
             Happened::Replied(Err(e)) | Happened::Came(Err(e)) => self.fail(&e),
             Happened::SideChannel(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
             Happened::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
-            Happened::Late if self.link.is_none() && !self.exchange.is_waiting() => {
+            Happened::Late if self.connection.held.is_none() && !self.exchange.is_waiting() => {
                 self.feed(Event::Unreached);
             }
             Happened::Late => {
@@ -271,10 +238,7 @@ impl Call {
     }
 
     pub(super) async fn send(&mut self, outbound: Outbound, attended: Option<Instant>) -> Option<Progress> {
-        let key = self.exchange.token().map(|token| token.key);
-        if let (Some(old), Some(link)) = (std::mem::replace(&mut self.progress, key), self.link()) {
-            link.forget_progress(old);
-        }
+        self.connection.expect_progress(self.exchange.token().map(|token| token.key));
         let mut happened = self.sent(&outbound, attended).await;
         while let Happened::Replied(Err(error)) = &happened {
             if let LinkError::OtherEra { speaks, .. } = error
@@ -294,8 +258,8 @@ impl Call {
     /// Handles the beginning of a reply; a long one is passed on, or read.
     pub(super) async fn take_reply(&mut self, happened: Happened) -> Option<Progress> {
         let Happened::Replied(Ok(Reply::Long(long))) = happened else { return self.take(happened) };
-        if self.takes_long
-            && self.masked.is_none()
+        if self.client.takes_long
+            && self.client.masked.is_none()
             && !(self.caller.era().batches && long.head.trim_ascii_start().starts_with(b"["))
             && let Some(swap) = self.exchange.pass(&long.head)
         {
@@ -314,7 +278,7 @@ impl Call {
             text = long.read() => {
                 Happened::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
             }
-            notice = cancellation(&mut self.cancelled) => Happened::Cancelled(notice),
+            notice = self.client.cancellation() => Happened::Cancelled(notice),
             () = Late::new(self.exchange.deadline()) => Happened::Late,
         };
         match self.repeats(&happened) {
@@ -327,30 +291,18 @@ impl Call {
     pub(super) async fn sent(&mut self, outbound: &Outbound, attended: Option<Instant>) -> Happened {
         let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);
         let late = Late::attended(deadline, attended);
-        let Self {
-            context,
-            upstream,
-            caller,
-            owner,
-            link,
-            cancelled,
-            exchange,
-            lease,
-            side_channel,
-            carried,
-            resend,
-            ..
-        } = self;
-        let carried = carried.as_deref();
-        let (lease, side_channel) = (lease.as_ref(), side_channel.as_deref());
-        let has_waited = resend.has_waited();
+        let Self { context, upstream, caller, connection, client, exchange, side_channel, retries, .. } =
+            self;
+        let CallConnection { owner, held, dedicated, carried, .. } = connection;
+        let (lease, side_channel) = (dedicated.as_ref(), side_channel.as_deref());
+        let (carried, has_waited) = (carried.as_deref(), retries.policy.has_waited());
         let way = Delivery { upstream, caller, lease, side_channel, owner: *owner, carried, has_waited };
-        let mut delivering = pin!(deliver(context, way, link, outbound, exchange.token()));
+        let mut delivering = pin!(deliver(context, way, held, outbound, exchange.token()));
         tokio::select! {
             // The reply first: what woke the call is nearly always that, and then no timer is set.
             biased;
             reply = &mut delivering => Happened::Replied(reply),
-            notice = cancellation(cancelled) => {
+            notice = client.cancellation() => {
                 if settles {
                     // Else the notice might overtake its request, which would then run for nobody.
                     let _ = timeout(SETTLE, delivering).await;
@@ -366,31 +318,4 @@ impl Call {
         let failure = self.failure(self.upstream.server.describe(error), error.execution());
         ExchangeAnswer::fault(200, failure.fault(self.upstream.name()), self.exchange.id())
     }
-
-    /// Declares that the client accepts an answer while it is still arriving, and that its waiter polls the call again at
-    /// `silent` if nothing has come by then.
-    pub(crate) fn attend_until(&mut self, silent: Instant) {
-        self.takes_long = true;
-        self.attended_until = Some(silent);
-    }
-}
-
-/// The next message of the upstream, if one may come.
-async fn next(
-    source: &mut Option<ReplySource>,
-    context: &Arc<CallContext>,
-    limits: FrameLimits,
-) -> Result<Item, LinkError> {
-    match source {
-        Some(source) => source.next(context.egress.client(), limits).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits for the client's cancellation, if there can be one.
-pub(super) async fn cancellation(cancelled: &mut Option<oneshot::Receiver<Option<Frame>>>) -> Option<Frame> {
-    let Some(receiver) = cancelled else { return std::future::pending().await };
-    let notice = receiver.await;
-    *cancelled = None;
-    notice.ok().flatten()
 }

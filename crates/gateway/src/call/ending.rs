@@ -15,8 +15,8 @@ use crate::call::record::Record;
 use crate::call::tasks;
 use crate::session::asker::Asker;
 use transport::budget::{self, Part};
-use upstream::link::{HeldLink, OpenLink, Wire};
 use upstream::link::requests::{is_log, passes};
+use upstream::link::{OpenLink, Wire};
 use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::{Dormant, Sleeper};
 
@@ -24,7 +24,7 @@ impl Call {
     /// Ends with an answer; returns the one for the client.
     pub(crate) fn end(&mut self, answer: ExchangeAnswer) -> ExchangeAnswer {
         self.over = true;
-        let masked = self.masked.take().filter(|_| !answer.ok);
+        let masked = self.client.masked.take().filter(|_| !answer.ok);
         let (era, id) = (self.caller.era(), self.exchange.id());
         let answer =
             masked.map_or(answer, |masked| ExchangeAnswer::fault(masked.http_status(era), *masked, id));
@@ -34,9 +34,7 @@ impl Call {
         if let Some(record) = &mut self.record {
             record.answered(&answer);
         }
-        if let Some(source) = self.source.take() {
-            source.finish();
-        }
+        self.connection.finish_source();
         match self.exchange.made() {
             Some(made) => tasks::keep(self, made, answer),
             None => answer,
@@ -51,7 +49,7 @@ impl Call {
         answer: ExchangeAnswer,
     ) -> ExchangeAnswer {
         // The request is answered, so its id is free again, and its place.
-        (self.cancelled, self.place) = (None, None);
+        (self.client.cancelled, self.place) = (None, None);
         let id = self.exchange.id().clone();
         match parked.keep(ticket, self) {
             Ok(()) => answer,
@@ -69,12 +67,12 @@ impl Call {
 impl Call {
     /// The link that its request went over.
     pub(crate) fn link(&self) -> Option<&Arc<OpenLink>> {
-        self.link.as_ref().map(HeldLink::link)
+        self.connection.link()
     }
 
     /// Notes that its own link waits for the client, if it has one.
     pub(crate) fn sleep(&mut self, sleeper: Sleeper) -> Option<Dormant> {
-        self.lease.as_mut().map(|(lease, _)| lease.wait(sleeper))
+        self.connection.dedicated.as_mut().map(|(lease, _)| lease.wait(sleeper))
     }
 
     /// Returns true if a message for the client is a log message below its level, from a link whose level others may have
@@ -101,11 +99,11 @@ impl Call {
     /// Marks its own link as unfit for other calls if the server may still use it: after a cancellation it may have asked
     /// something just before, or may go on working, and its questions would reach another client.
     pub(crate) fn leave_lease(&mut self) {
-        if let Some((lease, _)) = &mut self.lease
+        if let Some((lease, _)) = &mut self.connection.dedicated
             && !self.exchange.is_answered()
         {
             lease.spoil();
-        } else if let (None, Some(link)) = (&self.lease, self.link())
+        } else if let (None, Some(link)) = (&self.connection.dedicated, self.link())
             && link.own
             && !self.exchange.is_answered()
         {
@@ -125,7 +123,7 @@ impl Call {
     /// Tells the upstream that the call is cancelled.
     pub(crate) async fn send_cancelled(&mut self, notice: Bytes) {
         // A stateless HTTP request is cancelled by closing its stream.
-        self.source = None;
+        self.connection.source = None;
         let Some(link) = self.link().cloned() else { return };
         if !link.hears_cancellation() {
             return;
@@ -146,7 +144,7 @@ impl Call {
     /// Switches to the caller's own server, after the shared one refused it; returns `false` if that is not possible.
     pub(crate) fn part(&mut self) -> bool {
         let own = self.context.view.state.upstream_of(self.upstream.server.spec.id, self.caller.identity());
-        if Arc::ptr_eq(&own, &self.upstream) || self.lease.is_some() {
+        if Arc::ptr_eq(&own, &self.upstream) || self.connection.dedicated.is_some() {
             return false;
         }
         self.upstream = own;
@@ -157,7 +155,7 @@ impl Call {
 impl Drop for Call {
     fn drop(&mut self) {
         // First, because the other end would else wake this very task for nothing.
-        self.cancelled = None;
+        self.client.cancelled = None;
         if let Caller::Session(session) = &self.caller {
             session.requests.end(self.exchange.id());
             if let Some(side_channel) = &self.side_channel {
@@ -165,16 +163,16 @@ impl Drop for Call {
             }
         }
         self.leave_lease();
-        let Some(held) = self.link.take() else { return };
+        let Some(held) = self.connection.held.take() else { return };
         let link = held.link();
-        if let Some(key) = self.progress {
+        if let Some(key) = self.connection.progress {
             link.forget_progress(key);
         }
         // The client is gone. Where that means that it wants no answer, its upstream is told.
         if self.over || matches!(&self.caller, Caller::Session(s) if !s.kind.era.disconnect_cancels) {
             return;
         }
-        self.source = None;
+        self.connection.source = None;
         self.feed(Event::Cancelled(None));
         let hears = link.hears_cancellation();
         let notices: Vec<Bytes> = std::iter::from_fn(|| self.exchange.poll())
@@ -184,7 +182,8 @@ impl Drop for Call {
                 _ => None,
             })
             .collect();
-        let (context, lease, key) = (self.context.clone(), self.lease.take(), self.exchange.key());
+        let (context, lease, key) =
+            (self.context.clone(), self.connection.dedicated.take(), self.exchange.key());
         if let Ok(runtime) = tokio::runtime::Handle::try_current()
             && !notices.is_empty()
         {

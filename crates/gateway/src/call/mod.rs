@@ -7,6 +7,7 @@
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `late` | one forwarded request: the engine's exchange, performed |
+//! | `connection`, `waiting_client` | a call's hold on its server; the wishes of its client |
 //! | `deliver`, `lease`, `relist`, `resending` | the choice of a link; links of a call's own; stale lists; failed
 //! requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
@@ -20,6 +21,7 @@ mod begin;
 pub(crate) mod call;
 pub(crate) mod caller;
 mod client_introduction;
+mod connection;
 pub(crate) mod consent;
 pub(crate) mod context;
 pub(crate) mod decide;
@@ -42,5 +44,6 @@ mod task_home;
 pub(crate) mod task_homes;
 pub(crate) mod tasks;
 pub(crate) mod unchecked;
+mod waiting_client;
 
 pub(crate) use context::{CallContext, CallState};

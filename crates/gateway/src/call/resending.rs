@@ -3,14 +3,25 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::exchange::{Event, Execution, LinkFailure, Outbound};
+use engine::exchange::{Event, Execution, LinkFailure, Outbound, ResendPolicy};
 use proto::rpc::Frame;
 use tokio::time::sleep;
 use transport::up::LinkError;
 use upstream::negotiation::wire::Wire;
 
-use super::call::{Call, Happened, Progress, cancellation};
+use super::call::{Call, Happened, Progress};
 use super::late::Late;
+use super::relist::Rewrites;
+
+/// The reasons and means to send a call's request again.
+pub(crate) struct Retries {
+    /// The reasons for which its request may still be written again.
+    pub(super) rewrites: Rewrites,
+    /// The rules for sending its request again if a link fails.
+    pub(crate) policy: ResendPolicy,
+    /// Its request, while it may be sent again although it may have been executed.
+    pub(super) repeatable: Option<Outbound>,
+}
 
 /// The pause before a second try.
 #[derive(Clone, Copy)]
@@ -33,12 +44,12 @@ impl Call {
         }
         let (now, deadline) = (Instant::now(), self.exchange.deadline());
         if let LinkError::TooMany(refusal) = error {
-            let length = self.resend.after_refusal(refusal.after, now, deadline)?;
+            let length = self.retries.policy.after_refusal(refusal.after, now, deadline)?;
             return Some(Pause { length, is_asked_for: true });
         }
         let execution = error.passing().filter(|_| self.upstream.server.may_be_restarting())?;
         let spread = self.context.egress.next_key();
-        let length = self.resend.after(execution, (now, deadline), error.earliest(), spread)?;
+        let length = self.retries.policy.after(execution, (now, deadline), error.earliest(), spread)?;
         Some(Pause { length, is_asked_for: false })
     }
 
@@ -56,7 +67,7 @@ impl Call {
             }
         };
         tokio::select! {
-            notice = cancellation(&mut self.cancelled) => return Happened::Cancelled(notice),
+            notice = self.client.cancellation() => return Happened::Cancelled(notice),
             () = Late::new(deadline) => return Happened::Late,
             () = pausing => {}
         }
@@ -82,7 +93,7 @@ impl Call {
 
     /// The failure for its client.
     pub(super) fn failure(&self, message: String, execution: Execution) -> LinkFailure {
-        LinkFailure { message, execution, retry: self.resend.is_harmless(execution) }
+        LinkFailure { message, execution, retry: self.retries.policy.is_harmless(execution) }
     }
 
     /// Asks a server that did not answer in time if it is there at all; that it is not counts against it. A call that waits for
@@ -101,25 +112,25 @@ impl Call {
     /// shared stream, of which it may turn out that it was never sent.
     pub(super) fn keep_repeatable(&mut self, outbound: Outbound) {
         let may_be_queued = self.link().is_some_and(|link| matches!(link.wire, Wire::Pipe(_) | Wire::Sse(_)));
-        let is_kept = (may_be_queued || self.resend.is_repeatable()) && outbound.body.len() <= KEPT;
-        self.repeatable = is_kept.then_some(outbound);
+        let is_kept = (may_be_queued || self.retries.policy.is_repeatable()) && outbound.body.len() <= KEPT;
+        self.retries.repeatable = is_kept.then_some(outbound);
     }
 
     /// The request to send again because its answer was interrupted, and the pause before.
     pub(super) fn repeats(&mut self, happened: &Happened) -> Option<(Outbound, Pause)> {
         let (Happened::Came(Err(error)) | Happened::Replied(Err(error))) = happened else { return None };
-        let outbound = self.repeatable.take()?;
+        let outbound = self.retries.repeatable.take()?;
         let pause = self.pause_before_resend(error)?;
         Some((outbound, pause))
     }
 
     /// Sends a request again whose answer was interrupted.
     pub(super) async fn send_again(&mut self, outbound: Outbound, pause: Pause) -> Option<Progress> {
-        self.source = None;
+        self.connection.source = None;
         if let Some(link) = self.link()
             && !link.is_alive()
         {
-            self.link = None;
+            self.connection.held = None;
         }
         match self.sent_after(pause, &outbound).await {
             Happened::Replied(Err(error)) => match self.pause_before_resend(&error) {

@@ -28,8 +28,9 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> Excha
     let context = call.context.clone();
     match made {
         Made::Task { id, home } => {
-            if let Some(link) = call.link.as_ref().map(HeldLink::again) {
-                let own = call.sleep(Sleeper::Task).zip(call.lease.take().map(|(lease, _)| lease));
+            if let Some(link) = call.connection.held.as_ref().map(HeldLink::again) {
+                let own =
+                    call.sleep(Sleeper::Task).zip(call.connection.dedicated.take().map(|(lease, _)| lease));
                 context.state.homes.keep(home, Home::new(call.upstream.clone(), link, id, own));
             }
             answer
