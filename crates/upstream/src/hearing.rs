@@ -57,7 +57,7 @@ fn start(
         cell: Arc::downgrade(cell),
         changes: Arc::default(),
     };
-    if let Some(mut unasked) = link.take_unasked() {
+    if let Some(mut unasked) = link.recipients.take_unasked() {
         let (ear, is_stream) = (ear.clone(), matches!(link.wire, Wire::Sse(_)));
         tokio::spawn(async move {
             while let Some(UnaskedMessage { frame, owner }) = unasked.recv().await {
@@ -296,9 +296,9 @@ impl Ear {
             // The server takes its client's folders for those of the link.
             upstream.links.dedicated.bind(link, Binding::Owner);
         }
-        let Some(frame) = link.deliver(frame) else { return };
+        let Some(frame) = link.recipients.deliver(frame) else { return };
         let server = link.server.spec.id;
-        let user = link.users().into_iter().next().filter(|user| link.own && user.may_use(server));
+        let user = link.recipients.users().into_iter().next().filter(|user| link.own && user.may_use(server));
         let Some(user) = user else {
             let why = "no client can be asked on this connection";
             return link.refuse(&self.egress, &frame, why);
@@ -320,20 +320,20 @@ impl Ear {
             }
             Some(Notice::ResourceUpdated) => self.updated(link, frame),
             Some(Notice::Cancelled) => {
-                let Some(frame) = link.deliver(frame) else { return };
-                for user in link.users() {
+                let Some(frame) = link.recipients.deliver(frame) else { return };
+                for user in link.recipients.users() {
                     user.withdraw(link, &frame);
                 }
             }
             Some(Notice::Acknowledged) => {}
             // Its token is ours, and means nothing to anybody but the client behind the call.
             Some(Notice::Progress) => {
-                if let Some((user, text)) = link.progress_of(&frame) {
+                if let Some((user, text)) = link.recipients.progress_of(&frame) {
                     user.progress(text);
                 }
             }
             Some(Notice::Message) => {
-                let Some(frame) = link.deliver(frame) else { return };
+                let Some(frame) = link.recipients.deliver(frame) else { return };
                 if let Some(user) = link.session_of(owner) {
                     pass_to(&self.egress, &user, link, &frame);
                 } else {
@@ -342,7 +342,7 @@ impl Ear {
                 }
             }
             _ => {
-                if let Some(frame) = link.deliver(frame) {
+                if let Some(frame) = link.recipients.deliver(frame) {
                     pass_on(&self.egress, link, &frame);
                 }
             }
@@ -356,7 +356,7 @@ impl Ear {
         let is_own = self.cell.upgrade().is_some_and(|cell| cell.is_own());
         let is_for_all = matches!(link.wire, Wire::Pipe(_)) && !is_own;
         let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
-        let users = if is_for_all { upstream.links.users() } else { link.users() };
+        let users = if is_for_all { upstream.links.users() } else { link.recipients.users() };
         for user in users {
             if uri.as_ref().is_some_and(|uri| user.is_concerned(uri)) {
                 user.hear(link.era, &frame);
@@ -372,7 +372,7 @@ impl Ear {
 
 /// Passes a notification to every session on the link.
 fn pass_on(egress: &Egress, link: &OpenLink, frame: &Frame) {
-    for user in link.users() {
+    for user in link.recipients.users() {
         pass_to(egress, &user, link, frame);
     }
 }

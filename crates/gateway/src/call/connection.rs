@@ -65,7 +65,7 @@ impl CallConnection {
     /// Expects progress under another key.
     pub(super) fn expect_progress(&mut self, key: Option<u64>) {
         if let (Some(old), Some(link)) = (std::mem::replace(&mut self.progress, key), self.link()) {
-            link.forget_progress(old);
+            link.recipients.forget_progress(old);
         }
     }
 
@@ -73,7 +73,7 @@ impl CallConnection {
     pub(super) fn leave(&mut self) {
         drop(self.dedicated.take());
         if let (Some(held), Some(key)) = (self.held.take(), self.progress.take()) {
-            held.link().forget_progress(key);
+            held.link().recipients.forget_progress(key);
         }
         self.finish_source();
     }

@@ -96,7 +96,7 @@ async fn send_state(
 ) {
     if let Some(level) = level
         && link.era.knows(Method::SetLevel)
-        && link.note_level(level)
+        && link.announced.note_level(level)
     {
         send_level(&context.egress, link, level).await;
     }
@@ -184,10 +184,10 @@ impl Delivery<'_> {
 
     fn register(&self, link: &Arc<OpenLink>, token: Option<&ProgressToken>) {
         if let (Caller::Session(session), Some(token)) = (self.caller, token) {
-            link.expect_progress(&user(session), token.clone());
+            link.recipients.expect_progress(&user(session), token.clone());
         }
         if let (Some(_), Some(side_channel)) = (self.lease, self.side_channel) {
-            link.set_inbox(Some(side_channel.sender.clone()));
+            link.recipients.set_inbox(Some(side_channel.sender.clone()));
         }
     }
 }

@@ -166,7 +166,7 @@ impl Drop for Call {
         let Some(held) = self.connection.held.take() else { return };
         let link = held.link();
         if let Some(key) = self.connection.progress {
-            link.forget_progress(key);
+            link.recipients.forget_progress(key);
         }
         // The client is gone. Where that means that it wants no answer, its upstream is told.
         if self.over || matches!(&self.caller, Caller::Session(s) if !s.kind.era.disconnect_cancels) {

@@ -72,7 +72,7 @@ impl Home {
         own: Option<(Dormant, Lease)>,
     ) -> Arc<Self> {
         let link = needed.link().clone();
-        link.set_inbox(None);
+        link.recipients.set_inbox(None);
         Arc::new_cyclic(|home: &Weak<Self>| {
             let (needed, own) = match own {
                 None => (Some(needed), None),

@@ -15,7 +15,7 @@ use crate::session::session::Session;
 impl Session {
     /// Returns true if an upstream has another log level on this link than the one that the client asked for.
     pub(crate) fn needs_level(&self, link: &OpenLink) -> bool {
-        link.keeps_level && self.level().is_some_and(|level| !link.has_level(&level))
+        link.announced.keeps_level && self.level().is_some_and(|level| !link.announced.has_level(&level))
     }
 
     /// Sends an upstream the session's log level, unless another client's call runs on the same link: that call would get
@@ -28,7 +28,7 @@ impl Session {
                                      shared connection");
             return;
         }
-        if link.note_level(&level) {
+        if link.announced.note_level(&level) {
             send_level(egress, link, &level).await;
         }
     }

@@ -318,7 +318,9 @@ impl Session {
     /// clear.
     pub(crate) fn broadcast(&self, egress: &Egress, message: &Frame, foreign: bool) {
         let open = self.open_links();
-        let alone = |link: &OpenLink| link.users().iter().all(|user| user.attribution() == self.attribution);
+        let alone = |link: &OpenLink| {
+            link.recipients.users().iter().all(|user| user.attribution() == self.attribution)
+        };
         for link in open.iter().filter(|link| link.own || (foreign && alone(link))) {
             let said = if link.era == self.kind.era {
                 Some(message.text().clone())

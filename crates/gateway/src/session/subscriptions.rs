@@ -205,7 +205,12 @@ impl Session {
 
 /// Subscribes again after an unsubscription, if another session listens by now: its own request may have been overtaken.
 async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, uri: String) {
-    if link.users().iter().any(|user| user.attribution() != session.attribution && user.is_subscribed(&uri)) {
+    if link
+        .recipients
+        .users()
+        .iter()
+        .any(|user| user.attribution() != session.attribution && user.is_subscribed(&uri))
+    {
         request(&context.egress, &link, Method::Subscribe, &format!("\"uri\":{}", quote(&uri))).await;
     }
 }

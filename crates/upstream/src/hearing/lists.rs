@@ -45,7 +45,7 @@ impl Ear {
             upstream.announced.news(lists, link.heard_on(), Instant::now());
         } else {
             let lists = &upstream.announced.no_echoes(lists, link.heard_on(), Instant::now())[..];
-            let users = link.users();
+            let users = link.recipients.users();
             if users.is_empty()
                 && let Some(all) = self.egress.audience()
             {

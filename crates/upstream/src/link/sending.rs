@@ -70,7 +70,7 @@ impl OpenLink {
         limits: FrameLimits,
         (owner, carried): (Owner, Option<&Carried>),
     ) -> Result<Reply, LinkError> {
-        self.touch();
+        self.activity.touch();
         let open = self.counts_calls().then(|| self.calls.begin(outbound.key, owner));
         match &self.wire {
             Wire::Http(link) => match self.posted(client, link, outbound, open.as_ref()).await? {

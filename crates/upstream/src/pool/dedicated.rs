@@ -293,7 +293,7 @@ impl SpareLinks for Dedicated {
 
 impl State {
     fn slot_of(&self, link: &OpenLink) -> Option<SlotId> {
-        let slot = link.slot.load(Ordering::Relaxed);
+        let slot = link.tenancy.slot.load(Ordering::Relaxed);
         self.links.get(&slot).filter(|pooled| pooled.link.id == link.id).map(|_| slot)
     }
 

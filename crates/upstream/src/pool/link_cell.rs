@@ -269,7 +269,7 @@ impl LinkCell {
         let Some(old) = self.open.swap(None) else { return };
         self.note_end(&old);
         if self.server.is_child() {
-            if old.carried_calls() {
+            if old.activity.carried_calls() {
                 starts.backoff.served();
             }
             starts.is_final = false;
@@ -277,7 +277,7 @@ impl LinkCell {
             starts.backoff.ended(Instant::now(), why);
             self.note_next_start(&starts.backoff);
         }
-        starts.users = old.users().iter().map(Arc::downgrade).collect();
+        starts.users = old.recipients.users().iter().map(Arc::downgrade).collect();
     }
 
     /// Returns true if it should be open although no request needs it now.
@@ -335,7 +335,7 @@ impl LinkCell {
 
     /// Returns true if a call or a task uses its link, or waits for it to be opened.
     pub fn is_needed(&self) -> bool {
-        self.is_opening() || self.current().is_some_and(|link| link.is_needed())
+        self.is_opening() || self.current().is_some_and(|link| link.activity.is_needed())
     }
 
     /// Returns true if it is being opened.

@@ -181,7 +181,11 @@ impl Links {
 
     /// The sessions whose calls use these links.
     pub fn users(&self) -> Vec<Arc<dyn LinkUser>> {
-        self.cells().iter().filter_map(|cell| cell.current()).flat_map(|link| link.users()).collect()
+        self.cells()
+            .iter()
+            .filter_map(|cell| cell.current())
+            .flat_map(|link| link.recipients.users())
+            .collect()
     }
 
     /// Lets go of shared children and of sessions at the server that nobody has used for so long; they start again when
@@ -202,7 +206,7 @@ impl Links {
                 Wire::Http(_) if link.era.has_sessions() => "a session there ends",
                 _ => continue,
             };
-            if link.idle() > after && !link.is_used() && !is_heard(asked, &link) {
+            if link.activity.idle() > after && !link.is_used() && !is_heard(asked, &link) {
                 tracing::info!(server = %self.server.name(), "{rests}: nobody used it for {after:?}");
                 open = open.saturating_sub(1);
                 if open == 0 && self.server.is_child() {

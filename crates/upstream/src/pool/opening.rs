@@ -58,7 +58,7 @@ impl Opening<'_> {
             ladder.settle(connected.rung, climb.refused());
             let link = OpenLink::new(self.server.clone(), connected.wire, connected.hello, self.own);
             if let Some(unasked) = connected.unasked {
-                link.keep_unasked(unasked);
+                link.recipients.keep_unasked(unasked);
             }
             return Ok(link);
         }
