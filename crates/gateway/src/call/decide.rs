@@ -273,7 +273,7 @@ fn changing(
     server: UpstreamId,
     asked: Subscription,
 ) -> Result<Changing, Fault> {
-    let era = view.upstream_era(server).unwrap_or(session.kind.era);
+    let era = view.upstream_era(server).unwrap_or(session.era());
     let declares = view.upstream_declares(server, "resources", Some("subscribe"));
     let upstream = context.view.state.upstream_of(server, &session.identity);
     session.change(&context.session, asked, (&upstream, era, declares))

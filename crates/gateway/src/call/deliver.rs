@@ -11,7 +11,7 @@ use transport::up::{LinkError, Owner};
 use crate::call::CallContext;
 use crate::call::caller::Caller;
 use crate::call::side_channel::SideChannel;
-use crate::session::session::user;
+use crate::session::session_links::user;
 use upstream::Upstream;
 use upstream::embedded::Carried;
 use upstream::link::reply::Reply;

@@ -169,7 +169,7 @@ impl Drop for Call {
             link.recipients.forget_progress(key);
         }
         // The client is gone. Where that means that it wants no answer, its upstream is told.
-        if self.over || matches!(&self.caller, Caller::Session(s) if !s.kind.era.disconnect_cancels) {
+        if self.over || matches!(&self.caller, Caller::Session(s) if !s.era().disconnect_cancels) {
             return;
         }
         self.connection.source = None;

@@ -31,9 +31,9 @@ pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame
             }
         }
         Asker::Link(link) => {
-            let ids = TaskIds::new(context.sealer(), session.owner(), session.kind.era);
+            let ids = TaskIds::new(context.sealer(), session.owner(), session.era());
             let text = named(asked.text, ids, link.server.name());
-            let text = answered(session.kind.era, link.era, &asked.method, text);
+            let text = answered(session.era(), link.era, &asked.method, text);
             link.say(&context.egress, text);
         }
     }

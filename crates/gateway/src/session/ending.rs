@@ -9,7 +9,8 @@ use upstream::quota::{Permit, QuotaError};
 use upstream::{Egress, parting};
 
 use super::context::SessionContext;
-use super::session::{Face, Session, Used};
+use super::session::{Face, Session};
+use super::session_links::Used;
 use crate::admission::Identity;
 
 /// The time for which a session must have been unused since its `initialize` before it makes room for another one.
@@ -73,7 +74,7 @@ impl Session {
         }
         let had_stream = streams.had_standing();
         let given: Vec<Arc<Used>> = {
-            let mut links = self.links.lock();
+            let mut links = self.links.used.lock();
             let is_given = |used: &Arc<Used>| {
                 let (cell, is_child) = (&used.cell, used.cell.is_to_child());
                 cell.is_own()
@@ -105,8 +106,8 @@ impl Session {
         }
         self.leave_resources(context);
         let links: Vec<Arc<Used>> = {
-            let mut links = self.links.lock();
-            self.ended.store(true, Ordering::Relaxed);
+            let mut links = self.links.used.lock();
+            self.links.has_ended.store(true, Ordering::Relaxed);
             links.drain().map(|(_, used)| used).collect()
         };
         for used in links.iter().filter(|used| used.cell.is_own()) {

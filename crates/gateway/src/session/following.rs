@@ -28,11 +28,14 @@ impl Session {
         let is_over = |old: &Arc<ViewCell>| old.regime < snapshot.regime || old.retired.is_stopped();
         let Some(old) = self.view().filter(is_over) else { return };
         let views = &context.view.state.views;
-        let new = views.get_now(&context.view, self.profile, self.clients(), &self.identity);
+        let new = views.get_now(&context.view, self.profile, self.client.class(), &self.identity);
         self.view.store(Some(new.clone()));
         let view = new.view();
         let is_changed = |one: &Followed| Fate::of(context, self.profile, &one.upstream) == Fate::Changed;
-        self.subscriptions.lock().retain(|uri, one| is_changed(one) || view.resource_owner(uri).is_some());
+        self.interests
+            .subscriptions
+            .lock()
+            .retain(|uri, one| is_changed(one) || view.resource_owner(uri).is_some());
         for notice in new.differs(&old) {
             notify_changed(self, notice);
         }
@@ -42,11 +45,11 @@ impl Session {
 impl Session {
     /// Stops using the link to an upstream.
     pub(crate) fn leave(&self, upstream: UpstreamId) {
-        self.links.lock().remove(&upstream);
+        self.links.used.lock().remove(&upstream);
     }
 
     /// Its own link to an upstream, if it has one.
     pub(crate) fn own_cell(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
-        self.links.lock().get(&upstream).map(|used| used.cell.clone()).filter(|cell| cell.is_own())
+        self.links.used.lock().get(&upstream).map(|used| used.cell.clone()).filter(|cell| cell.is_own())
     }
 }

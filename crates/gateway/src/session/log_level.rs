@@ -22,7 +22,7 @@ impl Session {
     /// the wrong level.
     pub(crate) async fn send_level(&self, egress: &Egress, link: &Arc<OpenLink>) {
         let Some(level) = self.level() else { return };
-        if !link.own && link.calls.has_others(self.attribution) {
+        if !link.own && link.calls.has_others(self.links.attribution) {
             let server = link.server.name();
             tracing::info!(%server, "did not pass on a log level: another client's call runs on the \
                                      shared connection");
@@ -43,10 +43,10 @@ impl Session {
         let level = self.level()?;
         let link = self.ready_link(upstream)?;
         let is_shared = !link.own && upstream.server.spec.asks != QuestionPolicy::Never;
-        if !is_shared || !self.needs_level(&link) || !link.calls.has_others(self.attribution) {
+        if !is_shared || !self.needs_level(&link) || !link.calls.has_others(self.links.attribution) {
             return None;
         }
-        match Lease::take(egress, &upstream.links, &self.kind, self.identity.holder()) {
+        match Lease::take(egress, &upstream.links, &self.client.key, self.identity.holder()) {
             Ok(lease) => Some((lease, Some(level))),
             Err(full) => {
                 let server = upstream.name();

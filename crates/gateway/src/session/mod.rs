@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`context`] | the context for making sessions |
 //! | [`session`], [`usage`], [`handshake`] | one session, its use, and its handshake |
+//! | `session_client`, [`session_links`] | its client, as it introduced itself; the links that it uses |
 //! | [`table`], [`sessions`] | a table of sessions, which dialects use too; all sessions with a handshake |
 //! | [`streams`] | its event streams |
 //! | [`open_requests`] | its running requests |
@@ -38,6 +39,8 @@ pub(crate) mod seal;
 pub(crate) mod sealer;
 #[expect(clippy::module_inception, reason = "the room's own subject")]
 pub(crate) mod session;
+mod session_client;
+pub(crate) mod session_links;
 pub(crate) mod sessions;
 pub(crate) mod streams;
 pub(crate) mod subscriptions;

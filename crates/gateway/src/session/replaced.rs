@@ -9,7 +9,7 @@ use proto::mcp::Method;
 use tokio::time::{Instant, timeout_at};
 
 use super::followed::{Followed, Subscribed};
-use super::session::weak_user;
+use super::session_links::weak_user;
 use crate::session::SessionContext;
 use crate::session::session::Session;
 use crate::view::view_cell::ViewCell;
@@ -64,7 +64,7 @@ impl Session {
     /// Moves subscriptions to replaced servers, and ends those whose servers are gone.
     pub(crate) fn follow_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let mut again = Vec::new();
-        self.subscriptions.lock().retain(|uri, followed| {
+        self.interests.subscriptions.lock().retain(|uri, followed| {
             let fate = Fate::of(context, self.profile, &followed.upstream);
             if fate == Fate::Changed {
                 followed.how = Subscribed::Asked;
@@ -82,7 +82,7 @@ impl Session {
     /// Listens again to the resources that its client listened to before it was restored.
     pub(super) fn resume_resources(self: &Arc<Self>, context: &Arc<SessionContext>, uris: Vec<String>) {
         if !uris.is_empty() {
-            self.subscriptions.await_servers(uris.clone());
+            self.interests.subscriptions.await_servers(uris.clone());
             tokio::spawn(resume(context.clone(), self.clone(), uris));
         }
     }
@@ -95,12 +95,12 @@ async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<S
     for uri in uris {
         let Some(cell) = session.view() else { return };
         if let Some(owner) = owner_until(&cell, &uri, until).await
-            && session.subscriptions.awaits_server(&uri)
+            && session.interests.subscriptions.awaits_server(&uri)
         {
             let upstream = context.view.state.upstream_by(owner, cell.whose.as_ref());
-            if session.subscriptions.insert(&uri, &upstream, most).unwrap_or(false) {
+            if session.interests.subscriptions.insert(&uri, &upstream, most).unwrap_or(false) {
                 let followed = listen(&context, &session, (&cell, owner), &uri).await;
-                let mut all = session.subscriptions.lock();
+                let mut all = session.interests.subscriptions.lock();
                 match (all.get_mut(&uri), followed) {
                     (Some(place), Some(followed)) => *place = followed,
                     (_, None) => drop(all.remove(&uri)),
@@ -112,7 +112,7 @@ async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<S
                 session.send_updated(&uri);
             }
         }
-        session.subscriptions.found_server(&uri);
+        session.interests.subscriptions.found_server(&uri);
     }
     context.state.note_change(&session);
 }
@@ -122,12 +122,12 @@ async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<
     for uri in uris {
         let Some(cell) = session.view() else { return };
         let taken = match owner(&context, &cell, &uri).await {
-            Some(owner) if session.subscriptions.has(&uri) => {
+            Some(owner) if session.interests.subscriptions.has(&uri) => {
                 listen(&context, &session, (&cell, owner), &uri).await
             }
             _ => None,
         };
-        let mut all = session.subscriptions.lock();
+        let mut all = session.interests.subscriptions.lock();
         match (all.get_mut(&uri), taken) {
             (Some(place), Some(followed)) => *place = followed,
             (Some(_), None) => {

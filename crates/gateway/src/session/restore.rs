@@ -61,7 +61,7 @@ pub(crate) async fn restore(
     let birth = Birth { id, key, profile, identity: identity.clone(), era: claims.era, hello, face };
     let session = Session::new(birth, &snapshot.limits, state.sealer.clone());
     let (level, subscriptions) = row.map(|row| (row.level, row.subscriptions)).unwrap_or_default();
-    *session.level.lock() = level.map(Bytes::from);
+    *session.interests.level.lock() = level.map(Bytes::from);
     session.returned().inspect(|returned| returned.store(true, Ordering::Relaxed));
     let pending = PendingSession::new(context, session);
     pending.session().find_view(&context.view).await;
@@ -115,7 +115,7 @@ impl Session {
                 notify_changed(self, *notice);
             }
         }
-        let (session, uris) = (self.clone(), self.subscriptions.all());
+        let (session, uris) = (self.clone(), self.interests.subscriptions.all());
         if !uris.is_empty() {
             // Many do not fit into a stream before its client reads.
             tokio::spawn(async move {

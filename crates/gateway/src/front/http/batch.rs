@@ -35,8 +35,8 @@ async fn batch_session(
     }
     get::check_version(version, None)?;
     let session = get::find(shard, entry, headers, None).await?;
-    if !session.kind.era.batches {
-        return Err(Box::new(no_batches(session.kind.era)));
+    if !session.era().batches {
+        return Err(Box::new(no_batches(session.era())));
     }
     Ok(session)
 }

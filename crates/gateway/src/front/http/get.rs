@@ -37,7 +37,7 @@ pub(super) async fn get(
     session.touch();
     let last = headers.get(names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
     let standing = || {
-        let opened = streams.open_standing(session.kind.era.primes_streams);
+        let opened = streams.open_standing(session.era().primes_streams);
         // Whatever a client of before a restart has missed, it can ask for again.
         opened.inspect(|_| session.announce_return())
     };

@@ -213,7 +213,7 @@ async fn request(
     }
     let Some((running, change)) = attended.leave() else { return answer::empty(StatusCode::ACCEPTED) };
     let Face::Http(streams) = &session.face else { return answer::not_allowed() };
-    let (stream, body) = match streams.open(session.kind.era.primes_streams) {
+    let (stream, body) = match streams.open(session.era().primes_streams) {
         Ok(opened) => opened,
         Err(fault) => {
             return answer::refusal_of(StatusCode::TOO_MANY_REQUESTS, &fault.to_string(), id.as_ref());

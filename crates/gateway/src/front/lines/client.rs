@@ -123,7 +123,7 @@ impl Client {
             Err(e) => self.refuse(&Fault::from(&e), e.id.as_ref()).await,
             Ok(Message::Single(frame)) => self.message(frame, tasks).await,
             Ok(Message::Batch(batch)) => {
-                let Some(session) = self.session().filter(|session| session.kind.era.batches) else {
+                let Some(session) = self.session().filter(|session| session.era().batches) else {
                     let fault =
                         Fault::client(code::INVALID_REQUEST, "send one message at a time, not an array");
                     return self.refuse(&fault, None).await;
