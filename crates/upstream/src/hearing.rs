@@ -288,7 +288,7 @@ impl Ear {
         if frame.method() == Method::Ping.name()
             && let Some(id) = frame.id()
         {
-            return link.say(&self.egress, result_response(id, b"{}"));
+            return link.enqueue(&self.egress, result_response(id, b"{}"));
         }
         if frame.method() == Method::RootsList.name()
             && let Some(upstream) = self.upstream.upgrade()

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use engine::access::CallPlace;
 use engine::exchange::{Event, Exchange, ExchangeAnswer, Execution, Outbound, Step, Ticket};
 use proto::rpc::Frame;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 use transport::net::Body;
 use transport::up::LinkError;
@@ -154,7 +155,7 @@ impl Call {
                 }
                 Step::Tell(text) => {
                     if let Some(link) = self.link() {
-                        link.say(&self.context.egress, text);
+                        link.enqueue(&self.context.egress, text);
                     }
                 }
                 Step::Park(ticket, answer) => {
@@ -188,7 +189,7 @@ impl Call {
                 let Some(link) = self.link().cloned() else { continue };
                 match step {
                     Step::Refuse(question, why) => link.refuse(&self.context.egress, &question, &why),
-                    Step::Tell(text) => link.say(&self.context.egress, text),
+                    Step::Tell(text) => link.enqueue(&self.context.egress, text),
                     _ => {}
                 }
             }
@@ -317,5 +318,17 @@ impl Call {
     fn failed(&self, error: &LinkError) -> ExchangeAnswer {
         let failure = self.failure(self.upstream.server.describe(error), error.execution());
         ExchangeAnswer::fault(200, failure.fault(self.upstream.name()), self.exchange.id())
+    }
+
+    /// Makes a stateless request cancellable by a notification, if it has no stream of its own to close.
+    pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
+        self.client.cancelled = Some(cancelled);
+    }
+
+    /// Declares that the client accepts an answer while it is still arriving, and that its waiter polls the call again at
+    /// `silent` if nothing has come by then.
+    pub(crate) fn attend_until(&mut self, silent: Instant) {
+        self.client.takes_long = true;
+        self.client.attended_until = Some(silent);
     }
 }

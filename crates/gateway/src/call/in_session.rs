@@ -34,7 +34,7 @@ pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame
             let ids = TaskIds::new(context.sealer(), session.owner(), session.era());
             let text = named(asked.text, ids, link.server.name());
             let text = answered(session.era(), link.era, &asked.method, text);
-            link.say(&context.egress, text);
+            link.enqueue(&context.egress, text);
         }
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn notification(context: &Arc<CallContext>, session: &Arc<Session>, f
         Some(Notice::Progress) => {
             let asked = session.asks.lock().progress(&frame);
             if let Some(LinkMessage { link: Asker::Link(link), text, .. }) = asked {
-                link.say(&context.egress, text);
+                link.enqueue(&context.egress, text);
             }
         }
         known => session.broadcast(&context.egress, &frame, known.is_none()),

@@ -212,7 +212,7 @@ impl Home {
             None => Vec::new(),
         };
         for answer in &told {
-            self.link.say(egress, answer.clone());
+            self.link.enqueue(egress, answer.clone());
         }
         !told.is_empty()
     }
@@ -274,7 +274,7 @@ impl Home {
         if frame.method() == Method::Ping.name()
             && let Some(id) = frame.id()
         {
-            return self.link.say(egress, result_response(id, b"{}"));
+            return self.link.enqueue(egress, result_response(id, b"{}"));
         }
         let own = frame.params().and_then(|params| related(frame.text(), &params.members));
         let refused = match own.map(|span| span.of(frame.text())) {

@@ -7,8 +7,6 @@ use engine::Fault;
 use proto::rpc::Frame;
 use tokio::sync::oneshot;
 
-use super::call::Call;
-
 /// The wishes of a client that waits for its answer.
 pub(crate) struct WaitingClient {
     /// Its cancellation, if it can send one; with the notification that says so, if there is one.
@@ -35,19 +33,5 @@ impl WaitingClient {
         let notice = receiver.await;
         self.cancelled = None;
         notice.ok().flatten()
-    }
-}
-
-impl Call {
-    /// Makes a stateless request cancellable by a notification, if it has no stream of its own to close.
-    pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
-        self.client.cancelled = Some(cancelled);
-    }
-
-    /// Declares that the client accepts an answer while it is still arriving, and that its waiter polls the call again at
-    /// `silent` if nothing has come by then.
-    pub(crate) fn attend_until(&mut self, silent: Instant) {
-        self.client.takes_long = true;
-        self.client.attended_until = Some(silent);
     }
 }

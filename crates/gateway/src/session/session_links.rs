@@ -159,7 +159,7 @@ impl Session {
                 shape::client_notification(message, self.era(), link.era)
             };
             if let Some(text) = said {
-                link.say(egress, text);
+                link.enqueue(egress, text);
             }
         }
     }

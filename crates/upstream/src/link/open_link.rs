@@ -8,7 +8,6 @@ use bytes::Bytes;
 use engine::catalogue::declares;
 use proto::era::{Era, ServerHello};
 use proto::mcp::Method;
-use proto::rpc::{Frame, code, error_response};
 use transport::net::Stop;
 use transport::net::client::Client;
 use transport::up::{LinkError, OpenCalls, Owner};
@@ -20,7 +19,6 @@ use super::probe::LinkProbe;
 use super::recipients::LinkRecipients;
 use super::user::LinkUser;
 use crate::changes::HeardOn;
-use crate::egress::Egress;
 use crate::negotiation::wire::Wire;
 use crate::server::Server;
 
@@ -193,11 +191,6 @@ impl OpenLink {
     pub fn hand_over(&self) {
         self.recipients.clear();
         self.tenancy.number.store(NEXT_LINK.fetch_add(1, Ordering::Relaxed), Ordering::Release);
-    }
-
-    /// Answers a question in the place of a client that cannot be asked.
-    pub fn refuse(self: &Arc<Self>, egress: &Egress, question: &Frame, why: &str) {
-        self.say(egress, error_response(question.id(), code::METHOD_NOT_FOUND, why, None));
     }
 
     /// The session that owns a message.
