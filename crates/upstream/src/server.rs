@@ -21,7 +21,7 @@ use crate::bulletin::Bulletin;
 use crate::destination::Destination;
 use crate::health::{Failure, HealthCause, HealthEvent, ServerHealth};
 use crate::mask::Mask;
-use crate::negotiation::ladder::{Ladder, Reach};
+use crate::negotiation::negotiator::{Negotiator, TransportChoice};
 use crate::oauth::{Consents, Grant, Whose};
 use crate::quiet::Quiet;
 
@@ -54,9 +54,9 @@ pub struct Server {
     /// Its address or command.
     pub destination: Destination,
     /// The transports that may be tried.
-    pub reach: Reach,
-    /// The ways that it is known to accept.
-    pub ladder: Ladder,
+    pub transports: TransportChoice,
+    /// Versions and transports that it is known to accept.
+    pub negotiator: Negotiator,
     pub(crate) bulletin: Bulletin,
     /// The state that it is in, and why.
     pub health: ServerHealth,
@@ -105,9 +105,9 @@ impl Server {
         parting: Option<Parting>,
         quiet: Arc<Quiet>,
     ) -> Self {
-        let reach = match &spec.link {
-            LinkConfig::Http(http) => Reach::of(http.transport),
-            LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
+        let transports = match &spec.link {
+            LinkConfig::Http(http) => TransportChoice::of(http.transport),
+            LinkConfig::Stdio(_) | LinkConfig::Native(_) => TransportChoice::Pipe,
         };
         let health = ServerHealth::new(spec.name.clone(), matches!(spec.link, LinkConfig::Stdio(_)));
         Self {
@@ -115,8 +115,8 @@ impl Server {
             health,
             spec,
             destination,
-            reach,
-            ladder: Ladder::default(),
+            transports,
+            negotiator: Negotiator::default(),
             bulletin: Bulletin::default(),
             grant,
             parting,
@@ -198,7 +198,7 @@ impl Server {
 
     /// Returns true if it may ask its clients something by requests, so that each of those needs a link of its own.
     pub fn may_ask(&self) -> bool {
-        self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.ladder.is_stateless_only()
+        self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.negotiator.is_stateless_only()
     }
 
     /// The version in which links for clients of a version are opened. Over HTTP it is the client's own where the server may
@@ -207,10 +207,10 @@ impl Server {
     pub fn link_era(&self, client: &'static Era) -> &'static Era {
         match &self.destination {
             Destination::Native(_) => client,
-            _ if self.ladder.is_stateless_only() => newest_stateless(),
-            Destination::Child(_) if !client.has_sessions() && self.ladder.is_stateless_too() => client,
+            _ if self.negotiator.is_stateless_only() => newest_stateless(),
+            Destination::Child(_) if !client.has_sessions() && self.negotiator.is_stateless_too() => client,
             Destination::Child(_) => newest_handshake(),
-            Destination::Http(_) if self.ladder.is_handshake_only() && !client.has_sessions() => {
+            Destination::Http(_) if self.negotiator.is_handshake_only() && !client.has_sessions() => {
                 newest_handshake()
             }
             Destination::Http(_) => client,
