@@ -13,7 +13,7 @@ use super::names::PublicNames;
 use super::pages::Shown;
 use super::part::Part;
 use super::validator::{KnownNames, LazyValidator};
-use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
+use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec};
 use crate::access::Annotations;
 use crate::config::{Glob, NameRules, Profile, ToolSetting};
 
@@ -80,7 +80,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 
     /// Returns true if the clients may use an item, as far as a list can tell.
-    fn admits(&mut self, kind: ListKind, upstream: &UpstreamOffer, name: &str, own: &Item) -> bool {
+    fn admits(&mut self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
         let is_admitted = self.spec.guard.is_none_or(|guard| {
             let target = guard.target(&upstream.name, kind, name);
             let said = if kind == ListKind::Tools {
@@ -104,11 +104,11 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let (real_name, key) = renamed(item, &name);
             let set = profile.tool_settings.of(&part.upstream.name, &own.key);
             let set = set.and_then(|set| set.input_schema.clone());
-            let names = part.offer.reader.as_ref().filter(|_| set.is_none());
+            let names = part.catalogue.reader.as_ref().filter(|_| set.is_none());
             let names =
                 names.map(|reader| KnownNames { reader: reader.clone(), tool: own.key.as_str().into() });
             // What may have changed since does not refuse what may fit by now.
-            let is_current = part.offer.is_confirmed && part.offer.failure(ListKind::Tools).is_none();
+            let is_current = part.catalogue.is_confirmed && part.catalogue.failure(ListKind::Tools).is_none();
             let (schema, names) = if is_current { (schema, names) } else { (None, None) };
             let entry = ToolEntry {
                 upstream: part.upstream.id,
@@ -127,7 +127,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
 
     /// The arguments that headers mirror, on either side; `None` for a tool that may not be called over HTTP.
     fn mirrored(&mut self, part: &Part<'_>, own: &Item, schema: Option<&[u8]>) -> Option<Vec<MirroredParam>> {
-        let sent = part.offer.hello.era.mirrored_headers;
+        let sent = part.catalogue.hello.era.mirrored_headers;
         if !sent && !self.spec.era.mirrored_headers {
             return Some(Vec::new());
         }
@@ -181,20 +181,20 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 
     /// The servers of which the clients may use nothing: not of what they list, nor by any rule where they list nothing.
-    pub(super) fn denied(&self, upstreams: &[UpstreamOffer]) -> Vec<UpstreamId> {
+    pub(super) fn denied(&self, upstreams: &[ViewSource]) -> Vec<UpstreamId> {
         let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &Glob::any()));
-        let is_shut = |u: &&UpstreamOffer| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
+        let is_shut = |u: &&ViewSource| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
         upstreams.iter().filter(is_shut).map(|u| u.id).collect()
     }
 }
 
 /// Returns true while a server is missing that may join, so that lists hold for no time.
-pub(super) fn is_awaited(upstreams: &[UpstreamOffer]) -> bool {
-    upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry))
+pub(super) fn is_awaited(upstreams: &[ViewSource]) -> bool {
+    upstreams.iter().any(|u| u.catalogue.as_ref().is_err_and(|absence| absence.retry))
 }
 
 /// The merged capabilities. Lists of the gateway can change whenever a server comes or goes, whatever it says itself.
-pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: &[UpstreamOffer]) -> String {
+pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: &[ViewSource]) -> String {
     let awaited = is_awaited(upstreams);
     let declared = |name: &str| awaited || parts.iter().any(|part| part.declares(name));
     let changing: Vec<String> = ["tools", "prompts", "resources"]
@@ -222,7 +222,7 @@ pub(super) fn instructions(profile: &Profile, parts: &[&Part<'_>], upstreams: us
     let own = profile.instructions.as_ref().map(|text| text.expose().to_owned());
     let said: Vec<(&str, &str)> = parts
         .iter()
-        .filter_map(|part| Some((&*part.upstream.name, part.offer.hello.instructions.as_deref()?)))
+        .filter_map(|part| Some((&*part.upstream.name, part.catalogue.hello.instructions.as_deref()?)))
         .collect();
     let theirs = match said.as_slice() {
         [] => None,

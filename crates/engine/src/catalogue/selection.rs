@@ -1,5 +1,5 @@
 //! The selection of a server's tools by the configuration, compared with the tools that the server lists. A tool that
-//! is not served is in no offer, so no profile, dialect or era can list or call it. It must not know profiles.
+//! is not served is in no catalogue, so no profile, dialect or era can list or call it. It must not know profiles.
 
 use crate::config::{Glob, ServerTools};
 

@@ -172,7 +172,7 @@ async fn what_it_sees(
 
 /// Fetches lists of absent servers again, because they may be back.
 fn ask_again(context: &Arc<CallContext>, cell: &ViewCell, view: &View) {
-    if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
+    if !view.is_served() || view.upstreams().iter().any(|u| u.catalogue.is_err()) {
         cell.fetch_due(&context.view);
     }
 }

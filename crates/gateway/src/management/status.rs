@@ -46,7 +46,7 @@ pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Val
     };
     let health = upstream.server.health.report();
     let known = upstream.catalogue.tools(era(&upstream));
-    let tools = known.map_or(0, |offer| offer.list(ListKind::Tools).len());
+    let tools = known.map_or(0, |catalogue| catalogue.list(ListKind::Tools).len());
     let status = status_of(health.word);
     let reason = (!health.cause.detail.is_empty()).then_some(&health.cause.detail);
     let error = reason.filter(|_| matches!(status, "error" | "auth_required"));
@@ -93,19 +93,19 @@ pub(crate) async fn tools(
     fresh: bool,
 ) -> Result<Vec<Value>, String> {
     let upstream = upstream(shard, identity, name).ok_or("it is disabled")?;
-    let (era, offer) = (era(&upstream), &upstream.catalogue);
+    let (era, catalogue) = (era(&upstream), &upstream.catalogue);
     let asking = async {
-        if !offer.is_known(era) {
-            let mut done = offer.fetch(&shard.egress, era);
+        if !catalogue.is_known(era) {
+            let mut done = catalogue.fetch(&shard.egress, era);
             let _ = done.changed().await;
-        } else if fresh && !offer.refresh(&shard.egress).await {
+        } else if fresh && !catalogue.refresh(&shard.egress).await {
             return Err("it could not be refreshed; see the log".to_owned());
         }
         Ok(())
     };
     let late = |_| format!("it did not answer within {} s", PATIENCE.as_secs());
     tokio::time::timeout(PATIENCE, asking).await.map_err(late)??;
-    let known = offer.tools(era).map_err(|absence| absence.reason)?;
+    let known = catalogue.tools(era).map_err(|absence| absence.reason)?;
     let tools = known.list(ListKind::Tools).iter();
     Ok(tools.filter_map(|tool| serde_json::from_slice(&tool.text).ok()).collect())
 }

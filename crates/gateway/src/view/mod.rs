@@ -1,4 +1,4 @@
-//! One profile as one server: from its servers' offers to ready bytes, kept up to date. It must not know transports, or
+//! One profile as one server: from its servers' catalogues to ready bytes, kept up to date. It must not know transports, or
 //! how clients are notified: changes go up through [`context::ViewObserver`].
 //!
 //! | file | is for |
@@ -8,7 +8,7 @@
 //! | [`views`] | the views that clients see, found or made |
 //! | [`view_cell`] | one view |
 //! | [`revision`] | counts of list changes |
-//! | `audience` | the receivers of changed offers |
+//! | `audience` | the receivers of changed catalogues |
 
 mod audience;
 mod client_class;

@@ -1,4 +1,4 @@
-//! One view, rebuilt as offers change. It must not know how views are found.
+//! One view, rebuilt as catalogues change. It must not know how views are found.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -204,7 +204,7 @@ impl ViewCell {
         }
     }
 
-    /// Rebuilds it from its servers' current offers, and notifies its clients of the differences.
+    /// Rebuilds it from its servers' current catalogues, and notifies its clients of the differences.
     pub(crate) fn rebuild(&self, observer: Option<&dyn ViewObserver>, schema_bytes: usize) {
         let _one = self.building.lock();
         self.show(observer, Arc::new(self.built(schema_bytes)));
@@ -263,7 +263,7 @@ impl ViewCell {
             let is_unknown = upstream.catalogue.is_unknown(era);
             upstream.catalogue.is_known(era) || (is_unknown && !upstream.server.hung_lately())
         };
-        view.upstreams().iter().any(|u| u.offer.is_err())
+        view.upstreams().iter().any(|u| u.catalogue.is_err())
             && may_gain(frame, view)
             && self.lacks(view, |upstream| comes(upstream) && may_own(frame, view, upstream.name()))
     }
@@ -273,7 +273,7 @@ impl ViewCell {
         let basis = self.basis.load();
         // They stand in the same order, unless the view is of another basis, and behind the times.
         let mut all = basis.upstreams.iter();
-        view.upstreams().iter().filter(|u| u.offer.is_err()).any(|missing| {
+        view.upstreams().iter().filter(|u| u.catalogue.is_err()).any(|missing| {
             all.find(|upstream| upstream.server.spec.id == missing.id).is_none_or(|upstream| such(upstream))
         })
     }

@@ -92,7 +92,7 @@ impl Views {
         cell
     }
 
-    /// The same without waiting for servers: unknown offers are fetched in the background.
+    /// The same without waiting for servers: unknown catalogues are fetched in the background.
     pub(crate) fn get_now(
         &self,
         context: &Arc<ViewContext>,

@@ -81,15 +81,15 @@ impl Catalogue {
             let text = client_capabilities(&learner.capabilities, learner.era, era);
             String::from_utf8_lossy(&text).into_owned()
         };
-        let offer = self.gather_over(egress, &learner.cell, &of).await?;
+        let catalogue = self.gather_over(egress, &learner.cell, &of).await?;
         let has_roots = class.capabilities().contains("\"roots\"");
         let clients = if has_roots { "roots" } else { "something that they can be asked" };
         self.server.health.note(HealthEvent::ListedFor(clients));
-        let lifecycle = offer.listed_in.lifecycle;
+        let lifecycle = catalogue.listed_in.lifecycle;
         let base = self.faces.iter().find(|face| face.lifecycle == lifecycle).and_then(Face::known);
         let more = match base {
-            Some(base) => offer.beyond(&base),
-            None => offer,
+            Some(base) => catalogue.beyond(&base),
+            None => catalogue,
         };
         // A list that failed on this link has what was seen there before.
         let entries = egress.snapshot().limits.catalogue_entries;

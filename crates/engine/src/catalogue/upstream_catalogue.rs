@@ -32,7 +32,7 @@ pub(super) type ListFaults = [Option<Arc<str>>; 4];
 
 /// An upstream's introduction and all pages of its lists.
 #[derive(Debug, Clone)]
-pub struct Offer {
+pub struct UpstreamCatalogue {
     /// Its introduction on the links that carry the calls of those who see this.
     pub hello: ServerHello,
     /// The protocol version in which the lists were fetched. It may be another than that of the introduction: one catalogue
@@ -54,13 +54,13 @@ pub struct Offer {
     pub(super) lists: Arc<Lists>,
 }
 
-impl Offer {
+impl UpstreamCatalogue {
     /// The items of a list in the upstream's order.
     pub fn list(&self, kind: ListKind) -> &[Item] {
         &self.lists[kind.index()]
     }
 
-    /// Returns true if two offers list the same things in the same words.
+    /// Returns true if two catalogues list the same things in the same words.
     pub fn same_list(&self, other: &Self, kind: ListKind) -> bool {
         let (a, b) = (self.list(kind), other.list(kind));
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
@@ -130,7 +130,7 @@ impl Offer {
         Self { lists: Arc::new(lists), ..self.clone() }
     }
 
-    /// The items that another offer lacks and, in the same version, those that it words otherwise.
+    /// The items that another catalogue lacks and, in the same version, those that it words otherwise.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> Self {
         let is_comparable = self.listed_in == other.listed_in;
@@ -151,14 +151,14 @@ impl Offer {
         self.lists.iter().all(Vec::is_empty)
     }
 
-    /// Returns true if two offers list the same things in the same words.
+    /// Returns true if two catalogues list the same things in the same words.
     pub fn same_lists(&self, other: &Self) -> bool {
         ListKind::ALL.into_iter().all(|kind| self.same_list(other, kind))
     }
 }
 
-/// An item of one offer in the words of another one's version; `None` if it cannot represent the item.
-fn said_in(of: &Offer, other: &Offer, kind: ListKind, own: &Item) -> Option<Item> {
+/// An item of one catalogue in the words of another one's version; `None` if it cannot represent the item.
+fn said_in(of: &UpstreamCatalogue, other: &UpstreamCatalogue, kind: ListKind, own: &Item) -> Option<Item> {
     if of.listed_in == other.listed_in {
         return Some(own.clone());
     }
