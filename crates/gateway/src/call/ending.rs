@@ -13,7 +13,7 @@ use super::caller::Caller;
 use super::parked::Parked;
 use crate::call::record::Record;
 use crate::call::tasks;
-use crate::session::asker::Asker;
+use crate::session::question_origin::QuestionOrigin;
 use transport::budget::{self, Part};
 use upstream::link::requests::{is_log, passes};
 use upstream::link::{OpenLink, Wire};
@@ -159,7 +159,11 @@ impl Drop for Call {
         if let Caller::Session(session) = &self.caller {
             session.requests.end(self.exchange.id());
             if let Some(side_channel) = &self.side_channel {
-                session.forget_questions(&Asker::Call(side_channel.number, 0, side_channel.sender.clone()));
+                session.forget_questions(&QuestionOrigin::Call(
+                    side_channel.number,
+                    0,
+                    side_channel.sender.clone(),
+                ));
             }
         }
         self.leave_lease();

@@ -19,7 +19,7 @@ use super::changed::notify_changed;
 use super::session::Session;
 use super::session_links::user;
 use super::task_ids::for_session;
-use crate::session::asker::Asker;
+use crate::session::question_origin::QuestionOrigin;
 
 impl LinkUser for Session {
     fn attribution(&self) -> Owner {
@@ -54,14 +54,14 @@ impl LinkUser for Session {
         let named = for_session(egress, self, link, question);
         let named = named.ok_or_else(|| "its task cannot be told".to_owned())?;
         let question = question_for(self, link, &named)?;
-        let asked = self.asks.lock().ask(Asker::Link(link.clone()), &question, Instant::now());
+        let asked = self.asks.lock().ask(QuestionOrigin::Link(link.clone()), &question, Instant::now());
         let text = asked.map_err(|fault| fault.to_string())?;
         self.send(text, true);
         Ok(())
     }
 
     fn withdraw(&self, link: &Arc<OpenLink>, notice: &Frame) {
-        let withdrawn = self.asks.lock().withdraw(&Asker::Link(link.clone()), notice);
+        let withdrawn = self.asks.lock().withdraw(&QuestionOrigin::Link(link.clone()), notice);
         if let Some(text) = withdrawn {
             self.send(text, true);
         }

@@ -23,8 +23,8 @@ use super::session_links::SessionLinks;
 use super::task_ids::TaskOwner;
 use crate::admission::client_label;
 use crate::admission::identity::Identity;
-use crate::session::asker::Asker;
 use crate::session::open_requests::OpenRequests;
+use crate::session::question_origin::QuestionOrigin;
 use crate::session::sealer::StateSealer;
 use crate::session::streams::Streams;
 use crate::session::table::Evictable;
@@ -58,7 +58,7 @@ pub(crate) struct Session {
     pub(crate) face: Face,
     pub(crate) view: ArcSwapOption<ViewCell>,
     pub(crate) links: SessionLinks,
-    pub(crate) asks: Mutex<Asks<Asker>>,
+    pub(crate) asks: Mutex<Asks<QuestionOrigin>>,
     /// Its running requests.
     pub(crate) requests: OpenRequests,
     pub(crate) interests: ClientInterests,
@@ -152,8 +152,8 @@ impl Session {
     }
 
     /// Withdraws a call's questions whose answers are no longer awaited.
-    pub(crate) fn forget_questions(&self, asker: &Asker) {
-        let open = self.asks.lock().forget(asker);
+    pub(crate) fn forget_questions(&self, origin: &QuestionOrigin) {
+        let open = self.asks.lock().forget(origin);
         for id in open.into_iter().filter(|_| self.era().shapes.cancellation) {
             let params = format!("\"requestId\":{id}");
             self.send(proto::era::notice(Notice::Cancelled.name(), params.as_bytes()), true);
