@@ -57,12 +57,12 @@ enum Recalled<'h> {
 /// Authenticates callers. Clones share their results; each asks other servers over its own connections.
 #[derive(Clone)]
 pub(crate) struct Authenticator {
-    ways: Arc<Ways>,
+    methods: Arc<AuthMethods>,
     web: Arc<dyn Web>,
 }
 
 /// All methods of authentication, and recent results.
-pub(super) struct Ways {
+pub(super) struct AuthMethods {
     bearer: Option<Digest>,
     keys: Option<Keys>,
     pub(super) users: Users,
@@ -96,17 +96,17 @@ impl Authenticator {
         book: Option<Arc<dyn KeyBook>>,
         web: Arc<dyn Web>,
     ) -> Result<Self, NotSound> {
-        Ok(Self { ways: Arc::new(Ways::new(config, book)?), web })
+        Ok(Self { methods: Arc::new(AuthMethods::new(config, book)?), web })
     }
 
     /// The same with the connections of another thread.
     pub(crate) fn over(&self, web: Arc<dyn Web>) -> Self {
-        Self { ways: Arc::clone(&self.ways), web }
+        Self { methods: Arc::clone(&self.methods), web }
     }
 
     /// Returns true if any caller has to authenticate.
     pub(crate) fn asks(&self) -> bool {
-        self.ways.asks
+        self.methods.asks
     }
 
     /// Identifies the sender of a request with these headers from `client`; a pipe has no client address. Returns at once
@@ -116,12 +116,12 @@ impl Authenticator {
         headers: &HeaderMap,
         client: Option<IpAddr>,
     ) -> Result<Arc<Principal>, NotAdmitted> {
-        if !self.ways.asks {
-            return Ok(Arc::clone(&self.ways.anyone));
+        if !self.methods.asks {
+            return Ok(Arc::clone(&self.methods.anyone));
         }
-        let (ways, client) = (&*self.ways, client.map(|address| address_block(address, IPV6_BITS)));
-        let (now, counts) = (ways.start.elapsed(), ways.guesses.as_ref().zip(client));
-        let identified = match ways.recall(headers, now) {
+        let (methods, client) = (&*self.methods, client.map(|address| address_block(address, IPV6_BITS)));
+        let (now, counts) = (methods.start.elapsed(), methods.guesses.as_ref().zip(client));
+        let identified = match methods.recall(headers, now) {
             Ok(Recalled::Holder(principal)) => {
                 if let Some((guesses, address)) = counts {
                     let value = authorization::value(headers).ok().flatten();
@@ -131,16 +131,16 @@ impl Authenticator {
             }
             Ok(Recalled::Unknown(value, digest)) => {
                 // What was refused a moment ago is no new attempt.
-                let attempt = match counts.filter(|_| ways.wrong.get(&digest, now).is_none()) {
+                let attempt = match counts.filter(|_| methods.wrong.get(&digest, now).is_none()) {
                     Some((guesses, address)) => {
-                        let is_familiar = ways.known.last(&digest).is_some();
+                        let is_familiar = methods.known.last(&digest).is_some();
                         let begun = guesses.begin((value, address), (digest, is_familiar), now);
                         begun.map_err(NotAdmitted::TooSoon)?
                     }
                     None => None,
                 };
                 // What else the clock says is only asked where it matters.
-                let found = self.find(value, (digest, client), ways.now()).await;
+                let found = self.find(value, (digest, client), methods.now()).await;
                 let failed = matches!(&found, Err(denied) if denied.condition == Condition::BadCredentials);
                 if let Some(attempt) = attempt.filter(|_| !failed) {
                     attempt.take_back();
@@ -163,7 +163,7 @@ impl Authenticator {
         headers: &HeaderMap,
         now: Moment,
     ) -> Result<Arc<Principal>, Denied> {
-        match self.ways.recall(headers, now.since_start)? {
+        match self.methods.recall(headers, now.since_start)? {
             Recalled::Holder(principal) => Ok(principal),
             Recalled::Unknown(value, digest) => self.find(value, (digest, None), now).await,
         }
@@ -176,34 +176,34 @@ impl Authenticator {
         now: Moment,
     ) -> Result<Arc<Principal>, Denied> {
         // Boxed, because a connection keeps room for this future, which is seldom needed.
-        let found = Box::pin(self.ways.find(value, from, &*self.web, now)).await;
-        found.map_err(|refused| self.ways.denied(refused))
+        let found = Box::pin(self.methods.find(value, from, &*self.web, now)).await;
+        found.map_err(|refused| self.methods.denied(refused))
     }
 
     /// Returns true if credentials can end while their sessions and streams are open.
     pub(crate) fn takes_what_ends(&self) -> bool {
-        self.ways.keys.is_some() || !self.ways.issuers.is_empty() || self.ways.site.is_some()
+        self.methods.keys.is_some() || !self.methods.issuers.is_empty() || self.methods.site.is_some()
     }
 
     /// Looks up which keys were revoked since the last time.
     pub(crate) async fn look_again(&self) {
-        if let Some(keys) = &self.ways.keys
+        if let Some(keys) = &self.methods.keys
             && keys.look_again().await
         {
-            self.ways.known.clear();
-            self.ways.near.forget();
+            self.methods.known.clear();
+            self.methods.near.forget();
         }
     }
 
     /// Returns true if the key of this principal was revoked, as of the last look.
     pub(crate) fn is_revoked(&self, principal: &Principal) -> bool {
-        self.ways.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
+        self.methods.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
     }
 
     /// Forgets failed attempts that no longer count.
     pub(crate) fn sweep(&self) {
-        if let Some(guesses) = &self.ways.guesses {
-            guesses.sweep(self.ways.start.elapsed());
+        if let Some(guesses) = &self.methods.guesses {
+            guesses.sweep(self.methods.start.elapsed());
         }
     }
 
@@ -211,24 +211,25 @@ impl Authenticator {
     /// credentials cannot be guessed.
     pub(crate) fn is_familiar(&self, headers: &HeaderMap) -> bool {
         let Ok(Some(value)) = authorization::value(headers) else { return false };
-        let (last, now) = (self.ways.known.last(&self.ways.digests.of(value)), self.ways.now().unix_ms);
+        let (last, now) =
+            (self.methods.known.last(&self.methods.digests.of(value)), self.methods.now().unix_ms);
         let lasts = |whose: &Principal| whose.until_ms.is_none_or(|end| now < end);
         last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
     }
 
     /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is their path.
     pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
-        self.ways.resource.as_ref()?.metadata(path)
+        self.methods.resource.as_ref()?.metadata(path)
     }
 }
 
 impl std::fmt::Debug for Authenticator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Authenticator").field("asks", &self.ways.asks).finish_non_exhaustive()
+        f.debug_struct("Authenticator").field("asks", &self.methods.asks).finish_non_exhaustive()
     }
 }
 
-impl Ways {
+impl AuthMethods {
     fn new(config: &Auth, book: Option<Arc<dyn KeyBook>>) -> Result<Self, NotSound> {
         let (digests, near) = (Digests::new()?, Near::new()?);
         let resource_url = config.oauth.as_ref().map(|own| own.resource.expose());

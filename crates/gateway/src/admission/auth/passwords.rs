@@ -8,12 +8,12 @@ use engine::access::Principal;
 use engine::credential::authorization::Basic;
 
 use super::Moment;
-use super::authenticator::{USER_HOLDS, WRONG_HOLDS, Ways};
+use super::authenticator::{AuthMethods, USER_HOLDS, WRONG_HOLDS};
 use super::denied::Refused;
 use super::digest::Digest;
 use upstream::web::Web;
 
-impl Ways {
+impl AuthMethods {
     /// The principal with this name and password.
     pub(super) async fn basic(
         &self,

@@ -86,7 +86,7 @@ enum ConnectionChoice {
 }
 
 /// A running request's share of the origin.
-pub(super) struct Lease {
+pub(super) struct OriginShare {
     pub(super) origin: Arc<OriginState>,
     _permit: OwnedSemaphorePermit,
 }
@@ -148,7 +148,7 @@ impl OriginState {
         ask: &TemplatedRequest<'_>,
         replay: Replay,
     ) -> Result<Response<ResponseBody>, ClientError> {
-        let lease = Lease { _permit: self.permit().await?, origin: self.clone() };
+        let share = OriginShare { _permit: self.permit().await?, origin: self.clone() };
         let way = match self.pooled(replay) {
             Some(way) => way,
             None => self.dial().await?,
@@ -156,7 +156,7 @@ impl OriginState {
         let may_retry =
             !matches!(way, ConnectionChoice::Fresh(_) | ConnectionChoice::Shared { fresh: true, .. });
         let failed = match self.send(way, ask).await {
-            Ok(answer) => return Ok(answer.with(lease)),
+            Ok(answer) => return Ok(answer.with(share)),
             Err(failed) => failed,
         };
         let safe = replay == Replay::Always || !failed.sent;
@@ -168,7 +168,7 @@ impl OriginState {
         let way = Box::pin(self.dial()).await?;
         let again = Box::pin(self.send(way, ask)).await;
         again
-            .map(|answer| answer.with(lease))
+            .map(|answer| answer.with(share))
             .map_err(|failed| ClientError::http(self.name(), failed.sent, failed.error))
     }
 
@@ -367,8 +367,8 @@ struct Answered {
 }
 
 impl Answered {
-    fn with(self, lease: Lease) -> Response<ResponseBody> {
-        self.response.map(|()| ResponseBody::new(self.source, lease))
+    fn with(self, share: OriginShare) -> Response<ResponseBody> {
+        self.response.map(|()| ResponseBody::new(self.source, share))
     }
 }
 
