@@ -67,9 +67,9 @@ pub(crate) struct Call {
 /// A call on its way to its next [`Progress`].
 pub(crate) type Running = Pin<Box<dyn Future<Output = (Box<Call>, Progress)> + Send>>;
 
-pub(super) enum Happened {
+pub(super) enum CallInput {
     Replied(Result<Reply, LinkError>),
-    Came(Result<Item, LinkError>),
+    Item(Result<Item, LinkError>),
     SideChannel(Inbound),
     Cancelled(Option<Frame>),
     Late,
@@ -105,15 +105,15 @@ impl Call {
                 self.fail_in_words("gave no answer".to_owned(), Execution::Unknown);
                 continue;
             }
-            let happened = tokio::select! {
-                item = self.connection.next_item(&self.context, limits) => Happened::Came(item),
-                notice = self.client.cancellation() => Happened::Cancelled(notice),
-                side_channel = next_message(&mut self.side_channel) => Happened::SideChannel(side_channel),
-                () = Late::new(deadline) => Happened::Late,
+            let input = tokio::select! {
+                item = self.connection.next_item(&self.context, limits) => CallInput::Item(item),
+                notice = self.client.cancellation() => CallInput::Cancelled(notice),
+                side_channel = next_message(&mut self.side_channel) => CallInput::SideChannel(side_channel),
+                () = Late::new(deadline) => CallInput::Late,
             };
-            let progress = match self.repeats(&happened) {
+            let progress = match self.repeats(&input) {
                 Some((outbound, pause)) => Box::pin(self.send_again(outbound, pause)).await,
-                None => self.take(happened),
+                None => self.take(input),
             };
             if let Some(progress) = progress {
                 return progress;
@@ -199,32 +199,32 @@ impl Call {
                 return std::future::pending().await;
             }
             let limits = self.context.egress.frame_limits();
-            let happened = tokio::select! {
-                item = self.connection.next_item(&self.context, limits) => Happened::Came(item),
-                side_channel = next_message(&mut self.side_channel) => Happened::SideChannel(side_channel),
+            let input = tokio::select! {
+                item = self.connection.next_item(&self.context, limits) => CallInput::Item(item),
+                side_channel = next_message(&mut self.side_channel) => CallInput::SideChannel(side_channel),
             };
             // A pause is nobody's business now.
-            let _ = self.take(happened);
+            let _ = self.take(input);
         }
     }
 
-    pub(super) fn take(&mut self, happened: Happened) -> Option<Progress> {
-        match happened {
-            Happened::Replied(Ok(Reply::Whole(frame, status))) => self.feed(Event::Frame(frame, status)),
-            Happened::Replied(Ok(Reply::Source(source))) => self.connection.source = Some(source),
+    pub(super) fn take(&mut self, input: CallInput) -> Option<Progress> {
+        match input {
+            CallInput::Replied(Ok(Reply::Whole(frame, status))) => self.feed(Event::Frame(frame, status)),
+            CallInput::Replied(Ok(Reply::Source(source))) => self.connection.source = Some(source),
             // Read to its end before it comes here.
-            Happened::Replied(Ok(Reply::Long(_))) => {}
-            Happened::Came(Ok(Item::Frame(frame))) | Happened::SideChannel(Inbound::Frame(frame)) => {
+            CallInput::Replied(Ok(Reply::Long(_))) => {}
+            CallInput::Item(Ok(Item::Frame(frame))) | CallInput::SideChannel(Inbound::Frame(frame)) => {
                 self.feed(Event::Frame(frame, None));
             }
-            Happened::Came(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
-            Happened::Replied(Err(e)) | Happened::Came(Err(e)) => self.fail(&e),
-            Happened::SideChannel(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
-            Happened::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
-            Happened::Late if self.connection.held.is_none() && !self.exchange.is_waiting() => {
+            CallInput::Item(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
+            CallInput::Replied(Err(e)) | CallInput::Item(Err(e)) => self.fail(&e),
+            CallInput::SideChannel(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
+            CallInput::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
+            CallInput::Late if self.connection.held.is_none() && !self.exchange.is_waiting() => {
                 self.feed(Event::Unreached);
             }
-            Happened::Late => {
+            CallInput::Late => {
                 self.note_silence();
                 self.feed(Event::Expired);
             }
@@ -240,25 +240,25 @@ impl Call {
 
     pub(super) async fn send(&mut self, outbound: Outbound, attended: Option<Instant>) -> Option<Progress> {
         self.connection.expect_progress(self.exchange.token().map(|token| token.key));
-        let mut happened = self.sent(&outbound, attended).await;
-        while let Happened::Replied(Err(error)) = &happened {
+        let mut input = self.sent(&outbound, attended).await;
+        while let CallInput::Replied(Err(error)) = &input {
             if let LinkError::OtherEra { speaks, .. } = error
                 && self.rewrite(speaks)
             {
                 return None;
             }
-            happened = match self.pause_before_resend(error) {
+            input = match self.pause_before_resend(error) {
                 Some(pause) => Box::pin(self.sent_after(pause, &outbound)).await,
                 None => break,
             };
         }
         self.keep_repeatable(outbound);
-        self.take_reply(happened).await
+        self.take_reply(input).await
     }
 
     /// Handles the beginning of a reply; a long one is passed on, or read.
-    pub(super) async fn take_reply(&mut self, happened: Happened) -> Option<Progress> {
-        let Happened::Replied(Ok(Reply::Long(long))) = happened else { return self.take(happened) };
+    pub(super) async fn take_reply(&mut self, input: CallInput) -> Option<Progress> {
+        let CallInput::Replied(Ok(Reply::Long(long))) = input else { return self.take(input) };
         if self.client.takes_long
             && self.client.masked.is_none()
             && !(self.caller.era().batches && long.head.trim_ascii_start().starts_with(b"["))
@@ -275,21 +275,21 @@ impl Call {
         }
         let limits = self.context.egress.frame_limits();
         let era = self.link().map_or(self.caller.era(), |link| link.era);
-        let happened = tokio::select! {
+        let input = tokio::select! {
             text = long.read() => {
-                Happened::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
+                CallInput::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
             }
-            notice = self.client.cancellation() => Happened::Cancelled(notice),
-            () = Late::new(self.exchange.deadline()) => Happened::Late,
+            notice = self.client.cancellation() => CallInput::Cancelled(notice),
+            () = Late::new(self.exchange.deadline()) => CallInput::Late,
         };
-        match self.repeats(&happened) {
+        match self.repeats(&input) {
             Some((outbound, pause)) => Box::pin(self.send_again(outbound, pause)).await,
-            None => self.take(happened),
+            None => self.take(input),
         }
     }
 
     /// Sends a request, and waits for the beginning of a reply.
-    pub(super) async fn sent(&mut self, outbound: &Outbound, attended: Option<Instant>) -> Happened {
+    pub(super) async fn sent(&mut self, outbound: &Outbound, attended: Option<Instant>) -> CallInput {
         let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);
         let late = Late::attended(deadline, attended);
         let Self { context, upstream, caller, connection, client, exchange, side_channel, retries, .. } =
@@ -302,15 +302,15 @@ impl Call {
         tokio::select! {
             // The reply first: what woke the call is nearly always that, and then no timer is set.
             biased;
-            reply = &mut delivering => Happened::Replied(reply),
+            reply = &mut delivering => CallInput::Replied(reply),
             notice = client.cancellation() => {
                 if settles {
                     // Else the notice might overtake its request, which would then run for nobody.
                     let _ = timeout(SETTLE, delivering).await;
                 }
-                Happened::Cancelled(notice)
+                CallInput::Cancelled(notice)
             }
-            () = late => Happened::Late,
+            () = late => CallInput::Late,
         }
     }
 

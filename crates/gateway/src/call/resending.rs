@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use transport::up::LinkError;
 use upstream::negotiation::wire::Wire;
 
-use super::call::{Call, Happened, Progress};
+use super::call::{Call, CallInput, Progress};
 use super::late::Late;
 use super::relist::Rewrites;
 
@@ -54,7 +54,7 @@ impl Call {
     }
 
     /// Sends a request after a pause, unless the call ends or times out before.
-    pub(super) async fn sent_after(&mut self, pause: Pause, outbound: &Outbound) -> Happened {
+    pub(super) async fn sent_after(&mut self, pause: Pause, outbound: &Outbound) -> CallInput {
         let (deadline, name) = (self.exchange.deadline(), self.upstream.name().clone());
         let Pause { length, is_asked_for } = pause;
         tracing::debug!(server = %name, pause = ?length, "sending a request again that could not be delivered");
@@ -67,8 +67,8 @@ impl Call {
             }
         };
         tokio::select! {
-            notice = self.client.cancellation() => return Happened::Cancelled(notice),
-            () = Late::new(deadline) => return Happened::Late,
+            notice = self.client.cancellation() => return CallInput::Cancelled(notice),
+            () = Late::new(deadline) => return CallInput::Late,
             () = pausing => {}
         }
         self.sent(outbound, None).await
@@ -117,8 +117,8 @@ impl Call {
     }
 
     /// The request to send again because its answer was interrupted, and the pause before.
-    pub(super) fn repeats(&mut self, happened: &Happened) -> Option<(Outbound, Pause)> {
-        let (Happened::Came(Err(error)) | Happened::Replied(Err(error))) = happened else { return None };
+    pub(super) fn repeats(&mut self, input: &CallInput) -> Option<(Outbound, Pause)> {
+        let (CallInput::Item(Err(error)) | CallInput::Replied(Err(error))) = input else { return None };
         let outbound = self.retries.repeatable.take()?;
         let pause = self.pause_before_resend(error)?;
         Some((outbound, pause))
@@ -133,13 +133,13 @@ impl Call {
             self.connection.held = None;
         }
         match self.sent_after(pause, &outbound).await {
-            Happened::Replied(Err(error)) => match self.pause_before_resend(&error) {
+            CallInput::Replied(Err(error)) => match self.pause_before_resend(&error) {
                 Some(pause) => Box::pin(self.send_again(outbound, pause)).await,
-                None => self.take(Happened::Replied(Err(error))),
+                None => self.take(CallInput::Replied(Err(error))),
             },
-            happened => {
+            input => {
                 self.keep_repeatable(outbound);
-                self.take_reply(happened).await
+                self.take_reply(input).await
             }
         }
     }
