@@ -14,26 +14,19 @@ use engine::fault::Condition;
 use http::HeaderMap;
 use tracing::field::display;
 
-use super::challenge::Challenges;
-use super::counted::CallCounts;
 use super::denied::{Denied, NotAdmitted, Refused};
-use super::digest::{Digest, Digests};
+use super::digest::Digest;
 use super::guesses::Guesses;
 use super::jwt::Issuer;
 use super::keys::{KeyBook, Keys};
-use super::near::{self, Near};
+use super::near;
 use super::protected::{Protected, protected};
-use super::recent::Recent;
-use super::resource::Resource;
+use super::results::RecentResults;
 use super::site::Site;
 use super::users::Users;
 use super::{Moment, NotSound};
 use upstream::web::Web;
 
-/// The number of credentials whose principals are remembered.
-const MOST_KNOWN: usize = 8192;
-/// The number of names with wrong passwords that are remembered.
-const MOST_WRONG: usize = 4096;
 /// The time for which a token is trusted without another check; a withdrawn token can be used for this long.
 const TOKEN_HOLDS: Duration = Duration::from_secs(30);
 /// The same for API keys, which can be revoked at any time.
@@ -61,22 +54,15 @@ pub(crate) struct Authenticator {
     web: Arc<dyn Web>,
 }
 
-/// All methods of authentication, and recent results.
+/// All methods of authentication, and their recent results.
 pub(super) struct AuthMethods {
     bearer: Option<Digest>,
     keys: Option<Keys>,
     pub(super) users: Users,
     pub(super) site: Option<Site>,
     issuers: Vec<Issuer>,
-    resource: Option<Resource>,
-    /// The scopes that every token needs.
-    required: Vec<Box<str>>,
-    challenges: Challenges,
-    digests: Digests,
-    near: Near,
-    pub(super) known: Recent<Arc<Principal>>,
-    pub(super) wrong: Recent<Refused>,
-    pub(super) counted: CallCounts,
+    protected: Protected,
+    pub(super) results: RecentResults,
     /// The counts of wrong passwords; `None` if they are not limited.
     guesses: Option<Guesses>,
     anyone: Arc<Principal>,
@@ -131,9 +117,9 @@ impl Authenticator {
             }
             Ok(Recalled::Unknown(value, digest)) => {
                 // What was refused a moment ago is no new attempt.
-                let attempt = match counts.filter(|_| methods.wrong.get(&digest, now).is_none()) {
+                let attempt = match counts.filter(|_| methods.results.wrong.get(&digest, now).is_none()) {
                     Some((guesses, address)) => {
-                        let is_familiar = methods.known.last(&digest).is_some();
+                        let is_familiar = methods.results.known.last(&digest).is_some();
                         let begun = guesses.begin((value, address), (digest, is_familiar), now);
                         begun.map_err(NotAdmitted::TooSoon)?
                     }
@@ -190,8 +176,8 @@ impl Authenticator {
         if let Some(keys) = &self.methods.keys
             && keys.look_again().await
         {
-            self.methods.known.clear();
-            self.methods.near.forget();
+            self.methods.results.known.clear();
+            self.methods.results.near.forget();
         }
     }
 
@@ -211,15 +197,17 @@ impl Authenticator {
     /// credentials cannot be guessed.
     pub(crate) fn is_familiar(&self, headers: &HeaderMap) -> bool {
         let Ok(Some(value)) = authorization::value(headers) else { return false };
-        let (last, now) =
-            (self.methods.known.last(&self.methods.digests.of(value)), self.methods.now().unix_ms);
+        let (last, now) = (
+            self.methods.results.known.last(&self.methods.results.digests.of(value)),
+            self.methods.now().unix_ms,
+        );
         let lasts = |whose: &Principal| whose.until_ms.is_none_or(|end| now < end);
         last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
     }
 
     /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is their path.
     pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
-        self.methods.resource.as_ref()?.metadata(path)
+        self.methods.protected.resource.as_ref()?.metadata(path)
     }
 }
 
@@ -231,13 +219,13 @@ impl std::fmt::Debug for Authenticator {
 
 impl AuthMethods {
     fn new(config: &Auth, book: Option<Arc<dyn KeyBook>>) -> Result<Self, NotSound> {
-        let (digests, near) = (Digests::new()?, Near::new()?);
+        let results = RecentResults::new()?;
         let resource_url = config.oauth.as_ref().map(|own| own.resource.expose());
         let issuers = config.jwt.iter().map(|issuer| Issuer::new(issuer, resource_url));
         let issuers: Vec<Issuer> = issuers.collect::<Result<_, _>>()?;
         let bearer = config.bearer.as_ref().map(|bearer| {
             let token = bearer.token.expose();
-            let sound = authorization::is_token(token).then(|| digests.of(token.as_bytes()));
+            let sound = authorization::is_token(token).then(|| results.digests.of(token.as_bytes()));
             sound.ok_or_else(|| NotSound("the bearer token must be visible ASCII without spaces".to_owned()))
         });
         let bearer = bearer.transpose()?;
@@ -249,12 +237,10 @@ impl AuthMethods {
         };
         let users = Users::new(&config.users)?;
         let site = config.site.as_ref().map(Site::new).transpose()?;
-        let Protected { resource, required, challenges } = protected(config, &issuers)?;
-        let challenges = Challenges {
-            bearer: bearer.is_some() || keys.is_some() || !issuers.is_empty(),
-            basic: !users.is_empty() || site.is_some(),
-            ..challenges
-        };
+        let mut protected = protected(config, &issuers)?;
+        let challenges = &mut protected.challenges;
+        challenges.bearer = bearer.is_some() || keys.is_some() || !issuers.is_empty();
+        challenges.basic = !users.is_empty() || site.is_some();
         Ok(Self {
             asks: challenges.bearer || challenges.basic,
             bearer,
@@ -262,14 +248,8 @@ impl AuthMethods {
             users,
             site,
             issuers,
-            resource,
-            required,
-            challenges,
-            digests,
-            near,
-            known: Recent::new(MOST_KNOWN),
-            wrong: Recent::new(MOST_WRONG),
-            counted: CallCounts::default(),
+            protected,
+            results,
             guesses: config.failures.map(Guesses::new).transpose()?,
             anyone: Arc::new(Principal::anyone()),
             holder: Arc::new(Principal::new("bearer", Scheme::Bearer)),
@@ -289,15 +269,15 @@ impl AuthMethods {
     fn recall<'h>(&self, headers: &'h HeaderMap, since_start: Duration) -> Result<Recalled<'h>, Denied> {
         let value = match authorization::value(headers) {
             Ok(Some(value)) => value,
-            Ok(None) => return Err(Denied::missing(&self.challenges)),
+            Ok(None) => return Err(Denied::missing(&self.protected.challenges)),
             Err(why) => return Err(self.denied(Refused::Bad(why))),
         };
-        let tag = self.near.tag(value);
+        let tag = self.results.near.tag(value);
         if let Some(principal) = near::get(tag, since_start) {
             return Ok(Recalled::Holder(principal));
         }
-        let digest = self.digests.of(value);
-        Ok(match self.known.get_with_end(&digest, since_start) {
+        let digest = self.results.digests.of(value);
+        Ok(match self.results.known.get_with_end(&digest, since_start) {
             Some((principal, until)) => {
                 near::put(tag, Arc::clone(&principal), until);
                 Recalled::Holder(principal)
@@ -318,9 +298,9 @@ impl AuthMethods {
             ShownCredential::Bearer(token) => {
                 let (principal, holds) = self.bearer(token, web, now).await?;
                 // Who is found to be the same as before stays the same one, which sessions see at a glance.
-                let last = self.known.last(&digest).filter(|last| *last == principal);
-                let principal = last.unwrap_or_else(|| self.counted.with(&principal));
-                self.known.put(digest, Arc::clone(&principal), now.since_start + holds);
+                let last = self.results.known.last(&digest).filter(|last| *last == principal);
+                let principal = last.unwrap_or_else(|| self.results.counted.with(&principal));
+                self.results.known.put(digest, Arc::clone(&principal), now.since_start + holds);
                 Ok(principal)
             }
             ShownCredential::Basic(basic) => self.basic(basic, (digest, client), web, now).await,
@@ -333,7 +313,7 @@ impl AuthMethods {
         web: &dyn Web,
         now: Moment,
     ) -> Result<(Arc<Principal>, Duration), Refused> {
-        let digest = self.digests.of(token.as_bytes());
+        let digest = self.results.digests.of(token.as_bytes());
         if self.bearer.as_ref().is_some_and(|expected| expected.same(&digest)) {
             return Ok((Arc::clone(&self.holder), USER_HOLDS));
         }
@@ -358,7 +338,7 @@ impl AuthMethods {
         let issuer = token.issuer().and_then(|url| self.issuers.iter().find(|issuer| issuer.url() == url));
         let issuer = issuer.ok_or(Refused::Bad("tokens of its issuer are not accepted here"))?;
         let accepted = issuer.check(&token, web, now).await?;
-        if self.required.iter().any(|scope| !accepted.scopes.contains(scope)) {
+        if self.protected.required.iter().any(|scope| !accepted.scopes.contains(scope)) {
             return Err(Refused::TooLittle);
         }
         let left = Duration::from_secs(accepted.ends).saturating_sub(Duration::from_millis(now.unix_ms));
@@ -376,6 +356,6 @@ impl AuthMethods {
     }
 
     fn denied(&self, refused: Refused) -> Denied {
-        Denied::of(refused, &self.challenges, &self.required)
+        Denied::of(refused, &self.protected.challenges, &self.protected.required)
     }
 }
