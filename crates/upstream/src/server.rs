@@ -22,7 +22,7 @@ use crate::destination::Destination;
 use crate::health::{Failure, HealthCause, HealthEvent, ServerHealth};
 use crate::mask::Mask;
 use crate::negotiation::negotiator::{Negotiator, TransportChoice};
-use crate::oauth::{Consents, Grant, Whose};
+use crate::oauth::{CallerId, Consents, Grant};
 use crate::quiet::Quiet;
 
 /// For how long nobody waits for a server after a client has done so in vain.
@@ -93,8 +93,8 @@ impl Server {
     }
 
     /// The same for one caller alone, with a consent of its own where each gives one.
-    pub(crate) fn owned(&self, whose: &Whose, consents: &Consents) -> Self {
-        let (destination, grant) = self.destination.owned(&self.spec, whose, consents);
+    pub(crate) fn owned(&self, caller: &CallerId, consents: &Consents) -> Self {
+        let (destination, grant) = self.destination.owned(&self.spec, caller, consents);
         let grant = grant.or_else(|| self.grant.clone());
         Self::at(self.spec.clone(), (destination, grant), None, self.quiet.clone())
     }

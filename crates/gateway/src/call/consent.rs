@@ -16,7 +16,7 @@ use crate::call::CallContext;
 use crate::call::call::Call;
 use crate::call::caller::Caller;
 use upstream::Upstream;
-use upstream::oauth::{Page, Whose};
+use upstream::oauth::{CallerId, Page};
 
 /// The address at which browsers reach a gateway that listens at `addrs`: the configured one, else one of this machine;
 /// `None` for a gateway that listens nowhere.
@@ -116,9 +116,9 @@ fn page(upstream: &Upstream) -> Option<Page> {
 }
 
 /// Fetches a server's lists again, because its user has allowed more, or less.
-pub(crate) fn changed(context: &Arc<CallContext>, server: &str, whose: Option<&Whose>) {
+pub(crate) fn changed(context: &Arc<CallContext>, server: &str, caller: Option<&CallerId>) {
     if let Some(upstream) = context.upstream_named(server) {
-        context.view.state.upstream_by(upstream.server.spec.id, whose).ask_again(&context.egress);
+        context.view.state.upstream_by(upstream.server.spec.id, caller).ask_again(&context.egress);
     }
 }
 

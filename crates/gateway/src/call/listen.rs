@@ -201,7 +201,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
     let (mut filter, mut watch) = (filter, cell.watch());
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(context, cell, &filter);
-    let (following, mut of_tasks) = tasks::follow(context, &filter.tasks, cell.whose.as_ref());
+    let (following, mut of_tasks) = tasks::follow(context, &filter.tasks, cell.caller.as_ref());
     // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
     let settled = async {
         for one in &listening {
@@ -265,10 +265,10 @@ fn list_changed(list: Notice, id: &Id) -> Bytes {
 
 /// Listens to the resources of a filter at their upstreams.
 fn follow(context: &Arc<CallContext>, cell: &ViewCell, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
-    let whose = cell.whose.as_ref();
+    let caller = cell.caller.as_ref();
     let join = |(owner, uris)| {
         let (listener, heard) = Listener::by_stream(uris);
-        (context.view.state.upstream_by(owner, whose).listen(&context.egress, listener), heard)
+        (context.view.state.upstream_by(owner, caller).listen(&context.egress, listener), heard)
     };
     filter.by_owner().into_iter().map(join).unzip()
 }

@@ -97,7 +97,7 @@ async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<S
         if let Some(owner) = owner_until(&cell, &uri, until).await
             && session.interests.subscriptions.awaits_server(&uri)
         {
-            let upstream = context.view.state.upstream_by(owner, cell.whose.as_ref());
+            let upstream = context.view.state.upstream_by(owner, cell.caller.as_ref());
             if session.interests.subscriptions.insert(&uri, &upstream, most).unwrap_or(false) {
                 let followed = listen(&context, &session, (&cell, owner), &uri).await;
                 let mut all = session.interests.subscriptions.lock();
@@ -149,7 +149,7 @@ async fn listen(
     (cell, owner): (&ViewCell, UpstreamId),
     uri: &str,
 ) -> Option<Followed> {
-    let upstream = context.view.state.upstream_by(owner, cell.whose.as_ref());
+    let upstream = context.view.state.upstream_by(owner, cell.caller.as_ref());
     let link = session.link(&context.egress, &upstream).await.ok()?;
     let how = if link.era.has_sessions() {
         let params = format!("\"uri\":{}", quote(uri));

@@ -23,7 +23,7 @@ use super::context::{ViewContext, ViewObserver};
 use super::views::Key;
 use crate::view::revision::Revision;
 use upstream::catalogue::Learner;
-use upstream::oauth::Whose;
+use upstream::oauth::CallerId;
 use upstream::{Server, Upstream};
 
 /// The time for which a call waits for servers that are still starting, because one of them may have the tool. A list
@@ -38,7 +38,7 @@ pub(crate) struct ViewCell {
     /// Askers for whom the same rules count.
     pub(crate) class: Class,
     /// The only owner that may see it; `None` if the whole class may.
-    pub(crate) whose: Option<Whose>,
+    pub(crate) caller: Option<CallerId>,
     /// The number of the rules in force when it was made.
     pub(crate) regime: u64,
     /// The rules for its callers, if there are any.
@@ -62,10 +62,10 @@ pub(crate) struct Basis {
 
 impl Basis {
     /// The servers of a profile as it is now.
-    pub(crate) fn now(context: &Arc<ViewContext>, profile: usize, whose: Option<&Whose>) -> Self {
+    pub(crate) fn now(context: &Arc<ViewContext>, profile: usize, caller: Option<&CallerId>) -> Self {
         let snapshot = context.state.current.load();
         let profile = snapshot.profiles[profile].clone();
-        let own = |id: &UpstreamId| context.state.upstream_by(*id, whose);
+        let own = |id: &UpstreamId| context.state.upstream_by(*id, caller);
         let upstreams: Vec<_> = profile.upstreams.iter().map(own).collect();
         Self { profile, upstreams, asks: snapshot.asks }
     }
@@ -217,15 +217,15 @@ impl ViewCell {
 
     /// The key under which it is found.
     pub(super) fn key(&self) -> Key {
-        let whose = self.whose.as_ref().map(|whose| whose.id.clone());
-        (self.regime, self.profile, self.clients, self.class.clone(), whose)
+        let caller = self.caller.as_ref().map(|caller| caller.id.clone());
+        (self.regime, self.profile, self.clients, self.class.clone(), caller)
     }
 
     /// The same key, reduced to what decides what its clients are shown.
     pub(super) fn deciding_key(&self) -> Key {
         let clients = self.basis.load().deciding(self.clients);
-        let (regime, profile, _, class, whose) = self.key();
-        (regime, profile, clients, class, whose)
+        let (regime, profile, _, class, caller) = self.key();
+        (regime, profile, clients, class, caller)
     }
 
     /// Shows its clients what their servers offer now, and tells them what has changed by that. `building` is held.
@@ -375,7 +375,7 @@ impl ViewCell {
 
     /// Rebuilds it from the profile's current state, and notifies its clients of the differences.
     pub(crate) fn follow(&self, context: &Arc<ViewContext>) {
-        let basis = Basis::now(context, self.profile, self.whose.as_ref());
+        let basis = Basis::now(context, self.profile, self.caller.as_ref());
         let is_there = basis.profile.is_there;
         if !basis.is_like(&self.basis.load()) {
             self.basis.store(Arc::new(basis));

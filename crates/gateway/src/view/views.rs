@@ -15,7 +15,7 @@ use crate::view::revision::Revision;
 use crate::view::view_cell::{Basis, ViewCell};
 use crate::view::{ClientClass, ViewContext};
 use upstream::catalogue::Learner;
-use upstream::oauth::Whose;
+use upstream::oauth::CallerId;
 use upstream::{Server, Upstream};
 
 /// The number of views that are kept, beyond those in use.
@@ -29,19 +29,19 @@ struct Looking {
     profile: usize,
     clients: ClientClass,
     class: Class,
-    whose: Option<Whose>,
+    caller: Option<CallerId>,
 }
 
 impl Looking {
     fn now(context: &Arc<ViewContext>, profile: usize, clients: ClientClass, identity: &Identity) -> Self {
-        let (class, whose) =
+        let (class, caller) =
             (identity.class(context.egress.snapshot()), context.state.sees_alone(profile, identity));
-        Self { profile, clients, class, whose }
+        Self { profile, clients, class, caller }
     }
 
     fn key(&self, regime: u64) -> Key {
-        let whose = self.whose.as_ref().map(|whose| whose.id.clone());
-        (regime, self.profile, self.clients, self.class.clone(), whose)
+        let caller = self.caller.as_ref().map(|caller| caller.id.clone());
+        (regime, self.profile, self.clients, self.class.clone(), caller)
     }
 }
 
@@ -80,7 +80,7 @@ impl Views {
             wait_for(context, &looking).await;
             // One that wants consent may have said so only now.
             let then = Looking::now(context, profile, clients, identity);
-            if then.whose != looking.whose {
+            if then.caller != looking.caller {
                 wait_for(context, &then).await;
             }
         }
@@ -115,12 +115,12 @@ impl Views {
         tool: &str,
     ) -> Option<bool> {
         let snapshot = context.egress.snapshot();
-        let (class, whose) = (identity.class(snapshot), context.state.sees_alone(profile, identity));
+        let (class, caller) = (identity.class(snapshot), context.state.sees_alone(profile, identity));
         let is_own = |cell: &ViewCell| {
             cell.profile == profile
                 && cell.regime == snapshot.regime
                 && cell.class == class
-                && cell.whose == whose
+                && cell.caller == caller
                 && cell.view().is_served()
         };
         let has = |cell: &ViewCell| cell.view().tool(tool).is_some();
@@ -134,7 +134,7 @@ impl Views {
     }
 
     fn known(&self, context: &Arc<ViewContext>, looking: &Looking) -> Option<Arc<ViewCell>> {
-        let Looking { profile, clients, class, whose } = looking;
+        let Looking { profile, clients, class, caller } = looking;
         let regime = context.egress.snapshot().regime;
         let recent = self.recent.load();
         let is_it = |cell: &&Arc<ViewCell>| {
@@ -142,7 +142,7 @@ impl Views {
                 && cell.regime == regime
                 && cell.clients == *clients
                 && cell.class == *class
-                && cell.whose == *whose
+                && cell.caller == *caller
         };
         if let Some(cell) = recent.as_ref().filter(is_it) {
             return Some(cell.clone());
@@ -153,7 +153,7 @@ impl Views {
     }
 
     fn insert(&self, context: &Arc<ViewContext>, looking: &Looking) -> Arc<ViewCell> {
-        let Looking { profile, clients, class, whose } = looking;
+        let Looking { profile, clients, class, caller } = looking;
         let snapshot = context.egress.snapshot();
         let key = looking.key(snapshot.regime);
         let mut cells = self.cells.lock();
@@ -168,7 +168,7 @@ impl Views {
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
         // Looked up under the lock: who follows a change of the configuration meets this one, or came before.
-        let basis = Basis::now(context, *profile, whose.as_ref());
+        let basis = Basis::now(context, *profile, caller.as_ref());
         let guard = snapshot.guard(*profile, class);
         let decided = basis.deciding(*clients);
         let like = |cell: &&Arc<ViewCell>| {
@@ -188,7 +188,7 @@ impl Views {
             profile: *profile,
             clients: *clients,
             class: class.clone(),
-            whose: whose.clone(),
+            caller: caller.clone(),
             regime: snapshot.regime,
             guard,
             basis: ArcSwap::from_pointee(basis),
@@ -231,8 +231,10 @@ impl Views {
         let has = |cell: &ViewCell| cell.basis.load().profile.upstreams.contains(&upstream);
         let (old, own): (Vec<_>, Vec<_>) = {
             let mut cells = self.cells.lock();
-            let old =
-                cells.extract_if(|_, cell| cell.whose.is_none() && has(cell)).map(|(_, cell)| cell).collect();
+            let old = cells
+                .extract_if(|_, cell| cell.caller.is_none() && has(cell))
+                .map(|(_, cell)| cell)
+                .collect();
             (old, cells.values().filter(|cell| has(cell)).cloned().collect())
         };
         for cell in own {
@@ -263,7 +265,7 @@ impl Views {
 
 /// Begins to fetch what a view lacks, and waits for it as long as a client can be kept waiting.
 async fn wait_for(context: &Arc<ViewContext>, looking: &Looking) {
-    let basis = Basis::now(context, looking.profile, looking.whose.as_ref());
+    let basis = Basis::now(context, looking.profile, looking.caller.as_ref());
     let era = looking.clients.era;
     let is_due = |upstream: &Upstream| upstream.catalogue.is_due(era);
     let patience = |upstream: &Upstream| context.state.list_wait(context.egress.snapshot(), &upstream.server);

@@ -23,7 +23,7 @@ use crate::session::session::Session;
 use upstream::link::OpenLink;
 use upstream::link::reply::{Item, ReplySource};
 use upstream::link::requests::OpenRequest;
-use upstream::oauth::Whose;
+use upstream::oauth::CallerId;
 use upstream::subscriptions::topics::ResourceNotice;
 use upstream::{CLIENT_INFO, Upstream};
 
@@ -75,7 +75,7 @@ impl Drop for Following {
 pub(crate) fn follow(
     context: &Arc<CallContext>,
     tasks: &[Heard],
-    whose: Option<&Whose>,
+    caller: Option<&CallerId>,
 ) -> (Vec<Following>, mpsc::Receiver<ResourceNotice>) {
     let mut by_upstream: BTreeMap<UpstreamId, Vec<KnownTask>> = BTreeMap::new();
     for heard in tasks {
@@ -84,7 +84,7 @@ pub(crate) fn follow(
     let (sender, heard) = mpsc::channel(BEHIND);
     let one = |(upstream, tasks)| {
         let (settle, settled) = watch::channel(false);
-        let upstream = context.view.state.upstream_by(upstream, whose);
+        let upstream = context.view.state.upstream_by(upstream, caller);
         let follower = Follower { context: context.clone(), upstream, tasks, sender: sender.clone(), settle };
         Following { running: tokio::spawn(follower.run()).abort_handle(), settled }
     };
@@ -103,7 +103,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 pub(crate) fn notify_session(context: &Arc<CallContext>, session: &Arc<Session>, task: Heard) {
     let Ok(place) = TOLD.try_acquire() else { return };
     let (following, mut heard) =
-        follow(context, &[task], context.view.state.whose(&session.identity).as_ref());
+        follow(context, &[task], context.view.state.caller_id(&session.identity).as_ref());
     let session = Arc::downgrade(session);
     tokio::spawn(async move {
         let _held = (place, following);
