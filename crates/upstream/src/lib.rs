@@ -16,7 +16,7 @@
 //! | [`subscriptions`] | resources that anybody listens to: the server is told once |
 //! | [`hearing`], [`changes`] | what servers say unasked |
 //! | [`upstream`], [`upstreams`], [`per_caller`] | all of that for one server; all servers; servers that callers have for themselves |
-//! | [`quota`], [`quiet`], [`parting`], [`web`], [`mask`], [`starts`] | shares of what is scarce; waiting for an end; goodbyes; documents of other servers; secrets that nobody may see; how many links are opened at a time |
+//! | [`quota`], [`drain`], [`closing`], [`web`], [`mask`], [`starts`] | shares of what is scarce; waiting until nothing runs; links closed in the background; documents of other servers; secrets that nobody may see; how many links are opened at a time |
 //!
 //! Each may use what stands above it.
 
@@ -26,7 +26,9 @@
 pub mod bulletin;
 pub mod catalogue;
 pub mod changes;
+pub mod closing;
 pub mod destination;
+pub mod drain;
 pub mod egress;
 pub mod embedded;
 pub mod health;
@@ -36,10 +38,8 @@ pub mod link_key;
 pub mod mask;
 pub mod negotiation;
 pub mod oauth;
-pub mod parting;
 pub mod per_caller;
 pub mod pool;
-pub mod quiet;
 pub mod quota;
 pub mod server;
 pub mod starts;

@@ -37,7 +37,7 @@ impl PerCaller {
     /// The server as this caller has it. What nobody has for itself is also for those for whom there is no room: it shows no
     /// credential.
     pub fn of(&self, caller: &CallerId, consents: &Consents) -> Arc<Upstream> {
-        if !self.common.server.is_parted() {
+        if !self.common.server.is_per_caller() {
             return self.common.clone();
         }
         let mut all = self.own.lock();

@@ -19,11 +19,11 @@ use transport::up::{CredentialRefusal, LinkError, MuxFault};
 
 use crate::bulletin::Bulletin;
 use crate::destination::Destination;
+use crate::drain::Drain;
 use crate::health::{Failure, HealthCause, HealthEvent, ServerHealth};
 use crate::mask::Mask;
 use crate::negotiation::negotiator::{Negotiator, TransportChoice};
 use crate::oauth::{CallerId, Consents, Grant};
-use crate::quiet::Quiet;
 
 /// For how long nobody waits for a server after a client has done so in vain.
 const UNRESPONSIVE: Duration = Duration::from_secs(30);
@@ -39,7 +39,7 @@ static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Says whether callers have a server for themselves, because each gives a consent of its own.
 #[derive(Default)]
-pub struct Parting {
+pub struct CallerSeparation {
     /// True if the server has wanted consent.
     wants: AtomicBool,
     /// True if that is not known yet to those who have begun before.
@@ -62,7 +62,7 @@ pub struct Server {
     pub health: ServerHealth,
     /// The consent that its links show: one caller's, or all callers'. None where callers are apart and this is nobody's.
     pub grant: Option<Arc<Grant>>,
-    parting: Option<Parting>,
+    separation: Option<CallerSeparation>,
     next_id: AtomicU64,
     /// The time of the first failure since it last answered, in milliseconds since [`EPOCH`]; 0 while it answers.
     down_since: AtomicU64,
@@ -73,7 +73,7 @@ pub struct Server {
     /// Raised when it is no longer configured: what runs may end, and nothing listens to it any more.
     pub leaving: Stop,
     /// Is told when a link to it is needed no more; the same for all who have it for themselves.
-    pub quiet: Arc<Quiet>,
+    pub drain: Arc<Drain>,
     /// True if all that ran has ended.
     ended: AtomicBool,
 }
@@ -87,23 +87,24 @@ impl Server {
         let at = Destination::of(&spec, snapshot, consents)?;
         let asks_consent = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
         let wants = spec.own_links || (spec.own_consent && asks_consent);
-        let parting =
-            spec.per_caller().then(|| Parting { wants: AtomicBool::new(wants), ..Parting::default() });
-        Ok(Self::at(spec, at, parting, Arc::default()))
+        let separation = spec
+            .per_caller()
+            .then(|| CallerSeparation { wants: AtomicBool::new(wants), ..CallerSeparation::default() });
+        Ok(Self::at(spec, at, separation, Arc::default()))
     }
 
     /// The same for one caller alone, with a consent of its own where each gives one.
     pub(crate) fn owned(&self, caller: &CallerId, consents: &Consents) -> Self {
         let (destination, grant) = self.destination.owned(&self.spec, caller, consents);
         let grant = grant.or_else(|| self.grant.clone());
-        Self::at(self.spec.clone(), (destination, grant), None, self.quiet.clone())
+        Self::at(self.spec.clone(), (destination, grant), None, self.drain.clone())
     }
 
     fn at(
         spec: UpstreamSpec,
         (destination, grant): (Destination, Option<Arc<Grant>>),
-        parting: Option<Parting>,
-        quiet: Arc<Quiet>,
+        separation: Option<CallerSeparation>,
+        drain: Arc<Drain>,
     ) -> Self {
         let transports = match &spec.link {
             LinkConfig::Http(http) => TransportChoice::of(http.transport),
@@ -119,13 +120,13 @@ impl Server {
             negotiator: Negotiator::default(),
             bulletin: Bulletin::default(),
             grant,
-            parting,
+            separation,
             next_id: AtomicU64::new(1),
             down_since: AtomicU64::new(0),
             is_watched: AtomicBool::new(false),
             unresponsive_since: Mutex::default(),
             leaving: Stop::new(),
-            quiet,
+            drain,
             ended: AtomicBool::new(false),
         }
     }
@@ -141,10 +142,12 @@ impl Server {
         match (&self.grant, what) {
             (Some(grant), LinkError::Unauthorized(refusal)) => grant.describe(refusal, &said),
             (Some(grant), _) => grant.concealed(said),
-            (None, LinkError::Unauthorized(_)) if self.parting.is_some() && self.spec.own_consent => format!(
-                "{said} (it requires the consent of each caller, but this caller is not authenticated, or \
+            (None, LinkError::Unauthorized(_)) if self.separation.is_some() && self.spec.own_consent => {
+                format!(
+                    "{said} (it requires the consent of each caller, but this caller is not authenticated, or \
                  too many callers use it at once)"
-            ),
+                )
+            }
             (None, _) => said,
         }
     }
@@ -163,22 +166,22 @@ impl Server {
         if let Some(grant) = &self.grant {
             return grant.answer(refusal).await;
         }
-        if let Some(parting) = &self.parting
-            && !parting.wants.swap(true, Ordering::SeqCst)
+        if let Some(separation) = &self.separation
+            && !separation.wants.swap(true, Ordering::SeqCst)
         {
-            parting.is_news.store(true, Ordering::SeqCst);
+            separation.is_news.store(true, Ordering::SeqCst);
         }
         false
     }
 
     /// Returns true if each caller has it for itself.
-    pub fn is_parted(&self) -> bool {
-        self.parting.as_ref().is_some_and(|parting| parting.wants.load(Ordering::Relaxed))
+    pub fn is_per_caller(&self) -> bool {
+        self.separation.as_ref().is_some_and(|separation| separation.wants.load(Ordering::Relaxed))
     }
 
     /// Returns true once, when callers are apart from now on.
     pub fn take_news(&self) -> bool {
-        self.parting.as_ref().is_some_and(|parting| parting.is_news.swap(false, Ordering::SeqCst))
+        self.separation.as_ref().is_some_and(|separation| separation.is_news.swap(false, Ordering::SeqCst))
     }
 
     /// Returns true if requests to it are HTTP requests with headers.

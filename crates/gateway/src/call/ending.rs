@@ -142,7 +142,7 @@ impl Call {
 
 impl Call {
     /// Switches to the caller's own server, after the shared one refused it; returns `false` if that is not possible.
-    pub(crate) fn part(&mut self) -> bool {
+    pub(crate) fn switch_to_own_server(&mut self) -> bool {
         let own = self.context.view.state.upstream_of(self.upstream.server.spec.id, self.caller.identity());
         if Arc::ptr_eq(&own, &self.upstream) || self.connection.dedicated.is_some() {
             return false;

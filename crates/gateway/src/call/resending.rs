@@ -40,7 +40,7 @@ impl Call {
         // Callers who are apart from now on have another link.
         if matches!(error, LinkError::Unauthorized(_)) {
             let again = Pause { length: Duration::ZERO, is_asked_for: false };
-            return (self.upstream.server.spec.own_consent && self.part()).then_some(again);
+            return (self.upstream.server.spec.own_consent && self.switch_to_own_server()).then_some(again);
         }
         let (now, deadline) = (Instant::now(), self.exchange.deadline());
         if let LinkError::TooMany(refusal) = error {

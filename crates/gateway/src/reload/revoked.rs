@@ -47,7 +47,7 @@ fn end_all(shard: &Arc<Shard>) {
             ended += 1;
             shard.session.state.end_for_good(&session);
             let shard = shard.clone();
-            upstream::parting::beside(async move { session.end(&shard.session).await });
+            upstream::closing::beside(async move { session.end(&shard.session).await });
         }
     }
     for held in shard.session.state.holders.open.lock().values() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use upstream::parting::in_turn;
+use upstream::closing::in_turn;
 use upstream::pool::LinkCell;
 
 use crate::process::Shard;

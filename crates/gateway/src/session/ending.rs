@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use upstream::link::LinkUser as _;
 use upstream::quota::{Permit, QuotaError};
-use upstream::{Egress, parting};
+use upstream::{Egress, closing};
 
 use super::context::SessionContext;
 use super::session::{Face, Session};
@@ -60,7 +60,7 @@ fn has_left(had_stream: bool, is_child: bool, idle: Duration) -> bool {
 /// Ends a session in the background.
 pub(crate) fn end_beside(context: &Arc<SessionContext>, session: Arc<Session>) {
     let context = context.clone();
-    parting::beside(async move { session.end(&context).await });
+    closing::beside(async move { session.end(&context).await });
 }
 
 impl Session {
@@ -92,7 +92,7 @@ impl Session {
             self.clone().was_left(egress, &link);
             if !used.cell.give_back(egress) {
                 let (cell, egress) = (used.cell.clone(), egress.clone());
-                parting::beside(async move { cell.close(&egress).await });
+                closing::beside(async move { cell.close(&egress).await });
             }
         }
     }

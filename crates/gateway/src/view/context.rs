@@ -80,14 +80,15 @@ impl ViewState {
     pub(crate) fn sees_alone(&self, profile: usize, identity: &Identity) -> Option<CallerId> {
         let current = self.current.load();
         let profile = &current.profiles[profile];
-        let is_parted = || profile.upstreams.iter().any(|id| self.upstreams.get(*id).server.is_parted());
-        if profile.per_caller && is_parted() { self.caller_id(identity) } else { None }
+        let is_per_caller =
+            || profile.upstreams.iter().any(|id| self.upstreams.get(*id).server.is_per_caller());
+        if profile.per_caller && is_per_caller() { self.caller_id(identity) } else { None }
     }
 
     /// A server in the form that this caller has it.
     pub(crate) fn upstream_of(&self, id: UpstreamId, identity: &Identity) -> Arc<Upstream> {
         let upstream = self.upstreams.get(id);
-        if !upstream.server.is_parted() {
+        if !upstream.server.is_per_caller() {
             return upstream;
         }
         self.upstream_by(id, self.caller_id(identity).as_ref())

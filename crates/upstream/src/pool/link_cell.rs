@@ -363,6 +363,6 @@ struct Over<'a>(&'a Server);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        self.0.quiet.note();
+        self.0.drain.note();
     }
 }

@@ -13,11 +13,11 @@ use proto::era::Era;
 use super::dedicated::{Dedicated, PoolFigures};
 use super::lease::Leases;
 use super::link_cell::{LinkCell, LinkListener};
+use crate::closing;
 use crate::egress::Egress;
 use crate::health::HealthEvent;
 use crate::link::{LinkUser, OpenLink, Wire};
 use crate::link_key::LinkKey;
-use crate::parting;
 use crate::quota::Holder;
 use crate::server::Server;
 
@@ -213,7 +213,7 @@ impl Links {
                     self.server.health.note(HealthEvent::Rested);
                 }
                 let egress = egress.clone();
-                parting::beside(async move { cell.rest(&egress).await });
+                closing::beside(async move { cell.rest(&egress).await });
             }
         }
         self.dedicated.shed(egress, after);
