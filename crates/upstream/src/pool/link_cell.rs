@@ -14,7 +14,7 @@ use transport::up::LinkError;
 
 use super::dedicated::{Admission, Dedicated, new_owner};
 use super::dispatch::OwnerId;
-use super::opening::Opening;
+use super::opening::LinkOpening;
 use super::rights::Reserved;
 use super::starts::Starts;
 use crate::egress::Egress;
@@ -163,7 +163,7 @@ impl LinkCell {
             None => None,
         };
         let asked = self.server.link_era(self.kind.era);
-        let opening = Opening {
+        let opening = LinkOpening {
             egress,
             server: &self.server,
             kind: &self.kind,

@@ -28,7 +28,7 @@ use crate::server::Server;
 const UNASKED: usize = 256;
 
 /// The link to open, and the client that it is for.
-pub(super) struct Opening<'a> {
+pub(super) struct LinkOpening<'a> {
     pub(super) egress: &'a Egress,
     pub(super) server: &'a Arc<Server>,
     pub(super) kind: &'a LinkKey,
@@ -38,7 +38,7 @@ pub(super) struct Opening<'a> {
     pub(super) own: bool,
 }
 
-impl Opening<'_> {
+impl LinkOpening<'_> {
     /// Opens the link.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ fn mux_room(limits: &Limits) -> MuxRoom {
     MuxRoom { max_calls: limits.calls_per_session * 64, unasked: UNASKED, forget: limits.call_timeout }
 }
 
-impl Guest for Opening<'_> {
+impl Guest for LinkOpening<'_> {
     /// The first link of a server takes the place of any server's dedicated one that nothing runs on, a further link only
     /// that of one that nobody owns.
     async fn make_room(&self) -> bool {
