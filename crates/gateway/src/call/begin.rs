@@ -12,8 +12,8 @@ use super::caller::{Caller, Request};
 use crate::call::CallContext;
 use crate::call::client_introduction::{ClientIntroduction, introduction};
 use crate::call::connection::CallConnection;
+use crate::call::dedicated_link::dedicated_link;
 use crate::call::in_flight;
-use crate::call::lease::lease;
 use crate::call::record::{Record, Refused};
 use crate::call::relist::Rewrites;
 use crate::call::resending::Retries;
@@ -45,11 +45,11 @@ impl Call {
         let (resend, unchecked) = (resend_policy(context, &request, &upstream), request.route.unchecked);
         let is_cross = era != request.server;
         let said = if is_cross { introduction(&caller, &request) } else { ClientIntroduction::default() };
-        let lease = lease(&context.egress, &caller, &upstream, &request, &said);
-        let begun =
-            lease.and_then(|lease| Ok((lease, exchange(context, &caller, &upstream, request, &said)?)));
+        let dedicated = dedicated_link(&context.egress, &caller, &upstream, &request, &said);
+        let begun = dedicated
+            .and_then(|dedicated| Ok((dedicated, exchange(context, &caller, &upstream, request, &said)?)));
         context.state.unchecked.note(upstream.name(), tool);
-        let (lease, exchange) = match begun {
+        let (dedicated, exchange) = match begun {
             Ok(begun) => begun,
             Err(fault) => {
                 forget(&caller, id.as_ref());
@@ -57,7 +57,7 @@ impl Call {
             }
         };
         let side_channel =
-            (is_cross || lease.is_some()).then(|| Box::new(SideChannel::open(context.egress.next_key())));
+            (is_cross || dedicated.is_some()).then(|| Box::new(SideChannel::open(context.egress.next_key())));
         // The box first: what is made in it need not be copied there.
         Ok(Box::write(
             Box::new_uninit(),
@@ -65,7 +65,7 @@ impl Call {
                 context: context.clone(),
                 exchange,
                 upstream,
-                connection: CallConnection::new(caller.attribution(), lease, carried),
+                connection: CallConnection::new(caller.attribution(), dedicated, carried),
                 caller,
                 client: WaitingClient::new(cancelled, masked),
                 retries: Retries { rewrites: Rewrites::of(unchecked), policy: resend, repeatable: None },
@@ -171,7 +171,7 @@ impl Call {
         let is_cross = self.caller.era() != request.server;
         if self.connection.dedicated.is_none() {
             self.connection.dedicated =
-                lease(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
+                dedicated_link(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
         }
         self.exchange = exchange(&self.context, &self.caller, &self.upstream, request, &introduction)?;
         self.over = false;

@@ -194,7 +194,7 @@ impl Call {
                 }
             }
             if self.exchange.is_settled() {
-                self.leave_lease();
+                self.leave_dedicated_link();
                 self.connection.leave();
                 return std::future::pending().await;
             }
@@ -295,9 +295,9 @@ impl Call {
         let Self { context, upstream, caller, connection, client, exchange, side_channel, retries, .. } =
             self;
         let CallConnection { owner, held, dedicated, carried, .. } = connection;
-        let (lease, side_channel) = (dedicated.as_ref(), side_channel.as_deref());
+        let (dedicated, side_channel) = (dedicated.as_ref(), side_channel.as_deref());
         let (carried, has_waited) = (carried.as_deref(), retries.policy.has_waited());
-        let way = Delivery { upstream, caller, lease, side_channel, owner: *owner, carried, has_waited };
+        let way = Delivery { upstream, caller, dedicated, side_channel, owner: *owner, carried, has_waited };
         let mut delivering = pin!(deliver(context, way, held, outbound, exchange.token()));
         tokio::select! {
             // The reply first: what woke the call is nearly always that, and then no timer is set.

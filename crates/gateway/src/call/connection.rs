@@ -8,7 +8,7 @@ use transport::up::{LinkError, Owner};
 use upstream::embedded::Carried;
 use upstream::link::reply::{Item, ReplySource};
 use upstream::link::{HeldLink, OpenLink};
-use upstream::pool::Lease;
+use upstream::pool::DedicatedLink;
 
 use super::CallContext;
 
@@ -19,7 +19,7 @@ pub(crate) struct CallConnection {
     /// The link that its request went over.
     pub(crate) held: Option<HeldLink>,
     /// A link of its own, and the log level to set there.
-    pub(crate) dedicated: Option<(Lease, Option<Bytes>)>,
+    pub(crate) dedicated: Option<(DedicatedLink, Option<Bytes>)>,
     /// The reply that is arriving.
     pub(crate) source: Option<ReplySource>,
     /// The key of its progress notifications on its link.
@@ -32,7 +32,7 @@ impl CallConnection {
     /// Uses no link yet.
     pub(super) fn new(
         owner: Owner,
-        dedicated: Option<(Lease, Option<Bytes>)>,
+        dedicated: Option<(DedicatedLink, Option<Bytes>)>,
         carried: Option<Arc<Carried>>,
     ) -> Self {
         Self { owner, held: None, dedicated, source: None, progress: None, carried }

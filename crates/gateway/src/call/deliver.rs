@@ -17,7 +17,7 @@ use upstream::embedded::Carried;
 use upstream::link::reply::Reply;
 use upstream::link::requests::send_level;
 use upstream::link::{HeldLink, OpenLink};
-use upstream::pool::Lease;
+use upstream::pool::DedicatedLink;
 
 /// The number of times that a call lets others have the link that it was about to use.
 const TRIES: usize = 8;
@@ -27,7 +27,7 @@ const TRIES: usize = 8;
 pub(crate) struct Delivery<'a> {
     pub(crate) upstream: &'a Arc<Upstream>,
     pub(crate) caller: &'a Caller,
-    pub(crate) lease: Option<&'a (Lease, Option<Bytes>)>,
+    pub(crate) dedicated: Option<&'a (DedicatedLink, Option<Bytes>)>,
     pub(crate) side_channel: Option<&'a SideChannel>,
     /// The owner of messages that are sent meanwhile.
     pub(crate) owner: Owner,
@@ -108,21 +108,21 @@ async fn send_state(
 impl Delivery<'_> {
     /// Sends a link the state that a call on it needs.
     async fn send_state(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) {
-        match (self.lease, self.caller) {
+        match (self.dedicated, self.caller) {
             (Some((_, level)), _) => Box::pin(send_state(context, self.upstream, link, level.as_ref())).await,
             (None, Caller::Session(session)) if session.needs_level(link) => {
                 Box::pin(session.send_level(&context.egress, link)).await;
             }
             _ => {}
         }
-        if self.lease.is_none() && self.upstream.is_behind(link) {
+        if self.dedicated.is_none() && self.upstream.is_behind(link) {
             Box::pin(self.upstream.announce_topics(&context.egress, link)).await;
         }
     }
 
     fn ready(&self) -> Option<Arc<OpenLink>> {
-        match (self.lease, self.caller) {
-            (Some((lease, _)), _) => lease.cell.current(),
+        match (self.dedicated, self.caller) {
+            (Some((dedicated, _)), _) => dedicated.cell.current(),
             (None, Caller::Session(session)) => session.ready_link(self.upstream),
             (None, Caller::Stateless(view, _)) => self.upstream.shared_link(view.clients.era).current(),
         }
@@ -134,8 +134,8 @@ impl Delivery<'_> {
     }
 
     async fn opened(&self, context: &Arc<CallContext>) -> Result<Arc<OpenLink>, LinkError> {
-        match (self.lease, self.caller) {
-            (Some((lease, _)), _) => lease.cell.get(&context.egress).await,
+        match (self.dedicated, self.caller) {
+            (Some((dedicated, _)), _) => dedicated.cell.get(&context.egress).await,
             (None, Caller::Session(session)) => session.link(&context.egress, self.upstream).await,
             (None, Caller::Stateless(view, _)) => {
                 self.upstream.shared_link(view.clients.era).get(&context.egress).await
@@ -174,8 +174,8 @@ impl Delivery<'_> {
         if !link.own {
             return Some(HeldLink::new(link.clone(), None));
         }
-        let cell = match (self.lease, self.caller) {
-            (Some((lease, _)), _) => Some(lease.cell.clone()),
+        let cell = match (self.dedicated, self.caller) {
+            (Some((dedicated, _)), _) => Some(dedicated.cell.clone()),
             (None, Caller::Session(session)) => session.own_cell(self.upstream.server.spec.id),
             (None, Caller::Stateless(..)) => None,
         };
@@ -186,7 +186,7 @@ impl Delivery<'_> {
         if let (Caller::Session(session), Some(token)) = (self.caller, token) {
             link.recipients.expect_progress(&user(session), token.clone());
         }
-        if let (Some(_), Some(side_channel)) = (self.lease, self.side_channel) {
+        if let (Some(_), Some(side_channel)) = (self.dedicated, self.side_channel) {
             link.recipients.set_inbox(Some(side_channel.sender.clone()));
         }
     }

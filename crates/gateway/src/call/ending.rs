@@ -72,7 +72,7 @@ impl Call {
 
     /// Notes that its own link waits for the client, if it has one.
     pub(crate) fn sleep(&mut self, sleeper: Sleeper) -> Option<Dormant> {
-        self.connection.dedicated.as_mut().map(|(lease, _)| lease.wait(sleeper))
+        self.connection.dedicated.as_mut().map(|(dedicated, _)| dedicated.wait(sleeper))
     }
 
     /// Returns true if a message for the client is a log message below its level, from a link whose level others may have
@@ -98,11 +98,11 @@ impl Call {
 
     /// Marks its own link as unfit for other calls if the server may still use it: after a cancellation it may have asked
     /// something just before, or may go on working, and its questions would reach another client.
-    pub(crate) fn leave_lease(&mut self) {
-        if let Some((lease, _)) = &mut self.connection.dedicated
+    pub(crate) fn leave_dedicated_link(&mut self) {
+        if let Some((dedicated, _)) = &mut self.connection.dedicated
             && !self.exchange.is_answered()
         {
-            lease.spoil();
+            dedicated.spoil();
         } else if let (None, Some(link)) = (&self.connection.dedicated, self.link())
             && link.own
             && !self.exchange.is_answered()
@@ -166,7 +166,7 @@ impl Drop for Call {
                 ));
             }
         }
-        self.leave_lease();
+        self.leave_dedicated_link();
         let Some(held) = self.connection.held.take() else { return };
         let link = held.link();
         if let Some(key) = self.connection.progress {
@@ -186,7 +186,7 @@ impl Drop for Call {
                 _ => None,
             })
             .collect();
-        let (context, lease, key) =
+        let (context, dedicated, key) =
             (self.context.clone(), self.connection.dedicated.take(), self.exchange.key());
         if let Ok(runtime) = tokio::runtime::Handle::try_current()
             && !notices.is_empty()
@@ -198,7 +198,7 @@ impl Drop for Call {
                     let _ = link.notify(context.egress.client(), notice).await;
                 }
                 // Only now may another call have the link.
-                drop(lease);
+                drop(dedicated);
                 link.forget_cancelled(&context.egress, key).await;
             });
         }

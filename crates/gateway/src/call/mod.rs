@@ -8,7 +8,7 @@
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `late` | one forwarded request: the engine's exchange, performed |
 //! | `connection`, `waiting_client` | a call's hold on its server; the wishes of its client |
-//! | `deliver`, `lease`, `relist`, `resending` | the choice of a link; links of a call's own; stale lists; failed
+//! | `deliver`, `dedicated_link`, `relist`, `resending` | the choice of a link; links of a call's own; stale lists; failed
 //! requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`unchecked`] | limits of running calls; tools whose arguments are not validated |
@@ -25,13 +25,13 @@ mod connection;
 pub(crate) mod consent;
 pub(crate) mod context;
 pub(crate) mod decide;
+mod dedicated_link;
 mod deliver;
 pub(crate) mod drive;
 mod ending;
 pub(crate) mod in_flight;
 pub(crate) mod in_session;
 mod late;
-mod lease;
 pub(crate) mod listen;
 pub(crate) mod parked;
 mod questions;

@@ -21,7 +21,7 @@ use upstream::Upstream;
 use upstream::link::reply::{Item, Reply, ReplySource};
 use upstream::link::requests::OpenRequest;
 use upstream::link::{HeldLink, OpenLink};
-use upstream::pool::Lease;
+use upstream::pool::DedicatedLink;
 use upstream::pool::dormant::{AGE, Dormant};
 
 /// The time for which a client waits for the question of a task that says it has one.
@@ -44,7 +44,7 @@ pub(crate) struct Home {
 
 /// The hold on a link on which nobody else's calls run.
 struct OwnLink {
-    lease: Lease,
+    dedicated: DedicatedLink,
     dormant: Arc<Dormant>,
     /// Waits until others need the link.
     watcher: AbortHandle,
@@ -69,18 +69,18 @@ impl Home {
         upstream: Arc<Upstream>,
         needed: HeldLink,
         task: Bytes,
-        own: Option<(Dormant, Lease)>,
+        own: Option<(Dormant, DedicatedLink)>,
     ) -> Arc<Self> {
         let link = needed.link().clone();
         link.recipients.set_inbox(None);
         Arc::new_cyclic(|home: &Weak<Self>| {
             let (needed, own) = match own {
                 None => (Some(needed), None),
-                Some((dormant, lease)) => {
+                Some((dormant, dedicated)) => {
                     let dormant = Arc::new(dormant);
-                    let watcher = make_way(home.clone(), lease.egress().clone(), dormant.clone());
+                    let watcher = make_way(home.clone(), dedicated.egress().clone(), dormant.clone());
                     let watcher = tokio::spawn(watcher).abort_handle();
-                    (None, Some(OwnLink { lease, dormant, watcher, _needed: needed }))
+                    (None, Some(OwnLink { dedicated, dormant, watcher, _needed: needed }))
                 }
             };
             let (own, asking) = (Mutex::new(own), Mutex::default());
@@ -165,8 +165,8 @@ impl Home {
         let asking = self.asking.lock().take();
         let Some(mut own) = self.own.lock().take() else { return };
         // The server may go on all the same.
-        own.lease.spoil();
-        let egress = own.lease.egress().clone();
+        own.dedicated.spoil();
+        let egress = own.dedicated.egress().clone();
         let home = self.clone();
         tokio::spawn(async move {
             if let Some(mut asking) = asking {

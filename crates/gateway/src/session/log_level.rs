@@ -7,7 +7,7 @@ use engine::config::QuestionPolicy;
 use proto::rpc::Frame;
 use upstream::link::OpenLink;
 use upstream::link::requests::{is_log, passes, send_level};
-use upstream::pool::Lease;
+use upstream::pool::DedicatedLink;
 use upstream::{Egress, Upstream};
 
 use crate::session::session::Session;
@@ -35,19 +35,19 @@ impl Session {
 
     /// A link of its own for a call of a session whose log level cannot be set on the shared link, if another link can be
     /// opened.
-    pub(crate) fn lease_for_level(
+    pub(crate) fn link_for_level(
         &self,
         egress: &Egress,
         upstream: &Arc<Upstream>,
-    ) -> Option<(Lease, Option<Bytes>)> {
+    ) -> Option<(DedicatedLink, Option<Bytes>)> {
         let level = self.level()?;
         let link = self.ready_link(upstream)?;
         let is_shared = !link.own && upstream.server.spec.asks != QuestionPolicy::Never;
         if !is_shared || !self.needs_level(&link) || !link.calls.has_others(self.links.attribution) {
             return None;
         }
-        match Lease::take(egress, &upstream.links, &self.client.key, self.identity.holder()) {
-            Ok(lease) => Some((lease, Some(level))),
+        match DedicatedLink::take(egress, &upstream.links, &self.client.key, self.identity.holder()) {
+            Ok(dedicated) => Some((dedicated, Some(level))),
             Err(full) => {
                 let server = upstream.name();
                 tracing::info!(%server, "cannot set the log level of a call: {full} calls have a \

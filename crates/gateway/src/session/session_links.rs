@@ -141,7 +141,7 @@ impl Session {
         let cell = self.cell(upstream);
         let states_them = cell.is_own() || !upstream.server.link_era(self.era()).has_sessions();
         let (era, capabilities) = (self.era(), self.client.key.capabilities.clone());
-        states_them.then_some(Learner { cell, lease: None, capabilities, era })
+        states_them.then_some(Learner { cell, dedicated: None, capabilities, era })
     }
 
     /// Sends a client's notification to every upstream whose link is this session's own. If `foreign`, a notification

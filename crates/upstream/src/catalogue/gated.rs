@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use proto::bridge::input::Askable;
 use proto::era::Era;
 
-use crate::pool::{Lease, LinkCell};
+use crate::pool::{DedicatedLink, LinkCell};
 
 /// The time after a failure before the next try may begin.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -21,7 +21,7 @@ pub struct Learner {
     /// A link on which the server knows that they can be asked, or each request says it.
     pub cell: Arc<LinkCell>,
     /// The hold on the link, where it is one that calls use in turns.
-    pub lease: Option<Lease>,
+    pub dedicated: Option<DedicatedLink>,
     /// Their capabilities, a JSON object in the words of their version.
     pub capabilities: Bytes,
     /// Their version.

@@ -65,8 +65,8 @@ impl Ear {
             return false;
         }
         if let Some(cell) = upstream.links.dedicated.holder(link).or_else(|| self.cell.upgrade()) {
-            let (lease, capabilities) = (None, cell.capabilities().clone());
-            let learner = Learner { era: cell.era(), cell, lease, capabilities };
+            let (dedicated, capabilities) = (None, cell.capabilities().clone());
+            let learner = Learner { era: cell.era(), cell, dedicated, capabilities };
             return upstream.catalogue.learn_again(&self.egress, self.askable, &learner).await;
         }
         false

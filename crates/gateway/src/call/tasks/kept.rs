@@ -29,8 +29,9 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> Excha
     match made {
         Made::Task { id, home } => {
             if let Some(link) = call.connection.held.as_ref().map(HeldLink::again) {
-                let own =
-                    call.sleep(Sleeper::Task).zip(call.connection.dedicated.take().map(|(lease, _)| lease));
+                let own = call
+                    .sleep(Sleeper::Task)
+                    .zip(call.connection.dedicated.take().map(|(dedicated, _)| dedicated));
                 context.state.homes.keep(home, Home::new(call.upstream.clone(), link, id, own));
             }
             answer
