@@ -47,7 +47,7 @@ pub enum CellKind {
     /// Any JSON, in whose texts placeholders may stand; `false` for none.
     Template,
     /// A mapping with any of `code`, `message`, `status`, `channel`, `data` and `body`.
-    Say,
+    FaultText,
 }
 
 impl CellKind {
@@ -66,7 +66,7 @@ impl CellKind {
             Self::Version => "a protocol version".to_owned(),
             Self::ObjectOrNull => "an object, or null".to_owned(),
             Self::Template => "JSON with placeholders, or false for none".to_owned(),
-            Self::Say => "a mapping with any of code, message, status, channel, data, body".to_owned(),
+            Self::FaultText => "a mapping with any of code, message, status, channel, data, body".to_owned(),
         }
     }
 }
