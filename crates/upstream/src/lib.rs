@@ -9,6 +9,7 @@
 //! | [`embedded`] | servers that live in the binary |
 //! | [`health`] | the state of a server, since when, and why |
 //! | [`server`], [`destination`], [`bulletin`] | one configured server: what is known of it, where it is, what the log says of it |
+//! | `liveness`, [`server_shutdown`] | when a server last answered; its end |
 //! | [`egress`] | what a thread needs to reach servers |
 //! | [`link`] | one open link: requests over it, and what it is told |
 //! | [`pool`] | links that are opened when they are needed: shared ones, and those that one call has for itself |
@@ -35,6 +36,7 @@ pub mod health;
 pub mod hearing;
 pub mod link;
 pub mod link_key;
+mod liveness;
 pub mod mask;
 pub mod negotiation;
 pub mod oauth;
@@ -42,6 +44,7 @@ pub mod per_caller;
 pub mod pool;
 pub mod quota;
 pub mod server;
+pub mod server_shutdown;
 pub mod starts;
 pub mod subscriptions;
 pub mod upstream;

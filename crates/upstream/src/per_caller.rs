@@ -47,7 +47,7 @@ impl PerCaller {
         }
         // Whoever ends a server raises this before it looks whose it is.
         let is_full = all.len() >= MOST;
-        if self.common.server.leaving.is_stopped() || (is_full && !self.common.server.spec.own_links) {
+        if self.common.server.shutdown.begun.is_stopped() || (is_full && !self.common.server.spec.own_links) {
             return self.common.clone();
         }
         let upstream = Upstream::new(self.common.server.owned(caller, consents));

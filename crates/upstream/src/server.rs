@@ -1,19 +1,16 @@
 //! One configured server: what is known of it, and what was done about it. It must not know links, or what it offers.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::Snapshot;
 use engine::config::{Link as LinkConfig, QuestionPolicy};
 use engine::exchange::{Execution, Mirror, Outbound};
 use engine::snapshot::UpstreamSpec;
-use parking_lot::Mutex;
 use proto::era::{Era, newest_handshake, newest_stateless};
 use proto::mcp::Method;
 use transport::child::ChildError;
-use transport::net::Stop;
 use transport::net::client::ClientError;
 use transport::up::{CredentialRefusal, LinkError, MuxFault};
 
@@ -21,21 +18,14 @@ use crate::bulletin::Bulletin;
 use crate::destination::Destination;
 use crate::drain::Drain;
 use crate::health::{Failure, HealthCause, HealthEvent, ServerHealth};
+use crate::liveness::Liveness;
 use crate::mask::Mask;
 use crate::negotiation::negotiator::{Negotiator, TransportChoice};
 use crate::oauth::{CallerId, Consents, Grant};
-
-/// For how long nobody waits for a server after a client has done so in vain.
-const UNRESPONSIVE: Duration = Duration::from_secs(30);
-
-/// The time for which a server that does not answer may be starting again. Afterwards its requests fail at once.
-const RESTART: Duration = Duration::from_mins(1);
+use crate::server_shutdown::ServerShutdown;
 
 /// The number of characters of a server's last words that are shown.
 const LAST_WORDS: usize = 300;
-
-/// The time from which points in time are counted.
-static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Says whether callers have a server for themselves, because each gives a consent of its own.
 #[derive(Default)]
@@ -53,8 +43,6 @@ pub struct Server {
     pub(crate) mask: Mask,
     /// Its address or command.
     pub destination: Destination,
-    /// The transports that may be tried.
-    pub transports: TransportChoice,
     /// Versions and transports that it is known to accept.
     pub negotiator: Negotiator,
     pub(crate) bulletin: Bulletin,
@@ -64,18 +52,9 @@ pub struct Server {
     pub grant: Option<Arc<Grant>>,
     separation: Option<CallerSeparation>,
     next_id: AtomicU64,
-    /// The time of the first failure since it last answered, in milliseconds since [`EPOCH`]; 0 while it answers.
-    down_since: AtomicU64,
-    /// True if a request has failed a short time ago, so that good ones are news.
-    is_watched: AtomicBool,
-    /// The time when a client last waited for it in vain, unless it has answered since.
-    unresponsive_since: Mutex<Option<Instant>>,
-    /// Raised when it is no longer configured: what runs may end, and nothing listens to it any more.
-    pub leaving: Stop,
-    /// Is told when a link to it is needed no more; the same for all who have it for themselves.
-    pub drain: Arc<Drain>,
-    /// True if all that ran has ended.
-    ended: AtomicBool,
+    liveness: Liveness,
+    /// Its end, once it is no longer configured.
+    pub shutdown: ServerShutdown,
 }
 
 impl Server {
@@ -97,7 +76,7 @@ impl Server {
     pub(crate) fn owned(&self, caller: &CallerId, consents: &Consents) -> Self {
         let (destination, grant) = self.destination.owned(&self.spec, caller, consents);
         let grant = grant.or_else(|| self.grant.clone());
-        Self::at(self.spec.clone(), (destination, grant), None, self.drain.clone())
+        Self::at(self.spec.clone(), (destination, grant), None, self.shutdown.drain.clone())
     }
 
     fn at(
@@ -116,18 +95,13 @@ impl Server {
             health,
             spec,
             destination,
-            transports,
-            negotiator: Negotiator::default(),
+            negotiator: Negotiator::new(transports),
             bulletin: Bulletin::default(),
             grant,
             separation,
             next_id: AtomicU64::new(1),
-            down_since: AtomicU64::new(0),
-            is_watched: AtomicBool::new(false),
-            unresponsive_since: Mutex::default(),
-            leaving: Stop::new(),
-            drain,
-            ended: AtomicBool::new(false),
+            liveness: Liveness::default(),
+            shutdown: ServerShutdown::new(drain),
         }
     }
 
@@ -222,30 +196,22 @@ impl Server {
 
     /// Notes that a client waited in vain for its lists, or that they came.
     pub fn note_hang(&self, hangs: bool) {
-        *self.unresponsive_since.lock() = hangs.then(Instant::now);
+        self.liveness.note_hang(hangs);
     }
 
     /// Returns true if a client waited for it in vain a moment ago.
     pub fn hung_lately(&self) -> bool {
-        self.unresponsive_since.lock().is_some_and(|at| at.elapsed() < UNRESPONSIVE)
+        self.liveness.hung_lately()
     }
 
     /// Notes that it has answered.
     pub fn note_up(&self) {
-        if self.is_watched.load(Ordering::Relaxed) {
-            self.is_watched.store(false, Ordering::Relaxed);
-            self.down_since.store(0, Ordering::Relaxed);
-            if !self.health.note_good() {
-                self.is_watched.store(true, Ordering::Relaxed);
-            }
-        }
+        self.liveness.note_up(|| self.health.note_good());
     }
 
     /// Notes that it could not be reached, or went away before it answered.
     pub fn note_down(&self) {
-        let now = u64::try_from(EPOCH.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
-        let _ = self.down_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
-        self.is_watched.store(true, Ordering::Relaxed);
+        self.liveness.note_down();
     }
 
     /// Notes that a client's request failed in a way that may pass: it may have gone.
@@ -288,11 +254,7 @@ impl Server {
 
     /// Returns true if it answered a moment ago, so that it may be starting again.
     pub fn may_be_restarting(&self) -> bool {
-        if self.has_ended() {
-            return false;
-        }
-        let since = self.down_since.load(Ordering::Relaxed);
-        since == 0 || EPOCH.elapsed() < Duration::from_millis(since) + RESTART
+        !self.has_ended() && self.liveness.answered_lately()
     }
 
     /// The same for a failure to open a link.
@@ -329,7 +291,7 @@ impl Server {
 
     /// It is no longer configured: what runs may end, and nothing listens to it any more.
     pub fn leave(&self) {
-        self.leaving.stop();
+        self.shutdown.begin();
         self.health.note(HealthEvent::Leaving);
     }
 
@@ -340,8 +302,7 @@ impl Server {
 
     /// No link to it is opened, and nobody is told.
     pub fn shut(&self) {
-        self.leaving.stop();
-        self.ended.store(true, Ordering::SeqCst);
+        self.shutdown.complete();
     }
 
     /// From now on no link to it is opened.
@@ -352,7 +313,7 @@ impl Server {
 
     /// Returns true if no link to it is opened any more.
     pub fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::SeqCst)
+        self.shutdown.is_complete()
     }
 
     /// A request of the gateway's own to it.

@@ -86,7 +86,7 @@ impl CallContext {
     /// The server of this name in the current configuration.
     fn upstream_named(&self, name: &str) -> Option<Arc<Upstream>> {
         let all = self.view.state.upstreams.all();
-        let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.server.leaving.is_stopped();
+        let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.server.shutdown.begun.is_stopped();
         all.iter().rev().map(|one| &one.common).find(is_it).cloned()
     }
 }

@@ -276,7 +276,7 @@ fn follow(context: &Arc<CallContext>, cell: &ViewCell, filter: &Filter) -> (Vec<
 /// Returns when one of the upstreams is no longer configured.
 async fn any_leaves(listening: &[Listening]) {
     let mut leaving: Vec<_> =
-        listening.iter().map(|one| Box::pin(one.handle().server().leaving.stopped())).collect();
+        listening.iter().map(|one| Box::pin(one.handle().server().shutdown.begun.stopped())).collect();
     std::future::poll_fn(|context| {
         let is_over = leaving.iter_mut().any(|one| one.as_mut().poll(context).is_ready());
         if is_over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }

@@ -32,7 +32,13 @@ pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     let (shard, upstream) = (shard.clone(), upstream.clone());
     tokio::spawn(async move {
         let is_needed = || cells(&shard, &family).iter().any(|cell| cell.is_needed());
-        wait_for_rest(&shard, &upstream.server.drain, upstream.server.spec.calls.longest(), is_needed).await;
+        wait_for_rest(
+            &shard,
+            &upstream.server.shutdown.drain,
+            upstream.server.spec.calls.longest(),
+            is_needed,
+        )
+        .await;
         for one in &family {
             one.server.end();
         }

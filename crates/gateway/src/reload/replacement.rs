@@ -119,7 +119,7 @@ fn follow(shard: &Arc<Shard>, old: &Gateway) {
     gateway.process.dialect_sessions.follow(&shard.call);
     for one in gateway.process.view.upstreams.all().iter() {
         let server = &one.common.server;
-        if gateway.snapshot.upstream(server.spec.id).is_none() && !server.leaving.is_stopped() {
+        if gateway.snapshot.upstream(server.spec.id).is_none() && !server.shutdown.begun.is_stopped() {
             removal::end_upstream(shard, one);
         }
     }

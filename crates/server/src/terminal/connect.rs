@@ -109,7 +109,7 @@ impl TerminalGuest<'_> {
     /// The ways to try, the newest first.
     fn candidates(&self, transports: TransportChoice) -> Candidates {
         let mut candidates =
-            Negotiator::default().candidates(transports, self.pinned.unwrap_or(newest_stateless()));
+            Negotiator::new(transports).candidates(self.pinned.unwrap_or(newest_stateless()));
         candidates.retain(|candidate| self.pinned.is_none_or(|era| candidate.era == era));
         Candidates::new(candidates)
     }

@@ -29,7 +29,9 @@ impl Catalogue {
     /// Returns true if it is to be learned what clients that can be asked this are shown.
     pub fn is_unlearned(&self, askable: Askable) -> bool {
         let is_asked = self.server.spec.asks == QuestionPolicy::Auto && !self.server.is_native();
-        is_asked && !self.server.leaving.is_stopped() && self.gated.is_unlearned(askable, Instant::now())
+        is_asked
+            && !self.server.shutdown.begun.is_stopped()
+            && self.gated.is_unlearned(askable, Instant::now())
     }
 
     /// Returns true if clients that can be asked this may be shown more in a moment.

@@ -105,7 +105,7 @@ impl Catalogue {
     /// Tries a server again, though nobody asks, when its health says that it is time: it is asked for its lists, which says what
     /// has become of it.
     pub fn retry_if_due(self: &Arc<Self>, egress: &Egress) {
-        if self.server.leaving.is_stopped() {
+        if self.server.shutdown.begun.is_stopped() {
             return;
         }
         let health = &self.server.health;

@@ -94,7 +94,7 @@ impl HeldLink {
 impl Drop for HeldLink {
     fn drop(&mut self) {
         if self.link.activity.need_no_more() {
-            self.link.server.drain.note();
+            self.link.server.shutdown.drain.note();
         }
     }
 }

@@ -57,8 +57,9 @@ impl TransportChoice {
 }
 
 /// The candidates that an upstream is known to accept: none at first, and none again once all of them fail.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Negotiator {
+    transports: TransportChoice,
     known: Mutex<Known>,
     /// The lifecycles that it is known to speak; every request asks for them.
     lifecycles: AtomicU8,
@@ -107,9 +108,18 @@ impl Known {
 }
 
 impl Negotiator {
+    /// Nothing is known yet.
+    pub fn new(transports: TransportChoice) -> Self {
+        Self { transports, known: Mutex::default(), lifecycles: AtomicU8::new(0) }
+    }
+
     /// The candidates for clients of `era`, the best first: the client's own kind needs no translation. Those that are
     /// known to fail come last, because the server may have been replaced.
-    pub fn candidates(&self, transports: TransportChoice, era: &'static Era) -> Vec<Candidate> {
+    pub fn candidates(&self, era: &'static Era) -> Vec<Candidate> {
+        self.candidates_over(self.transports, era)
+    }
+
+    fn candidates_over(&self, transports: TransportChoice, era: &'static Era) -> Vec<Candidate> {
         let known = *self.known.lock();
         let other = match era.lifecycle {
             Lifecycle::Handshake => newest_stateless(),

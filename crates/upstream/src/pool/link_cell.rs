@@ -284,7 +284,7 @@ impl LinkCell {
     pub fn is_wanted(&self) -> bool {
         self.server.over_http()
             && !self.is_over()
-            && !self.server.leaving.is_stopped()
+            && !self.server.shutdown.begun.is_stopped()
             && !self.is_resting()
             && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
@@ -363,6 +363,6 @@ struct Over<'a>(&'a Server);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        self.0.drain.note();
+        self.0.shutdown.drain.note();
     }
 }

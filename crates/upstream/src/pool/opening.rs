@@ -45,9 +45,7 @@ impl LinkOpening<'_> {
     /// The reason why no way works: the upstream's own message, if it sent one.
     pub(super) async fn run(&self) -> Result<OpenLink, LinkError> {
         let negotiator = &self.server.negotiator;
-        let mut candidates = Candidates::new(
-            negotiator.candidates(self.server.transports, self.server.link_era(self.kind.era)),
-        );
+        let mut candidates = Candidates::new(negotiator.candidates(self.server.link_era(self.kind.era)));
         let room = mux_room(&self.egress.snapshot().limits);
         let span = tracing::error_span!("event stream", server = %self.server.name());
         let connector = Connector { guest: self, client: self.egress.client(), room, span };

@@ -56,7 +56,7 @@ impl Follower {
             if self.topics().is_over(false) {
                 return;
             }
-            if self.server().leaving.is_stopped() {
+            if self.server().shutdown.begun.is_stopped() {
                 return self.topics().settle(u64::MAX);
             }
             let upto = *self.topics().wanted.borrow();

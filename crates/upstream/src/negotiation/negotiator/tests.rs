@@ -1,4 +1,4 @@
-//! The negotiator: which ways are tried, in which order, and what is remembered of them.
+//! The negotiator: which candidates are tried, in which order, and what is remembered of them.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn tried(
     era: &'static Era,
 ) -> Vec<(&'static str, Web)> {
     negotiator
-        .candidates(transports, era)
+        .candidates_over(transports, era)
         .iter()
         .map(|candidate| (candidate.era.version, candidate.web))
         .collect()
@@ -21,7 +21,7 @@ fn streamable(era: &'static Era) -> Candidate {
 #[test]
 fn the_clients_own_kind_comes_first_and_what_was_refused_last() {
     let (new, old) = (newest_stateless(), newest_handshake());
-    let negotiator = Negotiator::default();
+    let negotiator = Negotiator::new(TransportChoice::Pipe);
     let [one, other] = [new, old].map(|era| (era.version, Web::Streamable));
     let two = (old.version, Web::EventStream);
     assert_eq!(tried(&negotiator, TransportChoice::Streamable(true), new), [one, other, two]);
@@ -42,7 +42,7 @@ fn the_clients_own_kind_comes_first_and_what_was_refused_last() {
 #[test]
 fn an_upstream_of_two_endpoints_is_asked_there_first() {
     let (new, old) = (newest_stateless(), newest_handshake());
-    let negotiator = Negotiator::default();
+    let negotiator = Negotiator::new(TransportChoice::Pipe);
     let [one, other] = [old, new].map(|era| (era.version, Web::Streamable));
     let two = (old.version, Web::EventStream);
     negotiator.settle(Candidate { era: old, web: Web::EventStream }, &[streamable(old), streamable(new)]);
@@ -110,7 +110,7 @@ fn words_say_more_than_a_status() {
 
 #[test]
 fn a_server_with_a_handshake_may_serve_clients_without_one_too() {
-    let negotiator = Negotiator::default();
+    let negotiator = Negotiator::new(TransportChoice::Pipe);
     assert!(!negotiator.may_be_stateless_too(), "nothing is known");
     negotiator.settle(streamable(newest_handshake()), &[]);
     assert!(negotiator.may_be_stateless_too() && !negotiator.is_stateless_too());
