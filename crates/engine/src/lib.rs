@@ -8,7 +8,7 @@
 //! | [`principal`], [`access`] | the identity of a caller; access rules |
 //! | [`client_address`] | the client's address, behind trusted proxies |
 //! | [`credential`] | credentials of requests, parsed but not verified |
-//! | [`catalogue`] | the offers of upstreams, merged into a client's view |
+//! | [`catalogue`] | the catalogues of upstreams, merged into a client's view |
 //! | [`dialect_rows`], [`dialect`] | the behavior of an endpoint where systems disagree: rows of data; the one interpreter |
 //! | [`exchange`] | one client request from its arrival to its answer |
 //! | [`redaction`] | arguments of calls with their secrets redacted |

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use counting::held;
 use dragoman_engine::catalogue::{
-    Gather, GatherLimits, ListKind, Offer, UpstreamId, UpstreamOffer, View, ViewSpec,
+    Gather, GatherLimits, ListKind, UpstreamCatalogue, UpstreamId, View, ViewSource, ViewSpec,
 };
 use dragoman_engine::config::Profile;
 use proto::era::{Era, ServerHello, V2025_06_18, V2025_11_25, V2026_07_28};
@@ -34,11 +34,11 @@ fn page(eighth: &str) -> Bytes {
     Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{}]}}}}"#, listed.join(",")))
 }
 
-fn fetched(era: &'static Era) -> Offer {
+fn fetched(era: &'static Era) -> UpstreamCatalogue {
     fetched_with(era, DESCRIPTION)
 }
 
-fn fetched_with(era: &'static Era, eighth: &str) -> Offer {
+fn fetched_with(era: &'static Era, eighth: &str) -> UpstreamCatalogue {
     let hello = ServerHello {
         era,
         capabilities: Bytes::from_static(br#"{"tools":{"listChanged":true}}"#),
@@ -50,21 +50,21 @@ fn fetched_with(era: &'static Era, eighth: &str) -> Offer {
     gather.finish()
 }
 
-fn catalogues() -> Vec<UpstreamOffer> {
-    let one = |n| UpstreamOffer {
+fn catalogues() -> Vec<ViewSource> {
+    let one = |n| ViewSource {
         id: UpstreamId(n),
         name: format!("server-{n}").into(),
         over_http: true,
-        offer: Ok(Arc::new(fetched(&V2025_11_25))),
+        catalogue: Ok(Arc::new(fetched(&V2025_11_25))),
     };
     (0..SERVERS).map(one).collect()
 }
 
-fn view(era: &'static Era, catalogues: &[UpstreamOffer]) -> View {
+fn view(era: &'static Era, catalogues: &[ViewSource]) -> View {
     beside(era, catalogues, None)
 }
 
-fn beside(era: &'static Era, catalogues: &[UpstreamOffer], other: Option<&View>) -> View {
+fn beside(era: &'static Era, catalogues: &[ViewSource], other: Option<&View>) -> View {
     let profile = Profile::default();
     let spec = ViewSpec {
         era,
@@ -88,9 +88,9 @@ fn page_bytes(view: &View) -> usize {
 const BESIDE: usize = 100;
 const BESIDE_IN_VIEW: usize = 260;
 
-fn text_bytes(catalogues: &[UpstreamOffer]) -> usize {
-    let offers = catalogues.iter().filter_map(|one| one.offer.as_ref().ok());
-    offers.flat_map(|offer| offer.list(ListKind::Tools)).map(|item| item.text.len()).sum()
+fn text_bytes(catalogues: &[ViewSource]) -> usize {
+    let offers = catalogues.iter().filter_map(|one| one.catalogue.as_ref().ok());
+    offers.flat_map(|catalogue| catalogue.list(ListKind::Tools)).map(|item| item.text.len()).sum()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 
-use engine::catalogue::{ListKind, Offer};
+use engine::catalogue::{ListKind, UpstreamCatalogue};
 use parking_lot::Mutex;
 use transport::up::LinkError;
 
@@ -55,22 +55,22 @@ impl Bulletin {
 
 impl Server {
     /// Logs what it lists.
-    pub fn tell_lists(&self, offer: &Offer) {
+    pub fn tell_lists(&self, catalogue: &UpstreamCatalogue) {
         let name = self.name();
-        let [tools, prompts, resources, templates] = ListKind::ALL.map(|kind| offer.list(kind).len());
-        let era = offer.hello.era;
+        let [tools, prompts, resources, templates] = ListKind::ALL.map(|kind| catalogue.list(kind).len());
+        let era = catalogue.hello.era;
         tracing::info!(server = %name, %era, "lists fetched: {tools} tools, {prompts} prompts, {resources} resources, {templates} templates");
         self.bulletin.is_well();
-        for note in &offer.notes {
+        for note in &catalogue.notes {
             self.tell(note);
         }
     }
 
     /// The reason why a part of its lists could not be fetched, if one could not.
-    pub fn flaw(&self, offer: &Offer) -> Option<HealthCause> {
-        let failed = ListKind::ALL.into_iter().filter(|kind| offer.failure(*kind).is_some());
+    pub fn flaw(&self, catalogue: &UpstreamCatalogue) -> Option<HealthCause> {
+        let failed = ListKind::ALL.into_iter().filter(|kind| catalogue.failure(*kind).is_some());
         let failed: Vec<&str> = failed.map(|kind| kind.method().name()).collect();
-        let reasons: Vec<&str> = offer.failures().collect();
+        let reasons: Vec<&str> = catalogue.failures().collect();
         (!failed.is_empty())
             .then(|| HealthCause { brief: failed.join(", "), detail: self.concealed(&reasons.join("; ")) })
     }

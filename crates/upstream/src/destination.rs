@@ -11,7 +11,7 @@ use transport::child::{ChildCaps, Spec};
 use transport::up::{HttpLimits, HttpTarget};
 
 use crate::embedded;
-use crate::oauth::{Consents, Grant, Whose};
+use crate::oauth::{CallerId, Consents, Grant};
 
 /// The caps on what a server over HTTP may send.
 fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
@@ -79,14 +79,14 @@ impl Destination {
     pub fn owned(
         &self,
         spec: &UpstreamSpec,
-        whose: &Whose,
+        caller: &CallerId,
         consents: &Consents,
     ) -> (Self, Option<Arc<Grant>>) {
         match (self, &spec.link) {
             (Self::Http(target), LinkConfig::Http(http)) if spec.own_consent => {
                 let client = http.oauth.clone().unwrap_or_default();
-                let whose = Some(whose.clone()).filter(Whose::is_known);
-                let grant = consents.enter(&spec.name, whose, target.uri.clone(), client);
+                let caller = Some(caller.clone()).filter(CallerId::is_known);
+                let grant = consents.enter(&spec.name, caller, target.uri.clone(), client);
                 let (uri, headers) = (target.uri.clone(), target.headers.clone());
                 let target = HttpTarget {
                     uri,

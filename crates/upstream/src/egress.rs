@@ -1,7 +1,6 @@
 //! The means by which a thread reaches servers: its own connections, the configuration that it began with, and what all threads
 //! share. It must not know what is asked of servers, or by whom.
 
-use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -119,35 +118,32 @@ impl EgressProcess {
     }
 }
 
-/// A thread's way to servers.
+/// A thread's way to servers. Its clones share one allocation.
 #[derive(Clone)]
-pub struct Egress(Arc<EgressState>);
+pub struct Egress(Arc<EgressParts>);
 
-/// The parts of an [`Egress`].
-pub struct EgressState {
-    /// The thread's own connections.
-    pub client: Client,
-    /// The configuration that was in force when this was taken.
-    pub snapshot: Arc<Snapshot>,
+struct EgressParts {
+    client: Client,
+    snapshot: Arc<Snapshot>,
     process: Arc<EgressProcess>,
-}
-
-impl Deref for Egress {
-    type Target = EgressState;
-
-    fn deref(&self) -> &EgressState {
-        &self.0
-    }
 }
 
 impl Egress {
     /// Over these connections, under this configuration.
     pub fn new(client: Client, snapshot: Arc<Snapshot>, process: Arc<EgressProcess>) -> Self {
-        Self(Arc::new(EgressState { client, snapshot, process }))
+        Self(Arc::new(EgressParts { client, snapshot, process }))
     }
-}
 
-impl Egress {
+    /// The thread's own connections.
+    pub fn client(&self) -> &Client {
+        &self.0.client
+    }
+
+    /// The configuration that was in force when this was taken.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.0.snapshot
+    }
+
     /// Closes the link of any server that was not used for longest, and waits until another process may be started; `false` if
     /// there is none. Links with owners go only if `also_owned`.
     pub async fn make_room(&self, also_owned: bool) -> bool {
@@ -158,7 +154,42 @@ impl Egress {
         in_turn(&mut spare, also_owned);
         let is_closed = spare.iter().any(|(_, links)| links.close_spare(self));
         // A process has two graces before it is killed.
-        is_closed && self.supervisor().room(self.snapshot.limits.child_stop_timeout * 2 + REAPING).await
+        is_closed && self.supervisor().room(self.snapshot().limits.child_stop_timeout * 2 + REAPING).await
+    }
+
+    /// A number for a request that no other request has.
+    pub fn next_key(&self) -> u64 {
+        self.0.process.next_key()
+    }
+
+    /// The links that are being opened in the whole process.
+    pub fn starts(&self) -> &Starts {
+        &self.0.process.starts
+    }
+
+    /// Adds a server whose links can make room for others.
+    pub fn add_spare(&self, links: Weak<dyn SpareLinks>) {
+        self.0.process.add_spare(links);
+    }
+
+    /// The supervisor that starts and ends children.
+    pub fn supervisor(&self) -> &Supervisor {
+        &self.0.process.supervisor
+    }
+
+    /// Raised when the process ends.
+    pub fn stop(&self) -> &Stop {
+        &self.0.process.stop
+    }
+
+    /// The limits for reading a message.
+    pub fn frame_limits(&self) -> FrameLimits {
+        engine::snapshot::frame_limits(&self.snapshot().limits)
+    }
+
+    /// Those who see what servers offer, while there are any.
+    pub fn audience(&self) -> Option<Arc<dyn Audience>> {
+        self.0.process.audience.get().and_then(Weak::upgrade)
     }
 }
 
@@ -166,43 +197,6 @@ impl Egress {
 fn in_turn<T>(spare: &mut Vec<((bool, Instant), T)>, also_owned: bool) {
     spare.retain(|((is_owned, _), _)| also_owned || !is_owned);
     spare.sort_by_key(|(which, _)| *which);
-}
-
-impl EgressState {
-    /// A number for a request that no other request has.
-    pub fn next_key(&self) -> u64 {
-        self.process.next_key()
-    }
-
-    /// The links that are being opened in the whole process.
-    pub fn starts(&self) -> &Starts {
-        &self.process.starts
-    }
-
-    /// Adds a server whose links can make room for others.
-    pub fn add_spare(&self, links: Weak<dyn SpareLinks>) {
-        self.process.add_spare(links);
-    }
-
-    /// The supervisor that starts and ends children.
-    pub fn supervisor(&self) -> &Supervisor {
-        &self.process.supervisor
-    }
-
-    /// Raised when the process ends.
-    pub fn stop(&self) -> &Stop {
-        &self.process.stop
-    }
-
-    /// The limits for reading a message.
-    pub fn frame_limits(&self) -> FrameLimits {
-        engine::snapshot::frame_limits(&self.snapshot.limits)
-    }
-
-    /// Those who see what servers offer, while there are any.
-    pub fn audience(&self) -> Option<Arc<dyn Audience>> {
-        self.process.audience.get().and_then(Weak::upgrade)
-    }
 }
 
 #[cfg(test)]

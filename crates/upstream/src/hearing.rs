@@ -58,7 +58,7 @@ fn start(
         cell: Arc::downgrade(cell),
         changes: Arc::default(),
     };
-    if let Some(mut unasked) = link.take_unasked() {
+    if let Some(mut unasked) = link.recipients.take_unasked() {
         let (ear, is_stream) = (ear.clone(), matches!(link.wire, Wire::Sse(_)));
         tokio::spawn(async move {
             while let Some(UnaskedMessage { frame, owner }) = unasked.recv().await {
@@ -204,7 +204,7 @@ impl Ear {
         let Wire::Http(http) = &link.wire else { return Ok(false) };
         // Proxies may hold the head back until the first event, so there is no deadline but the link's own end.
         let opened = tokio::select! {
-            opened = http.listen(&self.egress.client) => opened?,
+            opened = http.listen(self.egress.client()) => opened?,
             () = self.egress.stop().stopped() => return Ok(false),
             () = link.dead.stopped() => return Ok(false),
         };
@@ -219,7 +219,7 @@ impl Ear {
         let limits = self.egress.frame_limits();
         loop {
             let item = tokio::select! {
-                item = stream.next(&self.egress.client) => item?,
+                item = stream.next(self.egress.client()) => item?,
                 () = self.egress.stop().stopped() => return Ok(()),
                 () = link.dead.stopped() => return Ok(()),
             };
@@ -254,14 +254,14 @@ impl Ear {
         );
         let request = link.server.own_request(link.era, key, body.into(), Method::Listen);
         let limits = self.egress.frame_limits();
-        let opened = link.open_stream(&self.egress.client, request, limits).await?;
+        let opened = link.open_stream(self.egress.client(), request, limits).await?;
         let Some(mut source) = opened else { return Ok(false) };
         if attempt.opened(link) {
             self.catch_up();
         }
         loop {
             let item = tokio::select! {
-                item = source.next(&self.egress.client, limits) => item?,
+                item = source.next(self.egress.client(), limits) => item?,
                 () = self.egress.stop().stopped() => return Ok(false),
                 () = link.dead.stopped() => return Ok(false),
             };
@@ -289,7 +289,7 @@ impl Ear {
         if frame.method() == Method::Ping.name()
             && let Some(id) = frame.id()
         {
-            return link.say(&self.egress, result_response(id, b"{}"));
+            return link.enqueue(&self.egress, result_response(id, b"{}"));
         }
         if frame.method() == Method::RootsList.name()
             && let Some(upstream) = self.upstream.upgrade()
@@ -297,9 +297,9 @@ impl Ear {
             // The server takes its client's folders for those of the link.
             upstream.links.dedicated.bind(link, Binding::Owner);
         }
-        let Some(frame) = link.deliver(frame) else { return };
+        let Some(frame) = link.recipients.deliver(frame) else { return };
         let server = link.server.spec.id;
-        let user = link.users().into_iter().next().filter(|user| link.own && user.may_use(server));
+        let user = link.recipients.users().into_iter().next().filter(|user| link.own && user.may_use(server));
         let Some(user) = user else {
             let why = "no client can be asked on this connection";
             return link.refuse(&self.egress, &frame, why);
@@ -324,20 +324,20 @@ impl Ear {
             }
             Some(Notice::ResourceUpdated) => self.updated(link, frame),
             Some(Notice::Cancelled) => {
-                let Some(frame) = link.deliver(frame) else { return };
-                for user in link.users() {
+                let Some(frame) = link.recipients.deliver(frame) else { return };
+                for user in link.recipients.users() {
                     user.withdraw(link, &frame);
                 }
             }
             Some(Notice::Acknowledged) => {}
             // Its token is ours, and means nothing to anybody but the client behind the call.
             Some(Notice::Progress) => {
-                if let Some((user, text)) = link.progress_of(&frame) {
+                if let Some((user, text)) = link.recipients.progress_of(&frame) {
                     user.progress(text);
                 }
             }
             Some(Notice::Message) => {
-                let Some(frame) = link.deliver(frame) else { return };
+                let Some(frame) = link.recipients.deliver(frame) else { return };
                 if let Some(user) = link.session_of(owner) {
                     pass_to(&self.egress, &user, link, &frame);
                 } else {
@@ -346,7 +346,7 @@ impl Ear {
                 }
             }
             _ => {
-                if let Some(frame) = link.deliver(frame) {
+                if let Some(frame) = link.recipients.deliver(frame) {
                     pass_on(&self.egress, link, &frame);
                 }
             }
@@ -360,7 +360,7 @@ impl Ear {
         let is_own = self.cell.upgrade().is_some_and(|cell| cell.is_own());
         let is_for_all = matches!(link.wire, Wire::Pipe(_)) && !is_own;
         let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
-        let users = if is_for_all { upstream.links.users() } else { link.users() };
+        let users = if is_for_all { upstream.links.users() } else { link.recipients.users() };
         for user in users {
             if uri.as_ref().is_some_and(|uri| user.is_concerned(uri)) {
                 user.hear(link.era, &frame);
@@ -376,7 +376,7 @@ impl Ear {
 
 /// Passes a notification to every session on the link.
 fn pass_on(egress: &Egress, link: &OpenLink, frame: &Frame) {
-    for user in link.users() {
+    for user in link.recipients.users() {
         pass_to(egress, &user, link, frame);
     }
 }

@@ -9,6 +9,7 @@
 //! | [`embedded`] | servers that live in the binary |
 //! | [`health`] | the state of a server, since when, and why |
 //! | [`server`], [`destination`], [`bulletin`] | one configured server: what is known of it, where it is, what the log says of it |
+//! | `liveness`, [`server_shutdown`] | when a server last answered; its end |
 //! | [`egress`] | what a thread needs to reach servers |
 //! | [`link`] | one open link: requests over it, and what it is told |
 //! | [`pool`] | links that are opened when they are needed: shared ones, and those that one call has for itself |
@@ -16,7 +17,7 @@
 //! | [`subscriptions`] | resources that anybody listens to: the server is told once |
 //! | [`hearing`], [`changes`] | what servers say unasked |
 //! | [`upstream`], [`upstreams`], [`per_caller`] | all of that for one server; all servers; servers that callers have for themselves |
-//! | [`quota`], [`concurrency`], [`quiet`], [`parting`], [`web`], [`mask`], [`starts`] | shares of what is scarce; calls at once; waiting for an end; goodbyes; documents of other servers; secrets that nobody may see; how many links are opened at a time |
+//! | [`quota`], [`concurrency`], [`drain`], [`closing`], [`web`], [`mask`], [`starts`] | shares of what is scarce; calls at once; waiting until nothing runs; links closed in the background; documents of other servers; secrets that nobody may see; how many links are opened at a time |
 //!
 //! Each may use what stands above it.
 
@@ -26,23 +27,25 @@
 pub mod bulletin;
 pub mod catalogue;
 pub mod changes;
+pub mod closing;
 pub mod concurrency;
 pub mod destination;
+pub mod drain;
 pub mod egress;
 pub mod embedded;
 pub mod health;
 pub mod hearing;
 pub mod link;
 pub mod link_key;
+mod liveness;
 pub mod mask;
 pub mod negotiation;
 pub mod oauth;
-pub mod parting;
 pub mod per_caller;
 pub mod pool;
-pub mod quiet;
 pub mod quota;
 pub mod server;
+pub mod server_shutdown;
 pub mod starts;
 pub mod subscriptions;
 pub mod upstream;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::oauth::{Consents, Whose};
+use crate::oauth::{CallerId, Consents};
 use crate::pool::LinkCell;
 use crate::upstream::Upstream;
 
@@ -36,26 +36,26 @@ impl PerCaller {
 
     /// The server as this caller has it. What nobody has for itself is also for those for whom there is no room: it shows no
     /// credential.
-    pub fn of(&self, whose: &Whose, consents: &Consents) -> Arc<Upstream> {
-        if !self.common.server.is_parted() {
+    pub fn of(&self, caller: &CallerId, consents: &Consents) -> Arc<Upstream> {
+        if !self.common.server.is_per_caller() {
             return self.common.clone();
         }
         let mut all = self.own.lock();
-        if let Some(own) = all.get_mut(&whose.id) {
+        if let Some(own) = all.get_mut(&caller.id) {
             own.used = Instant::now();
             return own.upstream.clone();
         }
         // Whoever ends a server raises this before it looks whose it is.
         let is_full = all.len() >= MOST;
-        if self.common.server.leaving.is_stopped() || (is_full && !self.common.server.spec.own_links) {
+        if self.common.server.shutdown.begun.is_stopped() || (is_full && !self.common.server.spec.own_links) {
             return self.common.clone();
         }
-        let upstream = Upstream::new(self.common.server.owned(whose, consents));
+        let upstream = Upstream::new(self.common.server.owned(caller, consents));
         if is_full {
             // Callers who share no connection get one for this request alone.
             return upstream;
         }
-        all.insert(whose.id.clone(), Own { upstream: upstream.clone(), used: Instant::now() });
+        all.insert(caller.id.clone(), Own { upstream: upstream.clone(), used: Instant::now() });
         upstream
     }
 

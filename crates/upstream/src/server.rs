@@ -1,46 +1,36 @@
 //! One configured server: what is known of it, and what was done about it. It must not know links, or what it offers.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::Snapshot;
 use engine::config::{Link as LinkConfig, QuestionPolicy};
 use engine::exchange::{Execution, Mirror, Outbound};
 use engine::snapshot::UpstreamSpec;
-use parking_lot::Mutex;
 use proto::era::{Era, newest_handshake, newest_stateless};
 use proto::mcp::Method;
 use transport::child::ChildError;
-use transport::net::Stop;
 use transport::net::client::ClientError;
 use transport::up::{CredentialRefusal, LinkError, MuxFault};
 
 use crate::bulletin::Bulletin;
 use crate::concurrency::Concurrency;
 use crate::destination::Destination;
+use crate::drain::Drain;
 use crate::health::{Failure, HealthCause, HealthEvent, ServerHealth};
+use crate::liveness::Liveness;
 use crate::mask::Mask;
-use crate::negotiation::ladder::{Ladder, Reach};
-use crate::oauth::{Consents, Grant, Whose};
-use crate::quiet::Quiet;
-
-/// For how long nobody waits for a server after a client has done so in vain.
-const UNRESPONSIVE: Duration = Duration::from_secs(30);
-
-/// The time for which a server that does not answer may be starting again. Afterwards its requests fail at once.
-const RESTART: Duration = Duration::from_mins(1);
+use crate::negotiation::negotiator::{Negotiator, TransportChoice};
+use crate::oauth::{CallerId, Consents, Grant};
+use crate::server_shutdown::ServerShutdown;
 
 /// The number of characters of a server's last words that are shown.
 const LAST_WORDS: usize = 300;
 
-/// The time from which points in time are counted.
-static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
-
 /// Says whether callers have a server for themselves, because each gives a consent of its own.
 #[derive(Default)]
-pub struct Parting {
+pub struct CallerSeparation {
     /// True if the server has wanted consent.
     wants: AtomicBool,
     /// True if that is not known yet to those who have begun before.
@@ -54,31 +44,20 @@ pub struct Server {
     pub(crate) mask: Mask,
     /// Its address or command.
     pub destination: Destination,
-    /// The transports that may be tried.
-    pub reach: Reach,
-    /// The ways that it is known to accept.
-    pub ladder: Ladder,
+    /// Versions and transports that it is known to accept.
+    pub negotiator: Negotiator,
     pub(crate) bulletin: Bulletin,
     /// The state that it is in, and why.
     pub health: ServerHealth,
     /// The consent that its links show: one caller's, or all callers'. None where callers are apart and this is nobody's.
     pub grant: Option<Arc<Grant>>,
-    parting: Option<Parting>,
+    separation: Option<CallerSeparation>,
     next_id: AtomicU64,
-    /// The time of the first failure since it last answered, in milliseconds since [`EPOCH`]; 0 while it answers.
-    down_since: AtomicU64,
-    /// True if a request has failed a short time ago, so that good ones are news.
-    is_watched: AtomicBool,
-    /// The time when a client last waited for it in vain, unless it has answered since.
-    unresponsive_since: Mutex<Option<Instant>>,
-    /// Raised when it is no longer configured: what runs may end, and nothing listens to it any more.
-    pub leaving: Stop,
-    /// Is told when a link to it is needed no more; the same for all who have it for themselves.
-    pub quiet: Arc<Quiet>,
+    liveness: Liveness,
+    /// Its end, once it is no longer configured.
+    pub shutdown: ServerShutdown,
     /// The calls that run there at once; the same for all who have it for themselves.
     pub concurrency: Arc<Concurrency>,
-    /// True if all that ran has ended.
-    ended: AtomicBool,
 }
 
 impl Server {
@@ -90,29 +69,30 @@ impl Server {
         let at = Destination::of(&spec, snapshot, consents)?;
         let asks_consent = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
         let wants = spec.own_links || (spec.own_consent && asks_consent);
-        let parting =
-            spec.per_caller().then(|| Parting { wants: AtomicBool::new(wants), ..Parting::default() });
+        let separation = spec
+            .per_caller()
+            .then(|| CallerSeparation { wants: AtomicBool::new(wants), ..CallerSeparation::default() });
         let concurrency = Concurrency::new(spec.calls.concurrent, spec.calls.waiting);
-        Ok(Self::at(spec, at, parting, (Arc::default(), concurrency)))
+        Ok(Self::at(spec, at, separation, (Arc::default(), concurrency)))
     }
 
     /// The same for one caller alone, with a consent of its own where each gives one.
-    pub(crate) fn owned(&self, whose: &Whose, consents: &Consents) -> Self {
-        let (destination, grant) = self.destination.owned(&self.spec, whose, consents);
+    pub(crate) fn owned(&self, caller: &CallerId, consents: &Consents) -> Self {
+        let (destination, grant) = self.destination.owned(&self.spec, caller, consents);
         let grant = grant.or_else(|| self.grant.clone());
-        let common = (self.quiet.clone(), self.concurrency.clone());
+        let common = (self.shutdown.drain.clone(), self.concurrency.clone());
         Self::at(self.spec.clone(), (destination, grant), None, common)
     }
 
     fn at(
         spec: UpstreamSpec,
         (destination, grant): (Destination, Option<Arc<Grant>>),
-        parting: Option<Parting>,
-        (quiet, concurrency): (Arc<Quiet>, Arc<Concurrency>),
+        separation: Option<CallerSeparation>,
+        (drain, concurrency): (Arc<Drain>, Arc<Concurrency>),
     ) -> Self {
-        let reach = match &spec.link {
-            LinkConfig::Http(http) => Reach::of(http.transport),
-            LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
+        let transports = match &spec.link {
+            LinkConfig::Http(http) => TransportChoice::of(http.transport),
+            LinkConfig::Stdio(_) | LinkConfig::Native(_) => TransportChoice::Pipe,
         };
         let health = ServerHealth::new(spec.name.clone(), matches!(spec.link, LinkConfig::Stdio(_)));
         Self {
@@ -120,19 +100,14 @@ impl Server {
             health,
             spec,
             destination,
-            reach,
-            ladder: Ladder::default(),
+            negotiator: Negotiator::new(transports),
             bulletin: Bulletin::default(),
             grant,
-            parting,
+            separation,
             next_id: AtomicU64::new(1),
-            down_since: AtomicU64::new(0),
-            is_watched: AtomicBool::new(false),
-            unresponsive_since: Mutex::default(),
-            leaving: Stop::new(),
-            quiet,
+            liveness: Liveness::default(),
+            shutdown: ServerShutdown::new(drain),
             concurrency,
-            ended: AtomicBool::new(false),
         }
     }
 
@@ -147,10 +122,12 @@ impl Server {
         match (&self.grant, what) {
             (Some(grant), LinkError::Unauthorized(refusal)) => grant.describe(refusal, &said),
             (Some(grant), _) => grant.concealed(said),
-            (None, LinkError::Unauthorized(_)) if self.parting.is_some() && self.spec.own_consent => format!(
-                "{said} (it requires the consent of each caller, but this caller is not authenticated, or \
+            (None, LinkError::Unauthorized(_)) if self.separation.is_some() && self.spec.own_consent => {
+                format!(
+                    "{said} (it requires the consent of each caller, but this caller is not authenticated, or \
                  too many callers use it at once)"
-            ),
+                )
+            }
             (None, _) => said,
         }
     }
@@ -169,22 +146,22 @@ impl Server {
         if let Some(grant) = &self.grant {
             return grant.answer(refusal).await;
         }
-        if let Some(parting) = &self.parting
-            && !parting.wants.swap(true, Ordering::SeqCst)
+        if let Some(separation) = &self.separation
+            && !separation.wants.swap(true, Ordering::SeqCst)
         {
-            parting.is_news.store(true, Ordering::SeqCst);
+            separation.is_news.store(true, Ordering::SeqCst);
         }
         false
     }
 
     /// Returns true if each caller has it for itself.
-    pub fn is_parted(&self) -> bool {
-        self.parting.as_ref().is_some_and(|parting| parting.wants.load(Ordering::Relaxed))
+    pub fn is_per_caller(&self) -> bool {
+        self.separation.as_ref().is_some_and(|separation| separation.wants.load(Ordering::Relaxed))
     }
 
     /// Returns true once, when callers are apart from now on.
     pub fn take_news(&self) -> bool {
-        self.parting.as_ref().is_some_and(|parting| parting.is_news.swap(false, Ordering::SeqCst))
+        self.separation.as_ref().is_some_and(|separation| separation.is_news.swap(false, Ordering::SeqCst))
     }
 
     /// Returns true if requests to it are HTTP requests with headers.
@@ -204,7 +181,7 @@ impl Server {
 
     /// Returns true if it may ask its clients something by requests, so that each of those needs a link of its own.
     pub fn may_ask(&self) -> bool {
-        self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.ladder.is_stateless_only()
+        self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.negotiator.is_stateless_only()
     }
 
     /// The version in which links for clients of a version are opened. Over HTTP it is the client's own where the server may
@@ -213,10 +190,10 @@ impl Server {
     pub fn link_era(&self, client: &'static Era) -> &'static Era {
         match &self.destination {
             Destination::Native(_) => client,
-            _ if self.ladder.is_stateless_only() => newest_stateless(),
-            Destination::Child(_) if !client.has_sessions() && self.ladder.is_stateless_too() => client,
+            _ if self.negotiator.is_stateless_only() => newest_stateless(),
+            Destination::Child(_) if !client.has_sessions() && self.negotiator.is_stateless_too() => client,
             Destination::Child(_) => newest_handshake(),
-            Destination::Http(_) if self.ladder.is_handshake_only() && !client.has_sessions() => {
+            Destination::Http(_) if self.negotiator.is_handshake_only() && !client.has_sessions() => {
                 newest_handshake()
             }
             Destination::Http(_) => client,
@@ -225,30 +202,22 @@ impl Server {
 
     /// Notes that a client waited in vain for its lists, or that they came.
     pub fn note_hang(&self, hangs: bool) {
-        *self.unresponsive_since.lock() = hangs.then(Instant::now);
+        self.liveness.note_hang(hangs);
     }
 
     /// Returns true if a client waited for it in vain a moment ago.
     pub fn hung_lately(&self) -> bool {
-        self.unresponsive_since.lock().is_some_and(|at| at.elapsed() < UNRESPONSIVE)
+        self.liveness.hung_lately()
     }
 
     /// Notes that it has answered.
     pub fn note_up(&self) {
-        if self.is_watched.load(Ordering::Relaxed) {
-            self.is_watched.store(false, Ordering::Relaxed);
-            self.down_since.store(0, Ordering::Relaxed);
-            if !self.health.note_good() {
-                self.is_watched.store(true, Ordering::Relaxed);
-            }
-        }
+        self.liveness.note_up(|| self.health.note_good());
     }
 
     /// Notes that it could not be reached, or went away before it answered.
     pub fn note_down(&self) {
-        let now = u64::try_from(EPOCH.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
-        let _ = self.down_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
-        self.is_watched.store(true, Ordering::Relaxed);
+        self.liveness.note_down();
     }
 
     /// Notes that a client's request failed in a way that may pass: it may have gone.
@@ -291,11 +260,7 @@ impl Server {
 
     /// Returns true if it answered a moment ago, so that it may be starting again.
     pub fn may_be_restarting(&self) -> bool {
-        if self.has_ended() {
-            return false;
-        }
-        let since = self.down_since.load(Ordering::Relaxed);
-        since == 0 || EPOCH.elapsed() < Duration::from_millis(since) + RESTART
+        !self.has_ended() && self.liveness.answered_lately()
     }
 
     /// The same for a failure to open a link.
@@ -332,7 +297,7 @@ impl Server {
 
     /// It is no longer configured: what runs may end, and nothing listens to it any more.
     pub fn leave(&self) {
-        self.leaving.stop();
+        self.shutdown.begin();
         self.health.note(HealthEvent::Leaving);
     }
 
@@ -343,8 +308,7 @@ impl Server {
 
     /// No link to it is opened, and nobody is told.
     pub fn shut(&self) {
-        self.leaving.stop();
-        self.ended.store(true, Ordering::SeqCst);
+        self.shutdown.complete();
     }
 
     /// From now on no link to it is opened.
@@ -355,7 +319,7 @@ impl Server {
 
     /// Returns true if no link to it is opened any more.
     pub fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::SeqCst)
+        self.shutdown.is_complete()
     }
 
     /// A request of the gateway's own to it.

@@ -10,7 +10,7 @@ use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
 
 use crate::catalogue::CatalogueStore;
-use crate::oauth::{Consents, Whose};
+use crate::oauth::{CallerId, Consents};
 use crate::per_caller::PerCaller;
 use crate::server::Server;
 use crate::upstream::Upstream;
@@ -106,8 +106,8 @@ impl Upstreams {
     }
 
     /// The server with this id as this caller has it.
-    pub fn of(&self, server: UpstreamId, whose: &Whose) -> Arc<Upstream> {
-        self.entry(server).of(whose, &self.consents)
+    pub fn of(&self, server: UpstreamId, caller: &CallerId) -> Arc<Upstream> {
+        self.entry(server).of(caller, &self.consents)
     }
 
     /// All of them, and all that callers have of them for themselves.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use engine::Condition;
-use engine::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
+use engine::catalogue::{Gather, GatherLimits, UpstreamId, View, ViewSource, ViewSpec};
 use engine::config::{Naming, Profile};
 use engine::dialect::{
     Begun, Dialect, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, Trouble, begin, finish,
@@ -179,11 +179,11 @@ fn view() -> &'static View {
             let page = Frame::parse(Bytes::from(text), FrameLimits::default()).expect("a page");
             gather.feed(&page).expect("a page of tools");
         }
-        let offer = UpstreamOffer {
+        let catalogue = ViewSource {
             id: UpstreamId(1),
             name: "own".into(),
             over_http: false,
-            offer: Ok(std::sync::Arc::new(gather.finish())),
+            catalogue: Ok(std::sync::Arc::new(gather.finish())),
         };
         let profile = Profile { names: Naming::Plain, ..Profile::default() };
         let spec = ViewSpec {
@@ -195,6 +195,6 @@ fn view() -> &'static View {
             separate: false,
             personal: false,
         };
-        View::build(spec, vec![offer])
+        View::build(spec, vec![catalogue])
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use dragoman_engine::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
+use dragoman_engine::catalogue::{Gather, GatherLimits, UpstreamId, View, ViewSource, ViewSpec};
 use dragoman_engine::config::Profile;
 use dragoman_engine::exchange::{
     Binding, Dispatch, Event, Exchange, ExchangeAnswer, Headers, Sealer, Start, Step, Timeouts, dispatch,
@@ -174,11 +174,11 @@ pub(crate) fn view(era: &'static Era, tools: usize) -> View {
     let page = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{}]}}}}"#, listed.join(","));
     let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: tools }, "{}");
     gather.feed(&Frame::parse(Bytes::from(page), FrameLimits::default()).expect("a page")).expect("a list");
-    let upstream = UpstreamOffer {
+    let upstream = ViewSource {
         id: UpstreamId(0),
         name: "notes".into(),
         over_http: true,
-        offer: Ok(Arc::new(gather.finish())),
+        catalogue: Ok(Arc::new(gather.finish())),
     };
     let profile = Profile::default();
     let spec = ViewSpec {

@@ -14,7 +14,7 @@ use super::names::PublicNames;
 use super::pages::Shown;
 use super::part::Part;
 use super::validator::{KnownNames, LazyValidator};
-use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
+use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec};
 use crate::access::Annotations;
 use crate::config::{Glob, NameRules, Profile, ToolSetting};
 
@@ -84,7 +84,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 
     /// Returns true if the clients may use an item, as far as a list can determine that.
-    fn admits(&mut self, kind: ListKind, upstream: &UpstreamOffer, name: &str, own: &Item) -> bool {
+    fn admits(&mut self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
         let is_admitted = self.spec.guard.is_none_or(|guard| {
             let target = guard.target(&upstream.name, kind, name);
             let said = if kind == ListKind::Tools {
@@ -109,11 +109,11 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let (real_name, key) = renamed(own, item, &name);
             let set = profile.tool_settings.of(&part.upstream.name, &own.key);
             let set = set.and_then(|set| set.input_schema.clone());
-            let names = part.offer.reader.as_ref().filter(|_| set.is_none());
+            let names = part.catalogue.reader.as_ref().filter(|_| set.is_none());
             let names =
                 names.map(|reader| KnownNames { reader: reader.clone(), tool: own.key.as_str().into() });
             // A catalogue that may be out of date must not reject arguments that may be valid by now.
-            let is_current = part.offer.is_confirmed && part.offer.failure(ListKind::Tools).is_none();
+            let is_current = part.catalogue.is_confirmed && part.catalogue.failure(ListKind::Tools).is_none();
             let (schema, names) = if is_current { (schema, names) } else { (None, None) };
             let name: Arc<str> = name.into();
             let entry = ToolEntry {
@@ -136,7 +136,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     /// The arguments that headers mirror, for the client or the server; `None` for a tool that must not be
     /// called over HTTP.
     fn mirrored(&mut self, part: &Part<'_>, own: &Item, schema: Option<&[u8]>) -> Option<Vec<MirroredParam>> {
-        let sent = part.offer.hello.era.mirrored_headers;
+        let sent = part.catalogue.hello.era.mirrored_headers;
         if !sent && !self.spec.era.mirrored_headers {
             return Some(Vec::new());
         }
@@ -191,21 +191,21 @@ impl<'p, 'a> Assembly<'p, 'a> {
 
     /// The servers of which the clients may use nothing. If a server lists items, none of these may be allowed; if it
     /// lists none, the rules must allow nothing of it.
-    pub(super) fn denied(&self, upstreams: &[UpstreamOffer]) -> Vec<UpstreamId> {
+    pub(super) fn denied(&self, upstreams: &[ViewSource]) -> Vec<UpstreamId> {
         let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &Glob::any()));
-        let is_shut = |u: &&UpstreamOffer| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
+        let is_shut = |u: &&ViewSource| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
         upstreams.iter().filter(is_shut).map(|u| u.id).collect()
     }
 }
 
 /// Returns true while a missing server may still join, so that lists must not be cached.
-pub(super) fn is_awaited(upstreams: &[UpstreamOffer]) -> bool {
-    upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry))
+pub(super) fn is_awaited(upstreams: &[ViewSource]) -> bool {
+    upstreams.iter().any(|u| u.catalogue.as_ref().is_err_and(|absence| absence.retry))
 }
 
 /// The merged capabilities. The gateway's lists can change whenever a server joins or leaves, whatever the server
 /// declares.
-pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: &[UpstreamOffer]) -> String {
+pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: &[ViewSource]) -> String {
     let awaited = is_awaited(upstreams);
     let declared = |name: &str| awaited || parts.iter().any(|part| part.declares(name));
     let changing: Vec<String> = ["tools", "prompts", "resources"]
@@ -233,7 +233,7 @@ pub(super) fn instructions(profile: &Profile, parts: &[&Part<'_>], upstreams: us
     let own = profile.instructions.as_ref().map(|text| text.expose().to_owned());
     let said: Vec<(&str, &str)> = parts
         .iter()
-        .filter_map(|part| Some((&*part.upstream.name, part.offer.hello.instructions.as_deref()?)))
+        .filter_map(|part| Some((&*part.upstream.name, part.catalogue.hello.instructions.as_deref()?)))
         .collect();
     let theirs = match said.as_slice() {
         [] => None,

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use proto::bridge::tasks::TaskSupport;
 use proto::era::{Era, Tasks};
 
-use super::Offer;
+use super::UpstreamCatalogue;
 use super::mirrored::MirroredParam;
 use super::validator::LazyValidator;
 use crate::access::{Annotations, Guard};
@@ -28,15 +28,15 @@ pub struct Absence {
 
 /// One upstream's part in a view.
 #[derive(Debug, Clone)]
-pub struct UpstreamOffer {
+pub struct ViewSource {
     /// Its index in the configuration.
     pub id: UpstreamId,
     /// Its name in the configuration.
     pub name: Arc<str>,
     /// True if requests to it mirror arguments in headers.
     pub over_http: bool,
-    /// Its offer, or the reason for its absence.
-    pub offer: Result<Arc<Offer>, Absence>,
+    /// Its catalogue, or the reason for its absence.
+    pub catalogue: Result<Arc<UpstreamCatalogue>, Absence>,
 }
 
 /// The clients and the profile that a view is built for.
@@ -116,16 +116,20 @@ pub struct PromptEntry {
     pub real_name: Option<Bytes>,
 }
 
-pub(super) fn present(upstreams: &[UpstreamOffer]) -> impl Iterator<Item = (&UpstreamOffer, &Offer)> + Clone {
-    upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)))
+pub(super) fn present(
+    upstreams: &[ViewSource],
+) -> impl Iterator<Item = (&ViewSource, &UpstreamCatalogue)> + Clone {
+    upstreams.iter().filter_map(|u| Some((u, u.catalogue.as_deref().ok()?)))
 }
 
 /// Returns true if task ids are replaced for clients of an era that see these servers. They are kept if the client
 /// has its own session with the only server, and both use the same form of tasks. If the clients are several callers
 /// (`separate`), ids are always replaced, because no server learns which caller owns a task.
-pub fn renames_among(era: &Era, upstreams: &[UpstreamOffer], separate: bool) -> bool {
+pub fn renames_among(era: &Era, upstreams: &[ViewSource], separate: bool) -> bool {
     let tasks = era.shapes.tasks;
-    let same = |u: &UpstreamOffer| u.offer.as_ref().is_ok_and(|offer| offer.hello.era.shapes.tasks == tasks);
+    let same = |u: &ViewSource| {
+        u.catalogue.as_ref().is_ok_and(|catalogue| catalogue.hello.era.shapes.tasks == tasks)
+    };
     match (tasks, upstreams) {
         (Tasks::None, _) => false,
         (Tasks::Experiment, [only]) => separate || !same(only),

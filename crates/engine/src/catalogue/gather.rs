@@ -11,10 +11,10 @@ use proto::json::{Elements, MAX_DEPTH, Members, Scanner, quote};
 use proto::rpc::{Frame, FrameKind, Id, RpcError, code};
 
 use super::hidden::{Screening, ScreeningNote, screen, screen_text};
-use super::offer::{ListFaults, Lists};
 use super::selection::ToolSelection;
 use super::soundness::{Soundness, check};
-use super::{Item, ListKind, Offer};
+use super::upstream_catalogue::{ListFaults, Lists};
+use super::{Item, ListKind, UpstreamCatalogue};
 use crate::config::ServerTools;
 
 /// The maximum nesting of arrays and objects in an item. The item itself is inside a list of a message's
@@ -294,15 +294,15 @@ impl Gather {
         self.hello.era
     }
 
-    /// The gathered offer.
-    pub fn finish(mut self) -> Offer {
+    /// The gathered catalogue.
+    pub fn finish(mut self) -> UpstreamCatalogue {
         let repaired = self.repaired.iter().map(|(what, (count, first))| match count - 1 {
             0 => format!("{first} was repaired: {what}"),
             more => format!("{first} and {more} more were repaired: {what}"),
         });
         self.notes.extend(repaired);
         self.notes.extend(self.screened.text().into_iter().chain(self.selection.note()));
-        Offer {
+        UpstreamCatalogue {
             listed_in: self.hello.era,
             hello: self.hello,
             cache: self.hint.unwrap_or(CacheHint::NONE),

@@ -1,12 +1,12 @@
-//! The catalogue: the offers of the upstreams, merged into the view that a client sees.
+//! The catalogue: the lists of the upstreams, merged into the view that a client sees.
 //!
 //! ```text
-//!  upstream's hello ─► Gather ─► Offer ─┐
-//!  (every page)                         ├─► View (names ↔ upstreams, ready lists) ─► requests
-//!  profile rules ───────────────────────┘
+//!  upstream's hello ─► Gather ─► UpstreamCatalogue ─┐
+//!  (every page)                                     ├─► View (names ↔ upstreams, ready lists) ─► requests
+//!  profile rules ───────────────────────────────────┘
 //! ```
 //!
-//! Pure: links supply the pages, and a view is rebuilt when an offer changes. Lists of an upstream in another era are
+//! Pure: links supply the pages, and a view is rebuilt when a catalogue changes. Lists of an upstream in another era are
 //! then translated to the clients' era, once for all clients. It must not know transports.
 
 pub mod arguments;
@@ -19,7 +19,6 @@ mod hidden;
 mod item;
 mod mirrored;
 mod names;
-mod offer;
 mod pages;
 mod part;
 mod resources;
@@ -27,6 +26,7 @@ mod selection;
 mod soundness;
 pub mod stored;
 pub mod template;
+mod upstream_catalogue;
 mod validator;
 mod view;
 
@@ -35,12 +35,12 @@ mod tests;
 
 pub use crate::list_kind::ListKind;
 pub use capabilities::declares;
-pub use entry::{Absence, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec, renames_among};
+pub use entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec, renames_among};
 pub use gather::{Gather, GatherFault, GatherLimits};
 pub use item::Item;
 pub use mirrored::MirroredParam;
-pub use offer::{Offer, ReadsArguments};
 pub use pages::Pages;
 pub use resources::ResourceEntry;
+pub use upstream_catalogue::{ReadsArguments, UpstreamCatalogue};
 pub use validator::Invalid;
 pub use view::View;

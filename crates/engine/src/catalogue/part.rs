@@ -1,4 +1,4 @@
-//! An upstream's offer as the clients of a view see it: unchanged, or translated to their era.
+//! An upstream's catalogue as the clients of a view see it: unchanged, or translated to their era.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,13 @@ use proto::json::{Members, Span, Splice, quote};
 
 use super::capabilities::declares;
 use super::item::listed;
-use super::{Item, ListKind, Offer, UpstreamOffer};
+use super::{Item, ListKind, UpstreamCatalogue, ViewSource};
 use crate::config::{ToolSetting, ToolSettings};
 
 /// The offer of an available upstream, as seen from an era.
 pub(super) struct Part<'a> {
-    pub(super) upstream: &'a UpstreamOffer,
-    pub(super) offer: &'a Offer,
+    pub(super) upstream: &'a ViewSource,
+    pub(super) catalogue: &'a UpstreamCatalogue,
     /// Its capabilities, a JSON object.
     pub(super) capabilities: Cow<'a, [u8]>,
     /// Its items after translation, in the order of the original ones; `None` if the originals can be shown.
@@ -26,42 +26,43 @@ pub(super) struct Part<'a> {
 impl<'a> Part<'a> {
     /// The part of every available upstream.
     pub(super) fn all(
-        upstreams: &'a [UpstreamOffer],
+        upstreams: &'a [ViewSource],
         (era, settings): (&'static Era, &ToolSettings),
         notes: &mut Vec<String>,
     ) -> Vec<Self> {
-        let here = upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)));
-        here.map(|(upstream, offer)| Self::of(upstream, offer, (era, settings), notes)).collect()
+        let here = upstreams.iter().filter_map(|u| Some((u, u.catalogue.as_deref().ok()?)));
+        here.map(|(upstream, catalogue)| Self::of(upstream, catalogue, (era, settings), notes)).collect()
     }
 
     fn of(
-        upstream: &'a UpstreamOffer,
-        offer: &'a Offer,
+        upstream: &'a ViewSource,
+        catalogue: &'a UpstreamCatalogue,
         (era, settings): (&'static Era, &ToolSettings),
         notes: &mut Vec<String>,
     ) -> Self {
-        let (from, speaks) = (offer.listed_in, offer.hello.era);
+        let (from, speaks) = (catalogue.listed_in, catalogue.hello.era);
         let server = &*upstream.name;
         let capabilities = if speaks == era {
-            Cow::Borrowed(offer.hello.capabilities.as_ref())
+            Cow::Borrowed(catalogue.hello.capabilities.as_ref())
         } else {
-            Cow::Owned(server_capabilities(&offer.hello.capabilities, speaks, era).into())
+            Cow::Owned(server_capabilities(&catalogue.hello.capabilities, speaks, era).into())
         };
         if from == era && settings.concern(server) {
             let one = |kind: ListKind, own: &Item| match kind {
                 ListKind::Tools => set(own.clone(), settings.of(server, &own.key)),
                 _ => Some(own.clone()),
             };
-            let shown = ListKind::ALL.map(|kind| offer.list(kind).iter().map(|own| one(kind, own)).collect());
-            return Self { upstream, offer, capabilities, translated: Some(shown) };
+            let shown =
+                ListKind::ALL.map(|kind| catalogue.list(kind).iter().map(|own| one(kind, own)).collect());
+            return Self { upstream, catalogue, capabilities, translated: Some(shown) };
         }
         if from == era {
-            return Self { upstream, offer, capabilities, translated: None };
+            return Self { upstream, catalogue, capabilities, translated: None };
         }
         // A server with the extension decides itself which call becomes a task, so any call may.
         let any_task = speaks.shapes.tasks == Tasks::Extension
             && era.shapes.tasks == Tasks::Experiment
-            && offers_tasks(speaks, &offer.hello.capabilities);
+            && offers_tasks(speaks, &catalogue.hello.capabilities);
         let one = |kind: ListKind, own: &Item, notes: &mut Vec<String>| {
             let text = item(listed(kind), &own.text, from, era);
             let text = match kind {
@@ -82,14 +83,14 @@ impl<'a> Part<'a> {
             }
         };
         let translated =
-            ListKind::ALL.map(|kind| offer.list(kind).iter().map(|own| one(kind, own, notes)).collect());
-        Self { upstream, offer, capabilities, translated: Some(translated) }
+            ListKind::ALL.map(|kind| catalogue.list(kind).iter().map(|own| one(kind, own, notes)).collect());
+        Self { upstream, catalogue, capabilities, translated: Some(translated) }
     }
 
     /// The items of a list, each as the upstream wrote it and as clients see it.
     pub(super) fn items(&self, kind: ListKind) -> impl Iterator<Item = (&'a Item, &Item)> + '_ {
-        let offer: &'a Offer = self.offer;
-        offer.list(kind).iter().enumerate().filter_map(move |(at, own)| match &self.translated {
+        let catalogue: &'a UpstreamCatalogue = self.catalogue;
+        catalogue.list(kind).iter().enumerate().filter_map(move |(at, own)| match &self.translated {
             None => Some((own, own)),
             Some(lists) => Some((own, lists[kind.index()][at].as_ref()?)),
         })
@@ -97,7 +98,7 @@ impl<'a> Part<'a> {
 
     /// Determines if calls of a tool, as its server wrote it, can run as tasks.
     pub(super) fn task_support(&self, tool: &Item) -> TaskSupport {
-        let hello = &self.offer.hello;
+        let hello = &self.catalogue.hello;
         match hello.era.shapes.tasks {
             _ if !offers_tasks(hello.era, &hello.capabilities) => TaskSupport::Forbidden,
             Tasks::Extension => TaskSupport::Optional,
@@ -112,8 +113,8 @@ impl<'a> Part<'a> {
 
     /// Returns true if arguments can be completed, as far as this is known: some eras cannot declare it.
     pub(super) fn may_complete(&self) -> bool {
-        let own = |name| declares(&self.offer.hello.capabilities, name, None);
-        if self.offer.hello.era.shapes.completions_declared {
+        let own = |name| declares(&self.catalogue.hello.capabilities, name, None);
+        if self.catalogue.hello.era.shapes.completions_declared {
             own("completions")
         } else {
             own("prompts") || own("resources")

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use proto::era::{CacheHint, CacheScope, ServerHello, by_version};
 use proto::json::{Elements, MAX_DEPTH, Members, quote, unquote};
 
-use super::offer::{ListFaults, Lists};
-use super::{Item, ListKind, Offer};
+use super::upstream_catalogue::{ListFaults, Lists};
+use super::{Item, ListKind, UpstreamCatalogue};
 use crate::config::ServerTools;
 
 /// Writes an introduction: the members of a JSON object, without braces.
@@ -37,15 +37,15 @@ pub fn read_hello(text: &[u8], members: &Members) -> Option<ServerHello> {
 }
 
 /// Writes the offer of a server, a JSON object.
-pub fn write(offer: &Offer, out: &mut String) {
+pub fn write(catalogue: &UpstreamCatalogue, out: &mut String) {
     out.push('{');
-    write_hello(&offer.hello, out);
-    let scope = if offer.cache.scope == CacheScope::Public { "public" } else { "private" };
-    let _ = write!(out, ",\"listedIn\":{}", quote(offer.listed_in.version));
-    let _ = write!(out, ",\"ttlMs\":{},\"cacheScope\":\"{scope}\"", offer.cache.ttl_ms);
+    write_hello(&catalogue.hello, out);
+    let scope = if catalogue.cache.scope == CacheScope::Public { "public" } else { "private" };
+    let _ = write!(out, ",\"listedIn\":{}", quote(catalogue.listed_in.version));
+    let _ = write!(out, ",\"ttlMs\":{},\"cacheScope\":\"{scope}\"", catalogue.cache.ttl_ms);
     for kind in ListKind::ALL {
         let items: Vec<String> =
-            offer.list(kind).iter().map(|item| quote(&String::from_utf8_lossy(&item.text))).collect();
+            catalogue.list(kind).iter().map(|item| quote(&String::from_utf8_lossy(&item.text))).collect();
         let _ = write!(out, ",\"{}\":[{}]", kind.member(), items.join(","));
     }
     out.push('}');
@@ -53,7 +53,7 @@ pub fn write(offer: &Offer, out: &mut String) {
 
 /// Reads a stored offer, which is unconfirmed; `None` for any other text. Unreadable items are left out, and so are tools
 /// that are no longer served.
-pub fn read(text: &[u8], served: &ServerTools) -> Option<Offer> {
+pub fn read(text: &[u8], served: &ServerTools) -> Option<UpstreamCatalogue> {
     let members = Members::of_document(text, MAX_DEPTH).ok()?;
     let hello = read_hello(text, &members)?;
     let scope = match string(text, &members, "cacheScope")?.as_str() {
@@ -69,7 +69,7 @@ pub fn read(text: &[u8], served: &ServerTools) -> Option<Offer> {
         lists[kind.index()].extend(items.iter().filter_map(item));
     }
     lists[ListKind::Tools.index()].retain(|tool| served.admits(&tool.key));
-    Some(Offer {
+    Some(UpstreamCatalogue {
         listed_in: by_version(&string(text, &members, "listedIn")?)?,
         hello,
         cache: CacheHint { ttl_ms, scope },
@@ -111,17 +111,27 @@ mod tests {
         let cache = CacheHint { ttl_ms: 5_000, scope: CacheScope::Public };
         let (notes, reader, listed_in, lists) = (Vec::new(), None, hello.era, Arc::new(lists));
         let (left_out, is_confirmed, failed) = (0, true, ListFaults::default());
-        let offer = Offer { hello, listed_in, cache, notes, left_out, reader, is_confirmed, failed, lists };
+        let catalogue = UpstreamCatalogue {
+            hello,
+            listed_in,
+            cache,
+            notes,
+            left_out,
+            reader,
+            is_confirmed,
+            failed,
+            lists,
+        };
         let mut text = String::new();
-        write(&offer, &mut text);
+        write(&catalogue, &mut text);
         let found = read(text.as_bytes(), &ServerTools::default()).unwrap();
-        assert!(found.same_lists(&offer) && !found.is_confirmed);
+        assert!(found.same_lists(&catalogue) && !found.is_confirmed);
         assert_eq!(found.list(ListKind::Tools)[0].key, "a\"b");
         assert_eq!(
             (found.hello.capabilities, found.hello.info),
-            (offer.hello.capabilities, offer.hello.info)
+            (catalogue.hello.capabilities, catalogue.hello.info)
         );
-        assert_eq!((found.hello.instructions, found.cache), (offer.hello.instructions, offer.cache));
+        assert_eq!((found.hello.instructions, found.cache), (catalogue.hello.instructions, catalogue.cache));
         let never = vec![crate::config::Glob::parse("dee*").unwrap()];
         let less = read(text.as_bytes(), &ServerTools { only: None, never }).unwrap();
         assert_eq!(less.list(ListKind::Tools).len(), 1, "tools that are not served any more are left out");

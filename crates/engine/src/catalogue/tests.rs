@@ -33,8 +33,8 @@ fn answer(result: &str) -> Frame {
 
 const LIMITS: GatherLimits = GatherLimits { pages: 5, entries: 100 };
 
-/// An offer of a server with these lists (tools, prompts, resources, templates).
-fn offer(era: &'static Era, lists: [&str; 4]) -> Arc<Offer> {
+/// A catalogue of a server with these lists (tools, prompts, resources, templates).
+fn catalogue(era: &'static Era, lists: [&str; 4]) -> Arc<UpstreamCatalogue> {
     let mut gather = Gather::new(hello(era), LIMITS, "{}");
     while let Some(kind) = gather.wants() {
         let at = ListKind::ALL.iter().position(|k| *k == kind).unwrap();
@@ -43,11 +43,11 @@ fn offer(era: &'static Era, lists: [&str; 4]) -> Arc<Offer> {
     Arc::new(gather.finish())
 }
 
-fn upstream(id: u32, name: &str, offer: Result<Arc<Offer>, Absence>) -> UpstreamOffer {
-    UpstreamOffer { id: UpstreamId(id), name: name.into(), over_http: true, offer }
+fn upstream(id: u32, name: &str, catalogue: Result<Arc<UpstreamCatalogue>, Absence>) -> ViewSource {
+    ViewSource { id: UpstreamId(id), name: name.into(), over_http: true, catalogue }
 }
 
-fn view(era: &'static Era, profile: &Profile, upstreams: Vec<UpstreamOffer>) -> View {
+fn view(era: &'static Era, profile: &Profile, upstreams: Vec<ViewSource>) -> View {
     View::build(
         ViewSpec {
             era,
@@ -78,11 +78,11 @@ fn all_pages_are_followed_and_circles_are_left() {
     let refused = br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#;
     gather.feed(&Frame::parse(Bytes::from_static(refused), FrameLimits::default()).unwrap()).unwrap();
     assert_eq!(gather.wants(), None);
-    let offer = gather.finish();
-    let names: Vec<&str> = offer.list(ListKind::Tools).iter().map(|i| i.key.as_str()).collect();
+    let catalogue = gather.finish();
+    let names: Vec<&str> = catalogue.list(ListKind::Tools).iter().map(|i| i.key.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
     // A duplicate name, a missing name, a circle, and missing schemas.
-    assert_eq!(offer.notes.len(), 4, "{:?}", offer.notes);
+    assert_eq!(catalogue.notes.len(), 4, "{:?}", catalogue.notes);
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn what_hides_characters_is_cleaned_or_left_out_with_one_note() {
     let tools = r#"{"tools":[{"name":"a" , "x":1.0,"inputSchema":{"type":"object"}},{"name":"b\u202e"},
         {"name":"c","description":"\u200bx","inputSchema":{"type":"object"}}]}"#;
     gather.feed(&answer(tools)).unwrap();
-    let offer = gather.finish();
-    let texts: Vec<&[u8]> = offer.list(ListKind::Tools).iter().map(|item| &item.text[..]).collect();
+    let catalogue = gather.finish();
+    let texts: Vec<&[u8]> = catalogue.list(ListKind::Tools).iter().map(|item| &item.text[..]).collect();
     assert_eq!(
         texts,
         [
@@ -102,12 +102,12 @@ fn what_hides_characters_is_cleaned_or_left_out_with_one_note() {
             br#"{"name":"c","description":"x","inputSchema":{"type":"object"}}"#
         ]
     );
-    assert_eq!(offer.hello.instructions.as_deref(), Some("Be kind."));
-    assert_eq!(offer.notes.len(), 1, "{:?}", offer.notes);
+    assert_eq!(catalogue.hello.instructions.as_deref(), Some("Be kind."));
+    assert_eq!(catalogue.notes.len(), 1, "{:?}", catalogue.notes);
 }
 
 #[test]
-fn tools_that_are_not_served_are_in_no_offer() {
+fn tools_that_are_not_served_are_in_no_catalogue() {
     let glob = |text| crate::config::Glob::parse(text).unwrap();
     let (only, never) = (Some(vec![glob("a"), glob("b"), glob("z*")]), vec![glob("b"), glob("typo")]);
     let mut gather = Gather::new(hello(&V2025_11_25), LIMITS, "{}").serving(ServerTools { only, never });
@@ -115,10 +115,14 @@ fn tools_that_are_not_served_are_in_no_offer() {
         ["a", "b", "c"].map(|name| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#));
     gather.feed(&answer(&format!(r#"{{"tools":[{}]}}"#, tools.join(",")))).unwrap();
     gather.feed(&answer(r#"{"prompts":[{"name":"b"}]}"#)).unwrap();
-    let offer = gather.finish();
-    let names = |kind| offer.list(kind).iter().map(|item| item.key.as_str()).collect::<Vec<_>>();
+    let catalogue = gather.finish();
+    let names = |kind| catalogue.list(kind).iter().map(|item| item.key.as_str()).collect::<Vec<_>>();
     assert_eq!((names(ListKind::Tools), names(ListKind::Prompts)), (vec!["a"], vec!["b"]));
-    assert!(offer.notes.len() == 1 && offer.notes[0].ends_with(": \"typo\""), "{:?}", offer.notes);
+    assert!(
+        catalogue.notes.len() == 1 && catalogue.notes[0].ends_with(": \"typo\""),
+        "{:?}",
+        catalogue.notes
+    );
 }
 
 #[test]
@@ -147,7 +151,7 @@ fn stateless_requests_carry_an_envelope() {
 
 #[test]
 fn prefix_names_map_both_ways_and_keep_every_other_byte() {
-    let files = offer(
+    let files = catalogue(
         &V2025_11_25,
         [
             r#"{"odd":1e2, "inputSchema":{"type":"object"}, "name" : "read" }"#,
@@ -173,12 +177,12 @@ fn prefix_names_map_both_ways_and_keep_every_other_byte() {
 #[test]
 fn plain_names_are_prefixed_only_where_they_clash() {
     let one = || {
-        offer(
+        catalogue(
             &V2025_11_25,
             [r#"{"name":"x"},{"name":"y"}"#, "", r#"{"uri":"u://1"}"#, r#"{"uriTemplate":"a://{b}"}"#],
         )
     };
-    let two = offer(&V2025_11_25, [r#"{"name":"y"},{"name":"z"}"#, "", r#"{"uri":"u://1"}"#, ""]);
+    let two = catalogue(&V2025_11_25, [r#"{"name":"y"},{"name":"z"}"#, "", r#"{"uri":"u://1"}"#, ""]);
     let mut profile = Profile { names: Naming::Plain, ..Profile::default() };
     profile.tools.rename.insert("z".to_owned(), "zed".to_owned());
     let view = view(&V2025_11_25, &profile, vec![upstream(1, "one", Ok(one())), upstream(2, "two", Ok(two))]);
@@ -197,16 +201,16 @@ fn plain_names_are_prefixed_only_where_they_clash() {
 
 #[test]
 fn the_first_of_two_alike_keeps_its_name() {
-    let offers = || {
-        let one = offer(&V2025_11_25, [r#"{"name":"x"},{"name":"y"}"#, r#"{"name":"y"}"#, "", ""]);
-        let two = offer(&V2025_11_25, [r#"{"name":"y"},{"name":"z"}"#, r#"{"name":"y"}"#, "", ""]);
+    let catalogues = || {
+        let one = catalogue(&V2025_11_25, [r#"{"name":"x"},{"name":"y"}"#, r#"{"name":"y"}"#, "", ""]);
+        let two = catalogue(&V2025_11_25, [r#"{"name":"y"},{"name":"z"}"#, r#"{"name":"y"}"#, "", ""]);
         vec![upstream(1, "one", Ok(one)), upstream(2, "two", Ok(two))]
     };
     let of = |naming, renamed: &[(&str, &str)]| {
         let mut profile = Profile { names: naming, ..Profile::default() };
         let renamed = renamed.iter().map(|(old, new)| ((*old).to_owned(), (*new).to_owned()));
         profile.tools.rename.extend(renamed);
-        view(&V2025_11_25, &profile, offers())
+        view(&V2025_11_25, &profile, catalogues())
     };
     let owners =
         |view: &View, names: [&str; 3]| names.map(|name| view.tool(name).map(|tool| tool.upstream.0));
@@ -225,7 +229,8 @@ fn the_first_of_two_alike_keeps_its_name() {
 #[test]
 fn tools_with_bad_header_annotations_are_left_out() {
     let bad = r#"{"name":"bad","inputSchema":{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}},{"name":"good"}"#;
-    let of = |era| view(era, &Profile::default(), vec![upstream(1, "u", Ok(offer(era, [bad, "", "", ""])))]);
+    let of =
+        |era| view(era, &Profile::default(), vec![upstream(1, "u", Ok(catalogue(era, [bad, "", "", ""])))]);
     assert!(of(&V2026_07_28).tool("u__bad").is_none());
     assert!(of(&V2026_07_28).tool("u__good").is_some());
     assert!(of(&V2025_11_25).tool("u__bad").is_some());
@@ -259,7 +264,7 @@ fn an_absent_upstream_is_not_named_to_those_who_may_not_use_it() {
 #[test]
 fn an_absent_upstream_is_named_and_disturbs_nobody() {
     let gone = Absence { reason: "connection refused".to_owned(), retry: true };
-    let here = offer(&V2025_11_25, [r#"{"name":"x"}"#, "", "", ""]);
+    let here = catalogue(&V2025_11_25, [r#"{"name":"x"}"#, "", "", ""]);
     let view = view(
         &V2025_11_25,
         &Profile::default(),

@@ -9,7 +9,7 @@ use proto::json::{Members, Splice};
 
 use super::arguments::{ArgumentValue, Borrowed};
 use super::cost::SchemaCost;
-use super::offer::ReadsArguments;
+use super::upstream_catalogue::ReadsArguments;
 
 /// A tool's input schema, compiled on first use.
 #[derive(Debug)]

@@ -9,13 +9,13 @@ use proto::json::unquote;
 
 use super::assemble::{Assembly, ToolTable, capabilities, instructions, is_awaited};
 use super::capabilities::{declared, declares, names_extension};
-use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec, present};
+use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec, present};
 use super::names::SEPARATOR;
 use super::pages::Shown;
 use super::part::Part;
 use super::resources::TemplateOwner;
 use super::template::covers;
-use super::{ListKind, Offer, Pages};
+use super::{ListKind, Pages, UpstreamCatalogue};
 use crate::access::{Annotations, Guard};
 use crate::config::{Glob, Naming, UriRules};
 
@@ -39,7 +39,7 @@ pub struct View {
     /// True while the lists must not be cached: some are outdated, or a server may still join.
     is_provisional: bool,
     /// The upstreams of which the clients may use anything.
-    upstreams: Vec<UpstreamOffer>,
+    upstreams: Vec<ViewSource>,
     notes: Vec<String>,
     pub(super) guard: Option<Guard>,
     hidden: Arc<HashSet<(ListKind, String)>>,
@@ -53,15 +53,16 @@ pub struct View {
 }
 
 /// Returns true while the lists must not be cached: some are outdated, or a server may still join.
-fn is_provisional(open: &[&Part<'_>], seen: &[UpstreamOffer]) -> bool {
-    let is_stale = |part: &&Part<'_>| !part.offer.is_confirmed || part.offer.failures().next().is_some();
+fn is_provisional(open: &[&Part<'_>], seen: &[ViewSource]) -> bool {
+    let is_stale =
+        |part: &&Part<'_>| !part.catalogue.is_confirmed || part.catalogue.failures().next().is_some();
     is_awaited(seen) || open.iter().any(is_stale)
 }
 
 /// The time for which the lists may be cached, and the clients to whom a cache may serve them. The time is the shortest of
 /// the servers' times; it is zero while some lists are outdated, or a server may still join.
 fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> CacheHint {
-    let cache = open.iter().map(|part| part.offer.cache).reduce(CacheHint::and);
+    let cache = open.iter().map(|part| part.catalogue.cache).reduce(CacheHint::and);
     let cache = cache.unwrap_or(CacheHint::NONE);
     let is_personal = spec.personal || spec.guard.is_some();
     CacheHint {
@@ -71,13 +72,13 @@ fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> 
 }
 
 impl View {
-    /// Merges offers, in the order of the profile's servers, and says them in the words of the clients' era.
-    pub fn build(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>) -> Self {
+    /// Merges catalogues, in the order of the profile's servers, and says them in the words of the clients' era.
+    pub fn build(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>) -> Self {
         Self::build_beside(spec, upstreams, None)
     }
 
     /// The same; what it has in common with another view of the profile, such as compiled schemas, is held once.
-    pub fn build_beside(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>, beside: Option<&Self>) -> Self {
+    pub fn build_beside(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>, beside: Option<&Self>) -> Self {
         let mut notes = Vec::new();
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
@@ -88,7 +89,7 @@ impl View {
         let denied = all.denied(&upstreams);
         let is_open = |id: UpstreamId| !denied.contains(&id);
         let open: Vec<&Part<'_>> = parts.iter().filter(|part| is_open(part.upstream.id)).collect();
-        let seen: Vec<UpstreamOffer> = upstreams.iter().filter(|u| is_open(u.id)).cloned().collect();
+        let seen: Vec<ViewSource> = upstreams.iter().filter(|u| is_open(u.id)).cloned().collect();
         let capabilities = capabilities(&spec, &open, &seen);
         let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
         let is_provisional = is_provisional(&open, &seen);
@@ -185,8 +186,10 @@ impl View {
         if !self.guard.as_ref().is_some_and(|guard| guard.rules.look_at_arguments()) {
             return Vec::new();
         }
-        let offer = present(&self.upstreams).find(|(upstream, _)| upstream.id == tool.upstream);
-        let Some(reader) = offer.and_then(|(_, offer)| offer.reader.as_ref()) else { return Vec::new() };
+        let catalogue = present(&self.upstreams).find(|(upstream, _)| upstream.id == tool.upstream);
+        let Some(reader) = catalogue.and_then(|(_, catalogue)| catalogue.reader.as_ref()) else {
+            return Vec::new();
+        };
         let real = tool.real_name.as_deref();
         let real = real.and_then(|name| unquote(name.strip_prefix(b"\"")?.strip_suffix(b"\"")?));
         reader.readings(real.as_deref().unwrap_or(&tool.name), arguments.unwrap_or(b"{}"))
@@ -237,12 +240,12 @@ impl View {
     /// may use nothing owns no method.
     pub fn extension_owners(&self, method: &str) -> Vec<(UpstreamId, &str)> {
         const PLACES: [&str; 3] = ["extensions", "experimental", "tasks"];
-        let declaring: Vec<(&UpstreamOffer, &Offer)> = present(&self.upstreams)
+        let declaring: Vec<(&ViewSource, &UpstreamCatalogue)> = present(&self.upstreams)
             .filter(|(_, o)| PLACES.iter().any(|place| declares(&o.hello.capabilities, place, None)))
             .filter(|(upstream, _)| self.reaches(upstream.id, method))
             .collect();
         let family = method.split('/').next().unwrap_or(method);
-        let naming: Vec<&(&UpstreamOffer, &Offer)> =
+        let naming: Vec<&(&ViewSource, &UpstreamCatalogue)> =
             declaring.iter().filter(|(_, o)| names_extension(&o.hello.capabilities, family)).collect();
         let owners =
             if declaring.len() > 1 && !naming.is_empty() { naming } else { declaring.iter().collect() };
@@ -304,19 +307,19 @@ impl View {
 
     /// The era of an available upstream.
     pub fn upstream_era(&self, upstream: UpstreamId) -> Option<&'static Era> {
-        present(&self.upstreams).find(|(u, _)| u.id == upstream).map(|(_, offer)| offer.hello.era)
+        present(&self.upstreams).find(|(u, _)| u.id == upstream).map(|(_, catalogue)| catalogue.hello.era)
     }
 
     /// All upstreams of the profile of which the clients may use anything, with their offers or the reasons
     /// for their absence.
-    pub fn upstreams(&self) -> &[UpstreamOffer] {
+    pub fn upstreams(&self) -> &[ViewSource] {
         &self.upstreams
     }
 
     /// Returns true if an available upstream declares a capability, or a flag of it.
     pub fn upstream_declares(&self, id: UpstreamId, name: &str, flag: Option<&str>) -> bool {
         let mut own = present(&self.upstreams).filter(|(upstream, _)| upstream.id == id);
-        own.any(|(_, offer)| declares(&offer.hello.capabilities, name, flag))
+        own.any(|(_, catalogue)| declares(&catalogue.hello.capabilities, name, flag))
     }
 
     /// Returns true if any upstream is available.
@@ -347,7 +350,7 @@ impl View {
             let like = Glob::parse(&like).unwrap_or_else(|_| Glob::any());
             self.guard.as_ref().is_none_or(|guard| guard.opens(server, &like))
         };
-        let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.offer.as_ref().err()?)));
+        let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.catalogue.as_ref().err()?)));
         let mut absent = all.filter(|(server, _)| may(server));
         let prefix = |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));
         let owner = absent.clone().find(|(server, _)| prefix(server));

@@ -30,10 +30,11 @@ impl JsonSchema for DialectDifference {
         properties.insert("variant".to_owned(), variants());
         let mut told = Vec::new();
         for column in Dialect::COLUMNS {
-            let mut schema = if column.kind == CellKind::Say { trouble.clone() } else { of_kind(column) };
+            let mut schema =
+                if column.kind == CellKind::FaultText { trouble.clone() } else { of_kind(column) };
             schema["description"] = Value::String(described(column));
             properties.insert(column.name.to_owned(), schema);
-            told.extend((column.kind == CellKind::Say).then_some(column.name));
+            told.extend((column.kind == CellKind::FaultText).then_some(column.name));
         }
         let mut members = Map::new();
         for (member, schema) in trouble_members() {
@@ -130,7 +131,7 @@ fn of_kind(column: &Column) -> Value {
         CellKind::TextsOrNull => json!({ "type": ["array", "null"], "items": { "type": "string" } }),
         CellKind::Version => json!({ "type": "string" }),
         CellKind::ObjectOrNull => json!({ "type": ["object", "null"] }),
-        CellKind::Template | CellKind::Say => json!({}),
+        CellKind::Template | CellKind::FaultText => json!({}),
     }
 }
 

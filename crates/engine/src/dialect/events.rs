@@ -3,8 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use proto::codec::sse::{KEEP_ALIVE, encode_comment, encode_event};
 
+use crate::dialect_rows::fault_text::Words;
 use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::say::Words;
 use crate::fault::Condition;
 
 /// The bytes before the first event of a stream; often empty.
@@ -33,10 +33,10 @@ pub fn ping_event(row: &Dialect) -> Bytes {
 
 /// The event that reports a failure of the stream itself.
 pub fn error_event(row: &Dialect, condition: Condition) -> Bytes {
-    let say = row.errors.say(condition);
+    let fault_text = row.errors.text_for(condition);
     let mut words = Words::default();
-    words.json("code", say.code.to_string().into_bytes());
-    let text = words.fill(&say.message);
+    words.json("code", fault_text.code.to_string().into_bytes());
+    let text = words.fill(&fault_text.message);
     words.text("text", text);
     let data = row.events.error_data.as_ref().and_then(|data| words.render(data)).unwrap_or_default();
     event(&row.events.error_event, &data)

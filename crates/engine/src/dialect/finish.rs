@@ -11,8 +11,8 @@ use super::ask::DialectRequest;
 use super::result::{Failed, call_result};
 use super::trouble::Trouble;
 use super::web::{RETRY_SOON, refused_rate_headers};
+use crate::dialect_rows::fault_text::{FaultText, Words};
 use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::say::{Say, Words};
 use crate::dialect_rows::words::Channel;
 use crate::fault::Condition;
 
@@ -102,24 +102,25 @@ fn error_reply(
     id: Option<&[u8]>,
     trouble: &Trouble,
 ) -> DialectReply {
-    let say = chosen(row, ask, trouble);
-    let mut words = words(row, ask, say, trouble);
+    let fault_text = chosen(row, ask, trouble);
+    let mut words = words(row, ask, fault_text, trouble);
     let failed = trouble.condition == Condition::ToolFailed;
-    let as_result = say.channel == Channel::Result && ask.is_some_and(DialectRequest::is_call);
+    let as_result = fault_text.channel == Channel::Result && ask.is_some_and(DialectRequest::is_call);
     let text = if as_result && failed && !trouble.message.is_empty() {
         format!("{}{}", row.calls.failure_prefix, trouble.message)
     } else {
-        words.fill(&say.message)
+        words.fill(&fault_text.message)
     };
     words.text("text", text.clone());
     let id = id.unwrap_or(b"null");
-    let mut reply = match &say.body {
-        Some(body) => DialectReply::raw(say.status, words.render(body).unwrap_or_default()),
+    let mut reply = match &fault_text.body {
+        Some(body) => DialectReply::raw(fault_text.status, words.render(body).unwrap_or_default()),
         None if as_result => DialectReply::result(id, failure(row, &text).as_bytes()),
         None => {
             // If no value is known, `data` is omitted instead of being empty.
-            let data = say.data.as_ref().and_then(|data| words.render(data)).filter(|data| data != b"{}");
-            DialectReply::raw(say.status, error(id, say.code, &text, data.as_deref()))
+            let data =
+                fault_text.data.as_ref().and_then(|data| words.render(data)).filter(|data| data != b"{}");
+            DialectReply::raw(fault_text.status, error(id, fault_text.code, &text, data.as_deref()))
         }
     };
     reply.failed = true;
@@ -136,7 +137,7 @@ fn error_reply(
 }
 
 /// The row's text for a fault. Some conditions depend on more than their name.
-fn chosen<'r>(row: &'r Dialect, ask: Option<&DialectRequest>, trouble: &Trouble) -> &'r Say {
+fn chosen<'r>(row: &'r Dialect, ask: Option<&DialectRequest>, trouble: &Trouble) -> &'r FaultText {
     if trouble.consent.is_some() {
         return &row.errors.consent_needed;
     }
@@ -144,14 +145,19 @@ fn chosen<'r>(row: &'r Dialect, ask: Option<&DialectRequest>, trouble: &Trouble)
     let missing = reads
         && trouble.condition == Condition::UpstreamError
         && trouble.original_error().is_some_and(|(error, _)| error.code == code::RESOURCE_NOT_FOUND);
-    row.errors.say(if missing { Condition::UnknownResource } else { trouble.condition })
+    row.errors.text_for(if missing { Condition::UnknownResource } else { trouble.condition })
 }
 
 /// The values of the placeholders in a message.
-fn words<'t>(row: &Dialect, ask: Option<&'t DialectRequest>, say: &Say, trouble: &'t Trouble) -> Words<'t> {
+fn words<'t>(
+    row: &Dialect,
+    ask: Option<&'t DialectRequest>,
+    fault_text: &FaultText,
+    trouble: &'t Trouble,
+) -> Words<'t> {
     let mut words = Words::default();
-    words.json("code", say.code.to_string().into_bytes());
-    words.json("status", say.status.to_string().into_bytes());
+    words.json("code", fault_text.code.to_string().into_bytes());
+    words.json("status", fault_text.status.to_string().into_bytes());
     let mut name: Cow<'t, str> = Cow::Borrowed("");
     if let Some(ask) = ask {
         name = ask.text_param("uri").or_else(|| ask.text_param("name")).unwrap_or_else(|| ask.method());

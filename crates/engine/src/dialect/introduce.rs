@@ -10,8 +10,8 @@ use proto::mcp::{Method, meta};
 use super::ask::DialectRequest;
 use super::facts::{Facts, Stop, served};
 use super::trouble::{Trouble, string_at};
+use crate::dialect_rows::fault_text::Words;
 use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::say::Words;
 use crate::dialect_rows::words::{Needed, VersionPolicy};
 use crate::fault::Condition;
 

@@ -37,8 +37,8 @@ mod web;
 mod tests;
 
 pub use crate::dialect_rows::cell::{CellKind, Choice, Object, Text};
+pub use crate::dialect_rows::fault_text::{FaultText, Template};
 pub use crate::dialect_rows::row::{Column, Dialect, Variant};
-pub use crate::dialect_rows::say::{Say, Template};
 pub use crate::dialect_rows::set::Unfit;
 pub use crate::dialect_rows::words::{
     ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Needed, NoId, NullId, Origins,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::catalogue::{
-    Absence, Gather, GatherLimits, ListKind, Offer, UpstreamId, UpstreamOffer, View, ViewSpec,
+    Absence, Gather, GatherLimits, ListKind, UpstreamCatalogue, UpstreamId, View, ViewSource, ViewSpec,
 };
 use crate::config::{Naming, Profile};
 
@@ -33,7 +33,7 @@ struct Endpoint {
     initialized: bool,
 }
 
-fn offer(lists: [&str; 4]) -> Arc<Offer> {
+fn catalogue(lists: [&str; 4]) -> Arc<UpstreamCatalogue> {
     let hello = ServerHello {
         era: proto::era::newest_handshake(),
         capabilities: Bytes::from_static(br#"{"tools":{},"prompts":{},"resources":{}}"#),
@@ -49,15 +49,15 @@ fn offer(lists: [&str; 4]) -> Arc<Offer> {
     Arc::new(gather.finish())
 }
 
-fn upstream(id: u32, name: &str, offer: Result<Arc<Offer>, Absence>) -> UpstreamOffer {
-    UpstreamOffer { id: UpstreamId(id), name: name.into(), over_http: false, offer }
+fn upstream(id: u32, name: &str, catalogue: Result<Arc<UpstreamCatalogue>, Absence>) -> ViewSource {
+    ViewSource { id: UpstreamId(id), name: name.into(), over_http: false, catalogue }
 }
 
 fn gone() -> Absence {
     Absence { reason: "does not answer".to_owned(), retry: true }
 }
 
-fn view(names: Naming, upstreams: Vec<UpstreamOffer>) -> View {
+fn view(names: Naming, upstreams: Vec<ViewSource>) -> View {
     let profile = Profile { names, ..Profile::default() };
     let era = proto::era::newest_handshake();
     View::build(
@@ -76,7 +76,7 @@ fn view(names: Naming, upstreams: Vec<UpstreamOffer>) -> View {
 
 impl Endpoint {
     fn of(base: &str) -> Self {
-        let own = vec![upstream(1, "own", Ok(offer([TOOLS, PROMPTS, RESOURCES, ""])))];
+        let own = vec![upstream(1, "own", Ok(catalogue([TOOLS, PROMPTS, RESOURCES, ""])))];
         let row = Dialect::base(base).unwrap();
         Self { row, view: view(Naming::Plain, own), initialized: true }
     }

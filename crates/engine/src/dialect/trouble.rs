@@ -4,8 +4,8 @@ use bytes::Bytes;
 use proto::json::{Members, unquote};
 use proto::rpc::{Frame, FrameKind, RpcError};
 
+use crate::dialect_rows::fault_text::FaultText;
 use crate::dialect_rows::row::Errors;
-use crate::dialect_rows::say::Say;
 use crate::fault::{Condition, Fault};
 
 /// A fault in a neutral form.
@@ -151,7 +151,7 @@ impl From<&Fault> for Trouble {
 
 impl Errors {
     /// The text for a condition.
-    pub fn say(&self, condition: Condition) -> &Say {
+    pub fn text_for(&self, condition: Condition) -> &FaultText {
         match condition {
             Condition::ParseError => &self.parse_error,
             Condition::InvalidRequest => &self.invalid_request,

@@ -3,8 +3,8 @@
 
 use super::finish::DialectReply;
 use super::trouble::Rate;
+use crate::dialect_rows::fault_text::Words;
 use crate::dialect_rows::row::Dialect;
-use crate::dialect_rows::say::Words;
 use crate::dialect_rows::words::{GetAnswer, Origins, RateHeaders, Streams};
 
 /// A header line; names in lower case.

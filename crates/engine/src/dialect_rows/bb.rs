@@ -5,9 +5,9 @@ use proto::era::{V1_DECIMAL, V2025_03_26};
 use proto::mcp::Method;
 
 use super::cell::Text;
+use super::fault_text::FaultText;
 use super::parts::{object, text, texts, tools_only};
 use super::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
-use super::say::Say;
 use super::words::{
     ArgumentsMissing, Gate, Needed, NoId, NullId, ParamsShape, RateHeaders, Sessions, SuccessFlag, ToolOrder,
     VersionPolicy,
@@ -99,7 +99,7 @@ const FIRST_VARIANTS: &[Variant] = &[
 ];
 
 fn errors() -> Errors {
-    let error = |code, message, status| Say::new(code, message).status(status);
+    let error = |code, message, status| FaultText::new(code, message).status(status);
     Errors {
         parse_error: error(-32700, "Parse error", 400).data(r#""{detail}""#),
         invalid_request: error(-32600, "Invalid Request", 400).data(r#""{detail}""#),

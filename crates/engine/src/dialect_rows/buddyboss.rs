@@ -3,9 +3,9 @@
 
 use proto::era::V2025_11_25;
 
+use super::fault_text::FaultText;
 use super::parts::{object, template, text, texts, tools_only, versions};
 use super::row::{Calls, Dialect, Errors, Grammar, Hello, Lists, Variant, Web};
-use super::say::Say;
 use super::words::{
     ArgumentsMissing, Check, ErrorId, Ids, NoId, NullId, Origins, ParamsShape, RateHeaders, Repair,
     SchemaPart, SuccessFlag, VersionPolicy,
@@ -77,39 +77,39 @@ const ORDER: [Check; 6] =
 
 fn errors() -> Errors {
     Errors {
-        parse_error: Say::new(-32700, "Parse error"),
-        invalid_request: Say::new(-32600, "Invalid Request"),
-        unknown_method: Say::new(-32601, "Method not found"),
-        invalid_params: Say::new(-32602, "Invalid params: {detail}"),
-        missing_tool_name: Say::new(-32602, "Invalid params: missing tool name"),
-        unknown_tool: Say::new(-32602, "Tool not found: {name}"),
-        invalid_arguments: Say::new(-32602, "Validation error: {detail}").by_result(),
-        tool_failed: Say::new(-32000, "Tool execution failed").by_result(),
-        upstream_error: Say::new(-32000, "Error: {message}").by_result(),
-        upstream_down: Say::new(-32000, "Error: {message}").by_result(),
-        consent_needed: Say::new(-32000, "Error: {message}").by_result(),
-        unknown_resource: Say::new(-32601, "Method not found"),
-        unknown_prompt: Say::new(-32601, "Method not found"),
-        unknown_profile: Say::new(-32603, "Internal error").status(404).body(NO_ROUTE),
+        parse_error: FaultText::new(-32700, "Parse error"),
+        invalid_request: FaultText::new(-32600, "Invalid Request"),
+        unknown_method: FaultText::new(-32601, "Method not found"),
+        invalid_params: FaultText::new(-32602, "Invalid params: {detail}"),
+        missing_tool_name: FaultText::new(-32602, "Invalid params: missing tool name"),
+        unknown_tool: FaultText::new(-32602, "Tool not found: {name}"),
+        invalid_arguments: FaultText::new(-32602, "Validation error: {detail}").by_result(),
+        tool_failed: FaultText::new(-32000, "Tool execution failed").by_result(),
+        upstream_error: FaultText::new(-32000, "Error: {message}").by_result(),
+        upstream_down: FaultText::new(-32000, "Error: {message}").by_result(),
+        consent_needed: FaultText::new(-32000, "Error: {message}").by_result(),
+        unknown_resource: FaultText::new(-32601, "Method not found"),
+        unknown_prompt: FaultText::new(-32601, "Method not found"),
+        unknown_profile: FaultText::new(-32603, "Internal error").status(404).body(NO_ROUTE),
         no_credentials: refused("Authentication required.", 401),
         bad_credentials: refused("Authentication required.", 401),
         forbidden: refused("Insufficient permissions.", 403),
-        auth_unavailable: Say::new(-32000, "Credentials cannot be checked now.")
+        auth_unavailable: FaultText::new(-32000, "Credentials cannot be checked now.")
             .status(503)
             .body(r#"{"code":"rest_unavailable","message":"{text}","data":{"status":503}}"#),
-        rate_limited: Say::new(-32000, "Too many requests. Try again in {seconds} seconds.")
+        rate_limited: FaultText::new(-32000, "Too many requests. Try again in {seconds} seconds.")
             .status(429)
             .body(r#"{"code":"bbmcp_rate_limit_exceeded","message":"{text}","data":{"status":429}}"#),
-        not_initialized: Say::new(-32600, "Invalid Request"),
-        platform_missing: Say::new(-32002, "BuddyBoss not available"),
-        internal: Say::new(-32603, "Internal error"),
+        not_initialized: FaultText::new(-32600, "Invalid Request"),
+        platform_missing: FaultText::new(-32002, "BuddyBoss not available"),
+        internal: FaultText::new(-32603, "Internal error"),
         ..Errors::default()
     }
 }
 
 /// The site's own rejection of a caller, which is not JSON-RPC.
-fn refused(message: &'static str, status: u16) -> Say {
-    Say::new(-32000, message)
+fn refused(message: &'static str, status: u16) -> FaultText {
+    FaultText::new(-32000, message)
         .status(status)
         .data(r#"{"hint":"{hint}"}"#)
         .body(r#"{"code":"rest_forbidden","message":"{text}","data":{"status":"{status}","hint":"{hint}"}}"#)

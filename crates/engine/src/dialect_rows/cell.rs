@@ -46,7 +46,7 @@ pub enum CellKind {
     /// Any JSON, whose texts may contain placeholders; `false` for none.
     Template,
     /// A mapping with any of `code`, `message`, `status`, `channel`, `data` and `body`.
-    Say,
+    FaultText,
 }
 
 impl CellKind {
@@ -65,7 +65,7 @@ impl CellKind {
             Self::Version => "a protocol version".to_owned(),
             Self::ObjectOrNull => "an object, or null".to_owned(),
             Self::Template => "JSON with placeholders, or false for none".to_owned(),
-            Self::Say => "a mapping with any of code, message, status, channel, data, body".to_owned(),
+            Self::FaultText => "a mapping with any of code, message, status, channel, data, body".to_owned(),
         }
     }
 }

@@ -5,9 +5,9 @@ use proto::era::{V2024_10_07, V2024_11_05};
 use proto::mcp::Method;
 
 use super::cell::Text;
+use super::fault_text::FaultText;
 use super::parts::{object, template, text, texts, versions};
 use super::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
-use super::say::Say;
 use super::words::{
     ArgumentsMissing, GetAnswer, NoId, NullId, Streams, SuccessFlag, UnknownSession, VersionPolicy,
 };
@@ -76,29 +76,29 @@ fn methods() -> Vec<Text> {
 
 fn errors() -> Errors {
     Errors {
-        parse_error: Say::new(-32700, "Parse error"),
-        invalid_request: Say::new(-32600, "Invalid Request"),
-        unknown_method: Say::new(-32601, "Method not found: {name}"),
-        invalid_params: Say::new(-32602, "Invalid params: {detail}"),
-        missing_tool_name: Say::new(-32602, "Invalid params: {detail}"),
-        unknown_tool: Say::new(-32601, "Method not found: {name}"),
-        invalid_arguments: Say::new(-32602, "Invalid params: {detail}"),
-        tool_failed: Say::new(-32002, "Tool error").data(ORIGINAL).by_result(),
-        upstream_error: Say::new(-32002, "Tool error").data(ORIGINAL),
-        upstream_down: Say::new(-32002, "Server unavailable: {server}").data(ORIGINAL),
-        consent_needed: Say::new(-32003, "OAuth authorization required")
+        parse_error: FaultText::new(-32700, "Parse error"),
+        invalid_request: FaultText::new(-32600, "Invalid Request"),
+        unknown_method: FaultText::new(-32601, "Method not found: {name}"),
+        invalid_params: FaultText::new(-32602, "Invalid params: {detail}"),
+        missing_tool_name: FaultText::new(-32602, "Invalid params: {detail}"),
+        unknown_tool: FaultText::new(-32601, "Method not found: {name}"),
+        invalid_arguments: FaultText::new(-32602, "Invalid params: {detail}"),
+        tool_failed: FaultText::new(-32002, "Tool error").data(ORIGINAL).by_result(),
+        upstream_error: FaultText::new(-32002, "Tool error").data(ORIGINAL),
+        upstream_down: FaultText::new(-32002, "Server unavailable: {server}").data(ORIGINAL),
+        consent_needed: FaultText::new(-32003, "OAuth authorization required")
             .data(r#"{"serverId":"{server}","authorizationUrl":"{url}"}"#),
-        unknown_resource: Say::new(-32001, "Resource not found: {name}").data(ORIGINAL),
-        unknown_prompt: Say::new(-32602, "Prompt not found: {name}").data(ORIGINAL),
-        unknown_profile: Say::new(-32000, "Profile not found: {name}"),
-        no_credentials: Say::new(-32003, "Authorization error: {detail}").status(401),
-        bad_credentials: Say::new(-32003, "Authorization error: {detail}").status(401),
-        forbidden: Say::new(-32003, "Authorization error: {detail}").status(403),
-        auth_unavailable: Say::new(-32000, "Server error: {detail}").status(503),
-        rate_limited: Say::new(-32000, "Rate limit exceeded").status(429),
-        not_initialized: Say::new(-32000, "Server error: {detail}"),
-        platform_missing: Say::new(-32000, "Server error: {detail}"),
-        internal: Say::new(-32603, "Internal error: {detail}"),
+        unknown_resource: FaultText::new(-32001, "Resource not found: {name}").data(ORIGINAL),
+        unknown_prompt: FaultText::new(-32602, "Prompt not found: {name}").data(ORIGINAL),
+        unknown_profile: FaultText::new(-32000, "Profile not found: {name}"),
+        no_credentials: FaultText::new(-32003, "Authorization error: {detail}").status(401),
+        bad_credentials: FaultText::new(-32003, "Authorization error: {detail}").status(401),
+        forbidden: FaultText::new(-32003, "Authorization error: {detail}").status(403),
+        auth_unavailable: FaultText::new(-32000, "Server error: {detail}").status(503),
+        rate_limited: FaultText::new(-32000, "Rate limit exceeded").status(429),
+        not_initialized: FaultText::new(-32000, "Server error: {detail}"),
+        platform_missing: FaultText::new(-32000, "Server error: {detail}"),
+        internal: FaultText::new(-32603, "Internal error: {detail}"),
         ..Errors::default()
     }
 }

@@ -3,9 +3,9 @@
 
 use proto::era::V2024_11_05;
 
+use super::fault_text::FaultText;
 use super::parts::{object, template, text, texts, tools_only, versions};
 use super::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
-use super::say::Say;
 use super::words::{
     ArgumentsMissing, ErrorId, NoId, NullId, RateHeaders, SchemaPart, Streams, SuccessFlag, UnknownSession,
     VersionPolicy,
@@ -66,30 +66,30 @@ pub(super) fn row() -> Dialect {
 }
 
 fn errors() -> Errors {
-    let failed = |message| Say::new(-32000, message).by_result();
+    let failed = |message| FaultText::new(-32000, message).by_result();
     Errors {
-        parse_error: Say::new(-32700, "Parse error"),
-        invalid_request: Say::new(-32600, "Invalid Request"),
-        unknown_method: Say::new(-32601, "Method not found"),
-        invalid_params: Say::new(-32602, "Invalid params").by_result(),
-        missing_tool_name: Say::new(-32602, "Invalid params"),
-        unknown_tool: Say::new(-32602, "Tool not found: {name}").by_result(),
-        invalid_arguments: Say::new(-32602, "Error: {detail}").by_result(),
+        parse_error: FaultText::new(-32700, "Parse error"),
+        invalid_request: FaultText::new(-32600, "Invalid Request"),
+        unknown_method: FaultText::new(-32601, "Method not found"),
+        invalid_params: FaultText::new(-32602, "Invalid params").by_result(),
+        missing_tool_name: FaultText::new(-32602, "Invalid params"),
+        unknown_tool: FaultText::new(-32602, "Tool not found: {name}").by_result(),
+        invalid_arguments: FaultText::new(-32602, "Error: {detail}").by_result(),
         tool_failed: failed("Tool execution error"),
         upstream_error: failed("Error: {message}"),
         upstream_down: failed("Error: {message}"),
         consent_needed: failed("Error: {message}"),
-        unknown_resource: Say::new(-32601, "Method not found"),
-        unknown_prompt: Say::new(-32601, "Method not found"),
-        unknown_profile: Say::new(-32603, "Internal error").status(404),
-        no_credentials: Say::new(-32001, "Authentication required").status(401),
-        bad_credentials: Say::new(-32001, "Authentication required").status(401),
-        forbidden: Say::new(-32001, "Authentication required").status(403),
-        auth_unavailable: Say::new(-32603, "Internal error").status(503),
-        rate_limited: Say::new(-32002, "Rate limit exceeded").status(429),
-        not_initialized: Say::new(-32600, "Invalid Request"),
+        unknown_resource: FaultText::new(-32601, "Method not found"),
+        unknown_prompt: FaultText::new(-32601, "Method not found"),
+        unknown_profile: FaultText::new(-32603, "Internal error").status(404),
+        no_credentials: FaultText::new(-32001, "Authentication required").status(401),
+        bad_credentials: FaultText::new(-32001, "Authentication required").status(401),
+        forbidden: FaultText::new(-32001, "Authentication required").status(403),
+        auth_unavailable: FaultText::new(-32603, "Internal error").status(503),
+        rate_limited: FaultText::new(-32002, "Rate limit exceeded").status(429),
+        not_initialized: FaultText::new(-32600, "Invalid Request"),
         platform_missing: failed("Error: {message}"),
-        internal: Say::new(-32603, "Internal error"),
+        internal: FaultText::new(-32603, "Internal error"),
         ..Errors::default()
     }
 }

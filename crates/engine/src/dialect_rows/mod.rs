@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `row` | the columns of a row |
 //! | `cell`, `words` | the allowed values of a column; the words of a choice |
-//! | `say` | texts with placeholders |
+//! | `fault_text` | texts with placeholders |
 //! | `set`, `sense` | columns set by a configuration; values that make no sense |
 //! | `built_in`, `parts` | the built-in rows, one file for each system, and their building blocks |
 
@@ -13,19 +13,19 @@ mod bb;
 mod buddyboss;
 mod built_in;
 pub(crate) mod cell;
+pub(crate) mod fault_text;
 mod gateway;
 mod kulturarv;
 mod parts;
 pub(crate) mod row;
-pub(crate) mod say;
 mod sense;
 pub(crate) mod set;
 mod wordpress;
 pub(crate) mod words;
 
 pub use cell::{CellKind, Choice, Object, Text};
+pub use fault_text::{FaultText, Template};
 pub use row::{Column, Dialect, Variant};
-pub use say::{Say, Template};
 pub use set::Unfit;
 pub use words::{
     ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Needed, NoId, NullId, Origins,

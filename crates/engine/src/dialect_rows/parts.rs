@@ -6,8 +6,8 @@ use proto::era::Era;
 use proto::mcp::Method;
 
 use super::cell::{Object, Text};
+use super::fault_text::Template;
 use super::row::Lists;
-use super::say::Template;
 
 /// The lists of a system that has only tools, and lists them all at once.
 pub(super) fn tools_only() -> Lists {

@@ -11,7 +11,7 @@ use proto::rpc::code;
 use serde_json::Value;
 
 use super::cell::{Cell, CellKind, Object, Text};
-use super::say::{Say, Template};
+use super::fault_text::{FaultText, Template};
 use super::words::{
     ArgumentsMissing, Batches, Check, ErrorId, Gate, GetAnswer, Ids, Needed, NoId, NullId, Origins, Output,
     ParamsShape, RateHeaders, Repair, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag, ToolOrder,
@@ -236,49 +236,49 @@ columns! {
         /// True to include in errors where in the program they happened.
         debug: bool = "debug", false;
         /// The message is not JSON.
-        parse_error: Say = "parseError", Say::new(code::PARSE_ERROR, "Parse error: {detail}");
+        parse_error: FaultText = "parseError", FaultText::new(code::PARSE_ERROR, "Parse error: {detail}");
         /// The message is not a valid request.
-        invalid_request: Say = "invalidRequest", Say::new(code::INVALID_REQUEST, "Invalid Request: {detail}");
+        invalid_request: FaultText = "invalidRequest", FaultText::new(code::INVALID_REQUEST, "Invalid Request: {detail}");
         /// The method is unknown.
-        unknown_method: Say = "unknownMethod", Say::new(code::METHOD_NOT_FOUND, "Method not found: {name}");
+        unknown_method: FaultText = "unknownMethod", FaultText::new(code::METHOD_NOT_FOUND, "Method not found: {name}");
         /// The params are invalid for the method.
-        invalid_params: Say = "invalidParams", Say::new(code::INVALID_PARAMS, "Invalid params: {detail}");
+        invalid_params: FaultText = "invalidParams", FaultText::new(code::INVALID_PARAMS, "Invalid params: {detail}");
         /// A call names no tool.
-        missing_tool_name: Say = "missingToolName", Say::new(code::INVALID_PARAMS, "Invalid params: missing tool name");
+        missing_tool_name: FaultText = "missingToolName", FaultText::new(code::INVALID_PARAMS, "Invalid params: missing tool name");
         /// No tool has this name.
-        unknown_tool: Say = "unknownTool", Say::new(code::INVALID_PARAMS, "Tool not found: {name}");
+        unknown_tool: FaultText = "unknownTool", FaultText::new(code::INVALID_PARAMS, "Tool not found: {name}");
         /// The arguments do not match the tool's input schema.
-        invalid_arguments: Say = "invalidArguments", Say::new(code::INVALID_PARAMS, "Invalid params: {detail}");
+        invalid_arguments: FaultText = "invalidArguments", FaultText::new(code::INVALID_PARAMS, "Invalid params: {detail}");
         /// The tool ran and failed.
-        tool_failed: Say = "toolFailed", Say::new(code::REFUSED, "Tool execution failed: {message}").by_result();
+        tool_failed: FaultText = "toolFailed", FaultText::new(code::REFUSED, "Tool execution failed: {message}").by_result();
         /// A server answered with an error of its own.
-        upstream_error: Say = "upstreamError", Say::new(code::INTERNAL_ERROR, "{message}").data(r#""{originalData}""#);
+        upstream_error: FaultText = "upstreamError", FaultText::new(code::INTERNAL_ERROR, "{message}").data(r#""{originalData}""#);
         /// A server cannot be reached.
-        upstream_down: Say = "upstreamDown", Say::new(code::INTERNAL_ERROR, "{message}").data(r#"{"server":"{server}"}"#);
+        upstream_down: FaultText = "upstreamDown", FaultText::new(code::INTERNAL_ERROR, "{message}").data(r#"{"server":"{server}"}"#);
         /// A server requires a user's consent first.
-        consent_needed: Say = "consentNeeded", Say::new(code::INTERNAL_ERROR, "Consent needed: {url}").data(r#"{"server":"{server}","url":"{url}"}"#);
+        consent_needed: FaultText = "consentNeeded", FaultText::new(code::INTERNAL_ERROR, "Consent needed: {url}").data(r#"{"server":"{server}","url":"{url}"}"#);
         /// No resource has this URI.
-        unknown_resource: Say = "unknownResource", Say::new(code::RESOURCE_NOT_FOUND, "Resource not found: {name}").data(r#"{"uri":"{name}"}"#);
+        unknown_resource: FaultText = "unknownResource", FaultText::new(code::RESOURCE_NOT_FOUND, "Resource not found: {name}").data(r#"{"uri":"{name}"}"#);
         /// No prompt has this name.
-        unknown_prompt: Say = "unknownPrompt", Say::new(code::INVALID_PARAMS, "Prompt not found: {name}");
+        unknown_prompt: FaultText = "unknownPrompt", FaultText::new(code::INVALID_PARAMS, "Prompt not found: {name}");
         /// No profile has this name.
-        unknown_profile: Say = "unknownProfile", Say::new(code::INVALID_PARAMS, "Profile not found: {name}").status(404);
+        unknown_profile: FaultText = "unknownProfile", FaultText::new(code::INVALID_PARAMS, "Profile not found: {name}").status(404);
         /// Credentials are missing.
-        no_credentials: Say = "noCredentials", Say::new(code::REFUSED, "Authentication required").status(401);
+        no_credentials: FaultText = "noCredentials", FaultText::new(code::REFUSED, "Authentication required").status(401);
         /// The credentials are invalid.
-        bad_credentials: Say = "badCredentials", Say::new(code::REFUSED, "Authentication failed").status(401);
+        bad_credentials: FaultText = "badCredentials", FaultText::new(code::REFUSED, "Authentication failed").status(401);
         /// The caller has no permission.
-        forbidden: Say = "forbidden", Say::new(code::REFUSED, "Forbidden: {message}").status(403);
+        forbidden: FaultText = "forbidden", FaultText::new(code::REFUSED, "Forbidden: {message}").status(403);
         /// The service that checks the credentials is unavailable.
-        auth_unavailable: Say = "authUnavailable", Say::new(code::INTERNAL_ERROR, "Credentials cannot be checked now").status(503);
+        auth_unavailable: FaultText = "authUnavailable", FaultText::new(code::INTERNAL_ERROR, "Credentials cannot be checked now").status(503);
         /// Too many requests.
-        rate_limited: Say = "rateLimited", Say::new(code::REFUSED, "Rate limit exceeded").status(429);
+        rate_limited: FaultText = "rateLimited", FaultText::new(code::REFUSED, "Rate limit exceeded").status(429);
         /// The session was not initialized.
-        not_initialized: Say = "notInitialized", Say::new(code::INVALID_REQUEST, "Server not initialized");
+        not_initialized: FaultText = "notInitialized", FaultText::new(code::INVALID_REQUEST, "Server not initialized");
         /// The platform under the tools is missing.
-        platform_missing: Say = "platformMissing", Say::new(code::INTERNAL_ERROR, "{message}");
+        platform_missing: FaultText = "platformMissing", FaultText::new(code::INTERNAL_ERROR, "{message}");
         /// Anything else.
-        internal: Say = "internal", Say::new(code::INTERNAL_ERROR, "Internal error: {message}");
+        internal: FaultText = "internal", FaultText::new(code::INTERNAL_ERROR, "Internal error: {message}");
     }
 
     /// The HTTP side beyond answers to messages.

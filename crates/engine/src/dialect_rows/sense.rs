@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::cell::CellKind;
+use super::fault_text::placeholders;
 use super::row::{Column, Dialect};
-use super::say::placeholders;
 use super::set::Unfit;
 
 /// A requirement for the value of a column, beyond its kind.
@@ -110,7 +110,7 @@ impl Column {
 
     /// The placeholders that its texts may contain, without braces.
     pub fn placeholders(&self) -> &'static [&'static str] {
-        if self.kind == CellKind::Say {
+        if self.kind == CellKind::FaultText {
             return TROUBLE;
         }
         OTHERS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, known)| known)
@@ -128,7 +128,7 @@ pub(crate) fn check(column: &Column, row: &Dialect) -> Result<(), Unfit> {
         return Err(Unfit::new(format!("{} must be {}", column.name, column.allowed())));
     }
     let known = column.placeholders();
-    if column.kind == CellKind::Say {
+    if column.kind == CellKind::FaultText {
         // `text` is the message with its placeholders filled in.
         let in_message: Vec<&str> = known.iter().copied().filter(|name| *name != "text").collect();
         held(column.name, &value["message"], &in_message)?;

@@ -36,7 +36,7 @@ impl Dialect {
             Self::column(name).ok_or_else(|| Unfit::new(format!("{column} is not a column of a dialect")))?;
         let wrapped;
         let value = match member {
-            Some(member) if found.kind == CellKind::Say => {
+            Some(member) if found.kind == CellKind::FaultText => {
                 wrapped = Value::from_iter([(member.to_owned(), value.clone())]);
                 &wrapped
             }
@@ -65,7 +65,7 @@ impl Dialect {
     pub fn over_pipes(&self) -> Self {
         let mut row = self.clone();
         let no_body = Value::from_iter([("body".to_owned(), Value::Bool(false))]);
-        for column in Self::COLUMNS.iter().filter(|column| column.kind == CellKind::Say) {
+        for column in Self::COLUMNS.iter().filter(|column| column.kind == CellKind::FaultText) {
             (column.set)(&mut row, &no_body).expect("whatever is said can be said without a body of its own");
         }
         row.reading.ack_body = Text::default();

@@ -4,9 +4,9 @@
 use proto::era::V2024_11_05;
 use proto::mcp::{Method, Notice};
 
+use super::fault_text::FaultText;
 use super::parts::{object, template, text, texts, tools_only, versions};
 use super::row::{Calls, Dialect, Errors, Grammar, Hello, Lists, Variant, Web};
-use super::say::Say;
 use super::words::{
     ArgumentsMissing, Ids, NoId, NullId, ParamsShape, RateHeaders, SuccessFlag, VersionPolicy,
 };
@@ -89,40 +89,40 @@ pub(super) fn hosted() -> Dialect {
 }
 
 fn errors() -> Errors {
-    let site = || Say::new(-32003, "WordPress API error: {message}").data(r#""{body}""#);
+    let site = || FaultText::new(-32003, "WordPress API error: {message}").data(r#""{body}""#);
     Errors {
-        parse_error: Say::new(-32700, "Parse error: {detail}"),
-        invalid_request: Say::new(-32600, "Invalid request: {detail}"),
-        unknown_method: Say::new(-32601, "Method not found: {name}"),
-        invalid_params: Say::new(-32602, "Invalid params: {detail}"),
-        missing_tool_name: Say::new(-32602, "Invalid params: missing tool name"),
-        unknown_tool: Say::new(-32004, "Tool not found: {name}"),
-        invalid_arguments: Say::new(-32005, "Validation error: {detail}"),
+        parse_error: FaultText::new(-32700, "Parse error: {detail}"),
+        invalid_request: FaultText::new(-32600, "Invalid request: {detail}"),
+        unknown_method: FaultText::new(-32601, "Method not found: {name}"),
+        invalid_params: FaultText::new(-32602, "Invalid params: {detail}"),
+        missing_tool_name: FaultText::new(-32602, "Invalid params: missing tool name"),
+        unknown_tool: FaultText::new(-32004, "Tool not found: {name}"),
+        invalid_arguments: FaultText::new(-32005, "Validation error: {detail}"),
         tool_failed: site(),
         upstream_error: site(),
         upstream_down: site(),
-        consent_needed: Say::new(-32001, "No credentials provided"),
-        unknown_resource: Say::new(-32601, "Method not found: {method}"),
-        unknown_prompt: Say::new(-32601, "Method not found: {method}"),
-        unknown_profile: Say::new(-32603, "Internal error").status(404),
-        no_credentials: Say::new(-32001, "No credentials provided").data(r#"{"hint":"{hint}"}"#),
+        consent_needed: FaultText::new(-32001, "No credentials provided"),
+        unknown_resource: FaultText::new(-32601, "Method not found: {method}"),
+        unknown_prompt: FaultText::new(-32601, "Method not found: {method}"),
+        unknown_profile: FaultText::new(-32603, "Internal error").status(404),
+        no_credentials: FaultText::new(-32001, "No credentials provided").data(r#"{"hint":"{hint}"}"#),
         // The possible reasons help the person who set this up: a header that was removed, or an address that may not be
         // requested.
-        bad_credentials: Say::new(-32002, "Invalid credentials").data(r#"{"hint":"{message}"}"#),
-        forbidden: Say::new(-32002, "Invalid credentials").status(403),
-        auth_unavailable: Say::new(-32603, "Internal error").status(503),
-        rate_limited: Say::new(-32603, "Rate limit exceeded").status(429),
-        not_initialized: Say::new(-32600, "Invalid request: {detail}"),
+        bad_credentials: FaultText::new(-32002, "Invalid credentials").data(r#"{"hint":"{message}"}"#),
+        forbidden: FaultText::new(-32002, "Invalid credentials").status(403),
+        auth_unavailable: FaultText::new(-32603, "Internal error").status(503),
+        rate_limited: FaultText::new(-32603, "Rate limit exceeded").status(429),
+        not_initialized: FaultText::new(-32600, "Invalid request: {detail}"),
         platform_missing: site(),
-        internal: Say::new(-32603, "Internal error"),
+        internal: FaultText::new(-32603, "Internal error"),
         ..Errors::default()
     }
 }
 
 fn hosted_errors() -> Errors {
-    let error = |code, message| Say::new(code, message).status(500);
-    let failed = |message| Say::new(-32603, message).status(500).by_result();
-    let refused = |message, status| Say::new(-32000, message).status(status);
+    let error = |code, message| FaultText::new(code, message).status(500);
+    let failed = |message| FaultText::new(-32603, message).status(500).by_result();
+    let refused = |message, status| FaultText::new(-32000, message).status(status);
     Errors {
         parse_error: error(-32700, "Parse error"),
         invalid_request: error(-32600, "Invalid request: {detail}").status(400),

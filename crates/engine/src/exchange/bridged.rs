@@ -40,23 +40,23 @@ impl Exchange {
     /// Returns true if nothing can arrive from the upstream for now: the client must answer first, or a retry is due.
     pub fn is_waiting(&self) -> bool {
         let Some(cross) = &self.cross else { return false };
-        matches!(&cross.input, Input::Rounds(rounds) if rounds.waiting() > 0 || self.wake.is_some())
+        matches!(&cross.input, Input::Rounds(rounds) if rounds.waiting() > 0 || self.clock.wake.is_some())
     }
 
     /// Returns true if the upstream has answered; its later messages belong to other requests.
     pub fn is_answered(&self) -> bool {
-        self.answered
+        self.reply.is_answered
     }
 
     /// Returns true if nothing more arrives from the upstream: it has answered, or its stream is gone.
     pub fn is_settled(&self) -> bool {
-        self.settled || self.kept.as_ref().is_some_and(|kept| kept.is_over)
+        self.reply.is_settled || self.rounds.missed.as_ref().is_some_and(|kept| kept.is_over)
     }
 
     /// Keeps the upstream's messages while the client is away; returns an event that must be handled immediately.
     pub(super) fn keep(&mut self, event: Event) -> Option<Event> {
         let key = self.key;
-        let Some(kept) = &mut self.kept else { return Some(event) };
+        let Some(kept) = &mut self.rounds.missed else { return Some(event) };
         let is_progress = |event: &Event| matches!(event, Event::Frame(frame, _) if frame.method() == Notice::Progress.name());
         match &event {
             Event::Frame(frame, _) => match frame.kind() {
@@ -68,7 +68,7 @@ impl Exchange {
                 }
                 _ if kept.is_over => {}
                 FrameKind::Response | FrameKind::Error => {
-                    (kept.is_over, self.answered) = (true, true);
+                    (kept.is_over, self.reply.is_answered) = (true, true);
                     kept.events.push(event);
                 }
                 FrameKind::Notification => {
@@ -94,7 +94,7 @@ impl Exchange {
     pub(super) fn asked(&mut self, frame: Frame, now: Instant) {
         // The gateway itself answers a ping, even if the client is away.
         if let (Some(Method::Ping), Some(id)) = (Method::from_name(&frame.method()), frame.id()) {
-            self.hear(now, self.asking);
+            self.hear(now, self.clock.is_asking);
             return self.steps.push(Step::Tell(result_response(id, b"{}")));
         }
         self.hear(now, true);
@@ -103,8 +103,8 @@ impl Exchange {
             Input::Parking(parking) => match parking.ask(&frame) {
                 Ok(()) => {
                     // A client that is away receives the notice when it returns.
-                    if self.kept.is_none() {
-                        self.wake.get_or_insert(now + GATHERING);
+                    if self.rounds.missed.is_none() {
+                        self.clock.wake.get_or_insert(now + GATHERING);
                     }
                     return;
                 }
@@ -134,7 +134,7 @@ impl Exchange {
                     parking.withdraw(span.of(notice.text()));
                 }
                 if parking.is_empty() {
-                    self.wake = None;
+                    self.clock.wake = None;
                 }
             }
             Input::Same if !tells => {}
@@ -167,22 +167,22 @@ impl Exchange {
                 }
                 Ok(Turn::Again) => {
                     let doublings = rounds.taken().saturating_sub(1).min(5);
-                    self.wake = Some(now + PAUSE * (1 << doublings));
+                    self.clock.wake = Some(now + PAUSE * (1 << doublings));
                 }
                 Err(e) => self.fail_upstream(binding, &e.to_string()),
             };
         }
-        (self.settled, self.answered) = (true, true);
+        (self.reply.is_settled, self.reply.is_answered) = (true, true);
         if let Some(answer) = self.pages_first(frame, sealer, binding) {
             self.steps.push(Step::Answer(answer));
             self.open = false;
             return;
         }
         let Some(cross) = &self.cross else { return };
-        match cross.answer(frame, self.id.json(), &self.request) {
+        match cross.answer(frame, self.client.id.json(), &self.client.request) {
             Err(why) => self.fail_upstream(binding, &why),
             Ok((body, error)) => {
-                let status = error.map_or(200, |code| self.era.relayed_status(code, None));
+                let status = error.map_or(200, |code| self.client.era.relayed_status(code, None));
                 self.steps.push(Step::Answer(ExchangeAnswer::upstream(status, body, error.is_none())));
                 self.open = false;
             }
@@ -197,8 +197,8 @@ impl Exchange {
         binding: Binding<'_>,
     ) -> Option<ExchangeAnswer> {
         let cross = self.cross.as_ref()?;
-        if self.era.asks != Asks::InputRequired
-            || !may_ask(self.era, &self.request)
+        if self.client.era.asks != Asks::InputRequired
+            || !may_ask(self.client.era, &self.client.request)
             || !cross.server().shapes.url_error
             || frame.kind() != FrameKind::Error
         {
@@ -207,9 +207,10 @@ impl Exchange {
         let (text, error) = (frame.text(), RpcError::of_value(frame.text(), frame.payload()?)?);
         let data = (error.code == code::URL_ELICITATION_REQUIRED).then_some(error.data?)?;
         let data = Members::of_value(text, data)?;
-        let state = visited(&self.request, sealer, binding);
-        let result = url_questions(text, &data, self.era, &cross.capabilities, &state, &cross.server_info)?;
-        Some(ExchangeAnswer::upstream(200, result_response(&self.id, &result), true))
+        let state = visited(&self.client.request, sealer, binding);
+        let result =
+            url_questions(text, &data, self.client.era, &cross.capabilities, &state, &cross.server_info)?;
+        Some(ExchangeAnswer::upstream(200, result_response(&self.client.id, &result), true))
     }
 
     fn fail_upstream(&mut self, binding: Binding<'_>, why: &str) {
@@ -250,7 +251,7 @@ impl Exchange {
 
     /// Performs the delayed work that is due.
     pub(super) fn wake(&mut self, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
-        self.wake = None;
+        self.clock.wake = None;
         if self.bridge.as_ref().is_some_and(|bridge| bridge.asks()) {
             return self.look_again(sealer, binding, now);
         }
@@ -263,19 +264,19 @@ impl Exchange {
 
     /// Asks the client through a result. The exchange continues when the client returns.
     fn park(&mut self, sealer: &dyn Sealer, binding: Binding<'_>) {
-        self.round += 1;
-        if self.round > MAX_PARKINGS {
+        self.rounds.number += 1;
+        if self.rounds.number > MAX_PARKINGS {
             self.give_up();
             self.cancel_upstream(None);
             return self.fail_upstream(binding, "asked for input too many times");
         }
-        let ticket = Ticket { key: self.key, round: self.round };
-        let state = ticket.seal(&self.request, sealer, binding);
+        let ticket = Ticket { key: self.key, round: self.rounds.number };
+        let state = ticket.seal(&self.client.request, sealer, binding);
         let Some(cross) = &self.cross else { return };
         let Input::Parking(parking) = &cross.input else { return };
         let result = parking.required(&state, &cross.server_info);
-        let body = result_response(&self.id, &result);
-        self.kept = Some(MissedMessages::default());
+        let body = result_response(&self.client.id, &result);
+        self.rounds.missed = Some(MissedMessages::default());
         self.steps.push(Step::Park(ticket, ExchangeAnswer::upstream(200, body, true)));
     }
 
@@ -298,15 +299,15 @@ impl Exchange {
         };
         let answers = responses.map(|r| parking.answer(retry.text(), &r)).unwrap_or_default();
         let left = parking.len();
-        let MissedMessages { events, is_over } = self.kept.take().unwrap_or_default();
+        let MissedMessages { events, is_over } = self.rounds.missed.take().unwrap_or_default();
         if !is_over {
             self.steps.extend(answers.into_iter().map(Step::Tell));
         }
-        (self.id, self.token, self.request) = (id, token, retry);
-        self.started = now;
+        (self.client.id, self.client.token, self.client.request) = (id, token, retry);
+        self.clock.started = now;
         self.hear(now, left > 0);
         // Unanswered questions are asked again at once.
-        self.wake = (left > 0).then_some(now);
+        self.clock.wake = (left > 0).then_some(now);
         for event in events {
             self.feed(event, sealer, binding, now);
         }

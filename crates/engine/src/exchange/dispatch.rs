@@ -181,7 +181,7 @@ fn undeclared(method: Method, capability: &str, view: &View) -> Fault {
     let absent: Vec<String> = view
         .upstreams()
         .iter()
-        .filter_map(|u| Some(format!("{} ({})", u.name, u.offer.as_ref().err()?.reason)))
+        .filter_map(|u| Some(format!("{} ({})", u.name, u.catalogue.as_ref().err()?.reason)))
         .collect();
     let mut why = format!("is not served here: no server of this profile offers {capability}");
     if !absent.is_empty() {

@@ -10,6 +10,7 @@
 //! The shell owns the loop; an exchange is tested by replaying events. It must not know sockets or sessions.
 
 mod bridged;
+mod clock;
 mod cross;
 mod dispatch;
 mod event;

@@ -63,7 +63,7 @@ impl ProgressToken {
 impl Exchange {
     /// The data for translating progress notifications for the client, if it wants any.
     pub fn token(&self) -> Option<ProgressToken> {
-        Some(ProgressToken { key: self.key, client: self.token.clone()?, base: self.progress.base })
+        Some(ProgressToken { key: self.key, client: self.client.token.clone()?, base: self.progress.base })
     }
 
     /// A progress notification under the client's own token; `None` if it belongs to another request.

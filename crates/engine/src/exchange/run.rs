@@ -9,6 +9,7 @@ use proto::mcp::{Notice, meta};
 use proto::rpc::{Frame, FrameKind, Id, IdSwap, RpcError, code, result_response};
 use smallvec::SmallVec;
 
+use super::clock::ExchangeClock;
 use super::cross::Cross;
 use super::input::{may_ask, wrap_state};
 use super::kept::MissedMessages;
@@ -17,49 +18,59 @@ use super::prepare::{check_arguments, digits, outbound};
 use super::progress::RequestProgress;
 use super::start::Start;
 use super::task_bridge::TaskBridge;
-use super::{Binding, Event, ExchangeAnswer, Execution, LinkFailure, Sealer, Step, Timeouts};
+use super::{Binding, Event, ExchangeAnswer, Execution, LinkFailure, Sealer, Step};
 use crate::fault::Fault;
 use crate::tasks::Renaming;
 
 /// One forwarded request, from its first step to its last.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says one thing of the upstream or the client; most combine"
-)]
 #[derive(Debug)]
 pub struct Exchange {
-    pub(super) request: Frame,
-    pub(super) era: &'static Era,
+    pub(super) client: ClientRequest,
     /// The additional state if the upstream uses another era.
     pub(super) cross: Option<Box<Cross>>,
     /// The replacement of task ids, if there is any.
     pub(super) renaming: Option<Renaming>,
     /// The additional state if the upstream uses another form of tasks.
     pub(super) bridge: Option<Box<TaskBridge>>,
-    pub(super) id: Id,
+    /// The id under which the upstream knows the request.
     pub(super) key: u64,
-    pub(super) token: Option<Bytes>,
     pub(super) progress: RequestProgress,
-    timeouts: Timeouts,
-    pub(super) started: Instant,
-    heard: Instant,
-    /// True if the upstream waits for the client's answer and is therefore silent.
-    pub(super) asking: bool,
-    /// The time of the next delayed step: questions are collected, and a retry is delayed.
-    pub(super) wake: Option<Instant>,
-    /// The number of times that the client was asked through a result.
-    pub(super) round: u32,
-    /// The upstream's messages after the client was asked through a result, until the client returns.
-    pub(super) kept: Option<MissedMessages>,
-    /// True if the upstream has answered, or its stream has ended.
-    pub(super) settled: bool,
-    /// True if it has answered.
-    pub(super) answered: bool,
-    /// True if it answered that the request's headers do not match.
-    header_mismatch: bool,
+    pub(super) clock: ExchangeClock,
+    pub(super) reply: ReplyState,
+    pub(super) rounds: InputRounds,
     /// The pending steps in order; rarely more than one.
     pub(super) steps: SmallVec<[Step; 2]>,
     pub(super) open: bool,
+}
+
+/// The request as its client sent it.
+#[derive(Debug)]
+pub(super) struct ClientRequest {
+    pub(super) request: Frame,
+    pub(super) era: &'static Era,
+    pub(super) id: Id,
+    /// The token for progress notifications, if the client wants them.
+    pub(super) token: Option<Bytes>,
+}
+
+/// The reply of the upstream, as far as it has come.
+#[derive(Debug, Default)]
+pub(super) struct ReplyState {
+    /// True if the upstream has answered, or its stream has ended.
+    pub(super) is_settled: bool,
+    /// True if it has answered.
+    pub(super) is_answered: bool,
+    /// True if it answered that the request's headers do not match.
+    is_header_mismatch: bool,
+}
+
+/// The rounds in which a result asks the client for input.
+#[derive(Debug, Default)]
+pub(super) struct InputRounds {
+    /// The number of times that the client was asked.
+    pub(super) number: u32,
+    /// The upstream's messages since the client was asked, until it returns.
+    pub(super) missed: Option<MissedMessages>,
 }
 
 impl Exchange {
@@ -94,25 +105,15 @@ impl Exchange {
         let (key, now) = (*key, *now);
         let renaming = start.renaming();
         Ok(Self {
-            timeouts: start.timeouts,
-            request: start.frame,
-            era: start.client,
+            clock: ExchangeClock::new(start.timeouts, now),
+            client: ClientRequest { request: start.frame, era: start.client, id, token },
             cross,
             renaming,
             bridge,
-            id,
             key,
-            token,
             progress: RequestProgress::default(),
-            started: now,
-            heard: now,
-            asking: false,
-            wake: None,
-            round: 0,
-            kept: None,
-            settled: false,
-            answered: false,
-            header_mismatch: false,
+            reply: ReplyState::default(),
+            rounds: InputRounds::default(),
             steps,
             open,
         })
@@ -125,19 +126,17 @@ impl Exchange {
 
     /// The time when [`Event::Expired`] is due. While the upstream waits for the client, only the total time counts.
     pub fn deadline(&self) -> Instant {
-        let overall = self.started + self.timeouts.overall;
-        let due = if self.asking { overall } else { overall.min(self.heard + self.timeouts.idle) };
-        self.wake.map_or(due, |wake| due.min(wake))
+        self.clock.deadline()
     }
 
     /// Returns true if the upstream answered that the headers do not match the request.
     pub fn is_header_mismatch(&self) -> bool {
-        self.header_mismatch
+        self.reply.is_header_mismatch
     }
 
     /// The client's request.
     pub fn request(&self) -> &Frame {
-        &self.request
+        &self.client.request
     }
 
     /// The headers that mirror the request, if it is sent in the form of another era that has such headers.
@@ -152,7 +151,7 @@ impl Exchange {
 
     /// The id that the client gave the request.
     pub fn id(&self) -> &Id {
-        &self.id
+        &self.client.id
     }
 
     /// Returns a value if an answer that starts with `head` may be passed on unread. The exchange is then over, and
@@ -160,12 +159,12 @@ impl Exchange {
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
         if self.cross.is_some()
             || self.renaming.as_ref().is_some_and(Renaming::reads_all)
-            || (may_ask(self.era, &self.request) && !says_complete(head))
+            || (may_ask(self.client.era, &self.client.request) && !says_complete(head))
         {
             return None;
         }
-        (self.open, self.settled, self.answered) = (false, true, true);
-        Some(IdSwap::new(Bytes::from(self.key.to_string()), self.id.json().clone()))
+        (self.open, self.reply.is_settled, self.reply.is_answered) = (false, true, true);
+        Some(IdSwap::new(Bytes::from(self.key.to_string()), self.client.id.json().clone()))
     }
 
     /// Takes an event. `sealer` and `binding` must be the ones with which the exchange began, except for the
@@ -178,7 +177,7 @@ impl Exchange {
         match event {
             Event::Frame(frame, status) => self.frame(frame, status, sealer, binding, now),
             Event::Failed(failure) => {
-                self.settled = true;
+                self.reply.is_settled = true;
                 self.fail(failure.fault(binding.server));
             }
             Event::Cancelled(notice) => {
@@ -190,7 +189,7 @@ impl Exchange {
             }
             Event::Answered => self.hear(now, false),
             Event::Replied(index, frame) => self.replied(index, &frame, sealer, binding, now),
-            Event::Expired if self.wake.is_some_and(|wake| now >= wake) => self.wake(sealer, binding, now),
+            Event::Expired if self.clock.is_awake(now) => self.wake(sealer, binding, now),
             Event::Expired if now >= self.deadline() => self.expire(sealer, binding.server, now),
             Event::Unreached if now >= self.deadline() => self.unreached(binding.server, now),
             Event::Expired | Event::Unreached => {}
@@ -200,8 +199,7 @@ impl Exchange {
     /// Records that the upstream sent a message or received an answer. From now on its time counts, unless it
     /// is `asking`.
     pub(super) fn hear(&mut self, now: Instant, asking: bool) {
-        self.heard = now;
-        self.asking = asking;
+        self.clock.hear(now, asking);
     }
 
     fn frame(
@@ -221,12 +219,13 @@ impl Exchange {
                 }
                 if frame.kind() == FrameKind::Error {
                     let error = frame.payload().and_then(|error| RpcError::of_value(frame.text(), error));
-                    self.header_mismatch = error.is_some_and(|error| error.code == code::HEADER_MISMATCH);
+                    self.reply.is_header_mismatch =
+                        error.is_some_and(|error| error.code == code::HEADER_MISMATCH);
                 }
                 if self.cross.is_some() {
                     return self.translated(&frame, sealer, binding, now);
                 }
-                (self.settled, self.answered) = (true, true);
+                (self.reply.is_settled, self.reply.is_answered) = (true, true);
                 match self.answer(&frame, status, sealer, binding) {
                     Ok(answer) => self.finish(answer),
                     Err(fault) => self.fail(fault),
@@ -268,14 +267,15 @@ impl Exchange {
     ) -> Result<ExchangeAnswer, Fault> {
         let text = frame.text();
         let names = self.names(frame, sealer, binding)?;
-        let state = is_input_required(self.era, frame)
-            .filter(|_| may_ask(self.era, &self.request))
+        let state = is_input_required(self.client.era, frame)
+            .filter(|_| may_ask(self.client.era, &self.client.request))
             .and_then(|result| result.get(text, "requestState"));
-        let wrapped = state.map(|span| (span, wrap_state(span.of(text), &self.request, sealer, binding)));
+        let wrapped =
+            state.map(|span| (span, wrap_state(span.of(text), &self.client.request, sealer, binding)));
         let mut splice = Splice::new(text);
         match frame.id_span() {
-            Some(span) => splice.replace(span, self.id.json()),
-            None => splice.set(frame.members(), b"id", self.id.json()),
+            Some(span) => splice.replace(span, self.client.id.json()),
+            None => splice.set(frame.members(), b"id", self.client.id.json()),
         };
         if let Some((span, wrapped)) = &wrapped {
             splice.replace(*span, wrapped.as_bytes());
@@ -285,7 +285,7 @@ impl Exchange {
         }
         let error = frame.payload().filter(|_| frame.kind() == FrameKind::Error);
         let error = error.and_then(|span| RpcError::of_value(text, span));
-        let status = error.as_ref().map_or(200, |error| self.era.relayed_status(error.code, status));
+        let status = error.as_ref().map_or(200, |error| self.client.era.relayed_status(error.code, status));
         Ok(ExchangeAnswer::upstream(status, splice.finish(), error.is_none()))
     }
 
@@ -295,7 +295,7 @@ impl Exchange {
     }
 
     fn expire(&mut self, sealer: &dyn Sealer, server: &str, now: Instant) {
-        let waited = now.duration_since(self.started).as_secs();
+        let waited = now.duration_since(self.clock.started).as_secs();
         self.give_up();
         self.cancel_task(sealer);
         self.cancel_upstream(None);
@@ -307,25 +307,25 @@ impl Exchange {
         }
         let message = format!(
             "did not answer {:?} within {waited} s; it may be overloaded or stuck; raise its `timeout` if it needs longer",
-            self.request.method()
+            self.client.request.method()
         );
         let failure = LinkFailure { message, execution: Execution::Unknown, retry: false };
         self.fail(failure.fault(server));
     }
 
     fn unreached(&mut self, server: &str, now: Instant) {
-        let waited = now.duration_since(self.started).as_secs();
+        let waited = now.duration_since(self.clock.started).as_secs();
         let message = format!(
             "could not be reached within {waited} s, so {:?} was not sent; it may be starting or overloaded",
-            self.request.method()
+            self.client.request.method()
         );
         let failure = LinkFailure { message, execution: Execution::NotExecuted, retry: true };
         self.fail(failure.fault(server));
     }
 
     pub(super) fn fail(&mut self, fault: Fault) {
-        let status = fault.http_status(self.era);
-        self.steps.push(Step::Answer(ExchangeAnswer::fault(status, fault, &self.id)));
+        let status = fault.http_status(self.client.era);
+        self.steps.push(Step::Answer(ExchangeAnswer::fault(status, fault, &self.client.id)));
         self.open = false;
     }
 

@@ -78,7 +78,7 @@ impl Exchange {
     }
 
     fn ids<'a>(&self, sealer: &'a dyn Sealer, binding: Binding<'a>) -> TaskIds<'a> {
-        TaskIds::new(sealer, binding.principal, self.era)
+        TaskIds::new(sealer, binding.principal, self.client.era)
     }
 
     fn place<'a>(&self, binding: Binding<'a>) -> TaskPlace<'a> {
@@ -131,7 +131,7 @@ impl Exchange {
         if is_task(text, &result) {
             return wrapped(text, &result).map(Next::Result);
         }
-        let (body, error) = cross.answer(frame, self.id.json(), &self.request).ok()?;
+        let (body, error) = cross.answer(frame, self.client.id.json(), &self.client.request).ok()?;
         let answer = Frame::parse(body, FrameLimits::default()).ok().filter(|_| error.is_none())?;
         let outcome = answer.payload()?.share(answer.text());
         if let Some(bridge) = &mut self.bridge {
@@ -179,12 +179,12 @@ impl Exchange {
                     let Some(bridge) = &self.bridge else { return };
                     self.key = sealer.fresh_key();
                     let outbound = bridge.request(method, &params, self.key);
-                    self.wake = None;
+                    self.clock.wake = None;
                     self.hear(now, false);
                     self.steps.push(Step::Send(outbound));
                 }
                 Next::Wait(ms) => {
-                    self.wake = Some(now + Duration::from_millis(ms));
+                    self.clock.wake = Some(now + Duration::from_millis(ms));
                     self.hear(now, false);
                 }
                 Next::Ask(mut question) => {
@@ -201,8 +201,8 @@ impl Exchange {
     }
 
     fn task_result(&mut self, result: &Bytes, sealer: &dyn Sealer, binding: Binding<'_>) {
-        (self.settled, self.answered) = (true, true);
-        let text = result_response(&self.id, result);
+        (self.reply.is_settled, self.reply.is_answered) = (true, true);
+        let text = result_response(&self.client.id, result);
         let Ok(answer) = Frame::parse(text.clone(), FrameLimits::default()) else {
             return self.fail(Fault::gateway("the task's answer cannot be translated for the client"));
         };
@@ -235,17 +235,20 @@ impl Exchange {
     }
 
     fn task_error(&mut self, error: &Bytes) {
-        (self.settled, self.answered) = (true, true);
+        (self.reply.is_settled, self.reply.is_answered) = (true, true);
         let read = RpcError::of_value(error, Span::new(0, error.len()));
-        let status = read.map_or(200, |read| self.era.relayed_status(read.code, None));
-        let id = self.id.json();
+        let status = read.map_or(200, |read| self.client.era.relayed_status(read.code, None));
+        let id = self.client.id.json();
         let body = match read {
             Some(_) => {
                 [b"{\"jsonrpc\":\"2.0\",\"id\":", &id[..], b",\"error\":", error, b"}"].concat().into()
             }
-            None => {
-                error_response(Some(&self.id), code::INTERNAL_ERROR, "the server's error is malformed", None)
-            }
+            None => error_response(
+                Some(&self.client.id),
+                code::INTERNAL_ERROR,
+                "the server's error is malformed",
+                None,
+            ),
         };
         self.finish(ExchangeAnswer::upstream(status, body, false));
     }

@@ -11,7 +11,7 @@ use proto::rpc::{Frame, FrameLimits};
 use super::*;
 use crate::Fault;
 use crate::access::{Asker, Guard, Principal, Rules};
-use crate::catalogue::{Gather, GatherLimits, ReadsArguments, UpstreamId, UpstreamOffer, View, ViewSpec};
+use crate::catalogue::{Gather, GatherLimits, ReadsArguments, UpstreamId, View, ViewSource, ViewSpec};
 use crate::config::{Lookup, Profile, load};
 use crate::tasks::TaskIds;
 
@@ -41,10 +41,10 @@ fn view_under(guard: Option<&Guard>, era: &'static Era, capabilities: &'static s
         "n":{"type":"integer"},"h":{"type":"string","x-mcp-header":"H"}}}}]}}"#;
     gather.feed(&frame(tools)).unwrap();
     gather.feed(&frame(r#"{"jsonrpc":"2.0","id":1,"result":{"prompts":[{"name":"p"}]}}"#)).unwrap();
-    let mut offer = gather.finish();
-    offer.reader = Some(Arc::new(Unsigned));
-    let offer = Ok(Arc::new(offer));
-    let upstream = UpstreamOffer { id: UpstreamId(3), name: "up".into(), over_http: true, offer };
+    let mut catalogue = gather.finish();
+    catalogue.reader = Some(Arc::new(Unsigned));
+    let catalogue = Ok(Arc::new(catalogue));
+    let upstream = ViewSource { id: UpstreamId(3), name: "up".into(), over_http: true, catalogue };
     let spec = ViewSpec {
         era,
         profile: &Profile::default(),

@@ -7,7 +7,7 @@ use proto::json::{Elements, Members, Span, quote};
 use proto::rpc::{Frame, code};
 
 use super::{KnownTask, OpenedTaskId, TaskIds};
-use crate::catalogue::{UpstreamId, UpstreamOffer, View};
+use crate::catalogue::{UpstreamId, View, ViewSource};
 use crate::fault::Fault;
 
 /// The destination of a request about a task.
@@ -44,9 +44,9 @@ pub fn route(frame: &Frame, view: &View, method: TaskMethod, ids: TaskIds<'_>) -
 
 /// The upstream with this name, if the view has it and its clients may use it.
 fn owner(view: &View, server: &str, method: TaskMethod) -> Result<Option<UpstreamId>, Fault> {
-    let is_it = |u: &&UpstreamOffer| *u.name == *server && view.reaches(u.id, method.name());
+    let is_it = |u: &&ViewSource| *u.name == *server && view.reaches(u.id, method.name());
     let Some(found) = view.upstreams().iter().find(is_it) else { return Ok(None) };
-    let Err(absence) = &found.offer else { return Ok(Some(found.id)) };
+    let Err(absence) = &found.catalogue else { return Ok(Some(found.id)) };
     let help = if absence.retry { "; the gateway keeps trying, so retry in a few seconds" } else { "" };
     let message = format!("the task cannot be reached: server {server:?} {}{help}", absence.reason);
     Err(Fault::not_sent(server, absence.retry, message))
@@ -65,8 +65,8 @@ fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
         let why = format!("is not a client's request in protocol version {era}");
         return Err(Fault::unknown_method(method.name(), &why));
     }
-    let offered = view.upstreams().iter().any(|u| match &u.offer {
-        Ok(offer) => offers_tasks(offer.hello.era, &offer.hello.capabilities),
+    let offered = view.upstreams().iter().any(|u| match &u.catalogue {
+        Ok(catalogue) => offers_tasks(catalogue.hello.era, &catalogue.hello.capabilities),
         Err(absence) => absence.retry,
     });
     if !offered {
@@ -122,8 +122,8 @@ pub fn heard(
     for span in list.iter() {
         let shown = frame.string(span).ok_or_else(|| fault("must hold strings".to_owned()))?;
         let Some(OpenedTaskId { server, real, .. }) = ids.opened(&shown) else { continue };
-        let present = |u: &&UpstreamOffer| {
-            *u.name == *server && u.offer.is_ok() && view.reaches(u.id, TaskMethod::Get.name())
+        let present = |u: &&ViewSource| {
+            *u.name == *server && u.catalogue.is_ok() && view.reaches(u.id, TaskMethod::Get.name())
         };
         let Some(owner) = view.upstreams().iter().find(present) else { continue };
         // A server reports a task once, under any of the client's ids for it.

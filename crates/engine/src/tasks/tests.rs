@@ -11,7 +11,7 @@ use proto::rpc::{Frame, FrameLimits};
 
 use super::*;
 use crate::catalogue::renames_among;
-use crate::catalogue::{Absence, Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
+use crate::catalogue::{Absence, Gather, GatherLimits, UpstreamId, View, ViewSource, ViewSpec};
 use crate::config::Profile;
 use crate::sealer::Sealer;
 
@@ -52,24 +52,24 @@ fn frame(text: &str) -> Frame {
 const EXTENSION: &str = r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
 const EXPERIMENT: &str = r#"{"tasks":{"requests":{"tools":{"call":{}}},"list":{}}}"#;
 
-fn offer(id: u32, name: &str, era: &'static Era, capabilities: &'static str) -> UpstreamOffer {
+fn catalogue(id: u32, name: &str, era: &'static Era, capabilities: &'static str) -> ViewSource {
     let capabilities = Bytes::from_static(capabilities.as_bytes());
     let hello = ServerHello { era, capabilities, info: Bytes::from_static(b"{}"), instructions: None };
     let gather = Gather::new(hello, GatherLimits { pages: 9, entries: 9 }, "{}");
-    UpstreamOffer {
+    ViewSource {
         id: UpstreamId(id),
         name: name.into(),
         over_http: true,
-        offer: Ok(Arc::new(gather.finish())),
+        catalogue: Ok(Arc::new(gather.finish())),
     }
 }
 
-fn absent(id: u32, name: &str, retry: bool) -> UpstreamOffer {
+fn absent(id: u32, name: &str, retry: bool) -> ViewSource {
     let absence = Absence { reason: "does not answer".to_owned(), retry };
-    UpstreamOffer { id: UpstreamId(id), name: name.into(), over_http: true, offer: Err(absence) }
+    ViewSource { id: UpstreamId(id), name: name.into(), over_http: true, catalogue: Err(absence) }
 }
 
-fn view(era: &'static Era, upstreams: Vec<UpstreamOffer>) -> View {
+fn view(era: &'static Era, upstreams: Vec<ViewSource>) -> View {
     let spec = ViewSpec {
         era,
         profile: &Profile::default(),
@@ -87,7 +87,10 @@ fn at(server: &str) -> TaskPlace<'_> {
 }
 
 fn both() -> View {
-    view(&V2026_07_28, vec![offer(3, "a", &V2026_07_28, EXTENSION), offer(5, "b", &V2026_07_28, EXTENSION)])
+    view(
+        &V2026_07_28,
+        vec![catalogue(3, "a", &V2026_07_28, EXTENSION), catalogue(5, "b", &V2026_07_28, EXTENSION)],
+    )
 }
 
 fn request(method: &str, id: &str) -> Frame {
@@ -198,12 +201,14 @@ fn what_is_not_served_is_refused_before_the_id_is_looked_at() {
     );
     assert_eq!(fault(&both(), &plain, TaskMethod::Result).code, -32601);
     assert_eq!(fault(&both(), &plain, TaskMethod::List).code, -32601);
-    let without = view(&V2026_07_28, vec![offer(1, "a", &V2026_07_28, "{}")]);
+    let without = view(&V2026_07_28, vec![catalogue(1, "a", &V2026_07_28, "{}")]);
     assert_eq!(fault(&without, &request("tasks/get", "x"), TaskMethod::Get).code, -32601);
-    let old = view(&V2025_06_18, vec![offer(1, "a", &V2025_11_25, EXPERIMENT)]);
+    let old = view(&V2025_06_18, vec![catalogue(1, "a", &V2025_11_25, EXPERIMENT)]);
     assert_eq!(fault(&old, &request("tasks/get", "x"), TaskMethod::Get).code, -32601);
-    let legacy =
-        view(&V2025_11_25, vec![offer(1, "a", &V2025_11_25, EXPERIMENT), offer(2, "b", &V2025_11_25, "{}")]);
+    let legacy = view(
+        &V2025_11_25,
+        vec![catalogue(1, "a", &V2025_11_25, EXPERIMENT), catalogue(2, "b", &V2025_11_25, "{}")],
+    );
     assert_eq!(fault(&legacy, &plain, TaskMethod::List).code, -32601);
     assert_eq!(fault(&legacy, &plain, TaskMethod::Update).code, -32601);
     assert_eq!(fault(&legacy, &plain, TaskMethod::Get).code, -32602, "no envelope is asked for");
@@ -212,7 +217,7 @@ fn what_is_not_served_is_refused_before_the_id_is_looked_at() {
 #[test]
 fn a_task_of_a_server_that_is_away_says_so() {
     let seal = Plain::default();
-    let view = view(&V2026_07_28, vec![offer(3, "a", &V2026_07_28, EXTENSION), absent(5, "b", true)]);
+    let view = view(&V2026_07_28, vec![catalogue(3, "a", &V2026_07_28, EXTENSION), absent(5, "b", true)]);
     let ids = TaskIds::new(&seal, "me", &V2026_07_28);
     let shown = ids.shown(at("b"), "1").unwrap();
     let fault = route(&request("tasks/get", &shown), &view, TaskMethod::Get, ids).unwrap_err();
@@ -310,14 +315,14 @@ fn only_calls_that_may_become_tasks_are_looked_into() {
 
 #[test]
 fn one_servers_session_needs_no_other_ids() {
-    assert!(!renames(&view(&V2025_11_25, vec![offer(1, "a", &V2025_11_25, EXPERIMENT)])));
+    assert!(!renames(&view(&V2025_11_25, vec![catalogue(1, "a", &V2025_11_25, EXPERIMENT)])));
     assert!(renames(&view(
         &V2025_11_25,
-        vec![offer(1, "a", &V2025_11_25, EXPERIMENT), absent(2, "b", false)]
+        vec![catalogue(1, "a", &V2025_11_25, EXPERIMENT), absent(2, "b", false)]
     )));
-    let alone = [offer(1, "a", &V2025_11_25, EXPERIMENT)];
+    let alone = [catalogue(1, "a", &V2025_11_25, EXPERIMENT)];
     assert!(!renames_among(&V2025_11_25, &alone, false));
     assert!(renames_among(&V2025_11_25, &alone, true), "no server knows whose a task is");
-    assert!(renames(&view(&V2026_07_28, vec![offer(1, "a", &V2026_07_28, EXTENSION)])));
-    assert!(!renames(&view(&V2025_06_18, vec![offer(1, "a", &V2025_06_18, "{}")])));
+    assert!(renames(&view(&V2026_07_28, vec![catalogue(1, "a", &V2026_07_28, EXTENSION)])));
+    assert!(!renames(&view(&V2025_06_18, vec![catalogue(1, "a", &V2025_06_18, "{}")])));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use dragoman_engine::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
+use dragoman_engine::catalogue::{Gather, GatherLimits, UpstreamId, View, ViewSource, ViewSpec};
 use dragoman_engine::config::Profile;
 use dragoman_engine::exchange::{Binding, Dispatch, Exchange, Sealer, Start, Timeouts, dispatch};
 use dragoman_engine::tasks::TaskIds;
@@ -50,8 +50,8 @@ pub(crate) fn view(client: &'static Era, server: &'static Era) -> View {
     let tools =
         json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}], "resultType": "complete"});
     gather.feed(&frame(&json!({"jsonrpc": "2.0", "id": 1, "result": tools}))).expect("a list");
-    let offer = Ok(Arc::new(gather.finish()));
-    let upstream = UpstreamOffer { id: UpstreamId(0), name: "up".into(), over_http: true, offer };
+    let catalogue = Ok(Arc::new(gather.finish()));
+    let upstream = ViewSource { id: UpstreamId(0), name: "up".into(), over_http: true, catalogue };
     let spec = ViewSpec {
         era: client,
         profile: &Profile::default(),

@@ -17,7 +17,7 @@ static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::a
 pub(crate) struct Identity {
     pub(crate) principal: Arc<Principal>,
     /// The client's address; a pipe has none.
-    pub(crate) client: Option<ClientAddress>,
+    pub(crate) client_address: Option<ClientAddress>,
     /// The credentials that the request carries for sites behind embedded servers, if any of them is to be sent there.
     pub(crate) carried: Option<Arc<Carried>>,
     /// The name and version of the client, if a session knows them.
@@ -26,17 +26,17 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// A caller that was not authenticated.
-    pub(crate) fn anyone(client: Option<ClientAddress>) -> Self {
-        Self::of(ANYONE.clone(), client)
+    pub(crate) fn anyone(client_address: Option<ClientAddress>) -> Self {
+        Self::of(ANYONE.clone(), client_address)
     }
 
-    pub(crate) fn of(principal: Arc<Principal>, client: Option<ClientAddress>) -> Self {
-        Self { principal, client, carried: None, program: None }
+    pub(crate) fn of(principal: Arc<Principal>, client_address: Option<ClientAddress>) -> Self {
+        Self { principal, client_address, carried: None, program: None }
     }
 
     /// The client's address.
     pub(crate) fn address(&self) -> Option<IpAddr> {
-        self.client.map(|client| client.address)
+        self.client_address.map(|client| client.address)
     }
 
     /// The class of callers that it belongs to.
@@ -52,7 +52,7 @@ impl Identity {
 
     /// The holder of the quota that it uses.
     pub(crate) fn holder(&self) -> Holder {
-        Holder::of(&self.principal, self.client.as_ref())
+        Holder::of(&self.principal, self.client_address.as_ref())
     }
 
     /// The name to which states, sessions and tasks are bound.

@@ -201,7 +201,7 @@ impl Rates {
 
 /// The connection of a request, for limits that trust proxies of their own.
 fn connection<'a>(identity: &Identity, headers: &'a HeaderMap) -> Option<Connection<'a>> {
-    identity.client.map(|client| Connection { peer: client.peer, headers })
+    identity.client_address.map(|client| Connection { peer: client.peer, headers })
 }
 
 fn is_call(frame: &Frame) -> bool {

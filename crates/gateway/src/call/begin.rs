@@ -12,12 +12,15 @@ use super::call::Call;
 use super::caller::{Caller, Request};
 use crate::call::CallContext;
 use crate::call::client_introduction::{ClientIntroduction, introduction};
+use crate::call::connection::CallConnection;
+use crate::call::dedicated_link::dedicated_link;
 use crate::call::in_flight;
-use crate::call::lease::lease;
 use crate::call::record::{Record, Refused};
 use crate::call::relist::Rewrites;
+use crate::call::resending::Retries;
 use crate::call::side_channel::SideChannel;
 use crate::call::turn::CallTurn;
+use crate::call::waiting_client::WaitingClient;
 use upstream::CLIENT_INFO;
 use upstream::Upstream;
 
@@ -45,18 +48,18 @@ impl Call {
         let is_cross = era != request.server;
         let said = if is_cross { introduction(&caller, &request) } else { ClientIntroduction::default() };
         let begun = CallTurn::of(&caller, &upstream).and_then(|turn| {
-            let lease = lease(&context.egress, &caller, &upstream, &request, &said)?;
-            Ok((turn, lease, exchange(context, &caller, &upstream, request, &said)?))
+            let dedicated = dedicated_link(&context.egress, &caller, &upstream, &request, &said)?;
+            Ok((turn, dedicated, exchange(context, &caller, &upstream, request, &said)?))
         });
         context.state.unchecked.note(upstream.name(), tool);
-        let (turn, lease, exchange) = match begun {
+        let (turn, dedicated, exchange) = match begun {
             Ok(begun) => begun,
             Err(fault) => {
                 forget(&caller, id.as_ref());
                 return Err(Refused::new(fault, masked, record));
             }
         };
-        let side_channel = (is_cross || lease.is_some()).then(|| Box::new(side_channel(context)));
+        let side_channel = (is_cross || dedicated.is_some()).then(|| Box::new(side_channel(context)));
         // The box first: what is made in it need not be copied there.
         Ok(Box::write(
             Box::new_uninit(),
@@ -64,25 +67,15 @@ impl Call {
                 context: context.clone(),
                 exchange,
                 upstream,
-                owner: caller.attribution(),
+                connection: CallConnection::new(caller.attribution(), dedicated, carried),
                 caller,
-                link: None,
-                source: None,
-                cancelled,
+                client: WaitingClient::new(cancelled, masked),
+                retries: Retries { rewrites: Rewrites::of(unchecked), policy: resend, repeatable: None },
                 over: false,
-                takes_long: false,
-                attended_until: None,
-                carried,
                 place,
                 turn,
                 record,
-                masked,
-                rewrites: Rewrites::of(unchecked),
-                progress: None,
-                lease,
                 side_channel,
-                resend,
-                repeatable: None,
             },
         ))
     }
@@ -111,14 +104,14 @@ impl Call {
 
     /// Makes a stateless request cancellable by a notification, if it has no stream of its own to close.
     pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
-        self.cancelled = Some(cancelled);
+        self.client.cancelled = Some(cancelled);
     }
 
     /// Declares that the client accepts an answer while it is still arriving, and that its waiter polls the call again at
     /// `silent` if nothing has come by then.
     pub(crate) fn attend_until(&mut self, silent: Instant) {
-        self.takes_long = true;
-        self.attended_until = Some(silent);
+        self.client.takes_long = true;
+        self.client.attended_until = Some(silent);
     }
 
     /// Resumes the call with the answers that its client sent.
@@ -150,7 +143,7 @@ fn forget(caller: &Caller, id: Option<&Id>) {
 
 /// The policy for a request that fails on its way.
 fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstream) -> ResendPolicy {
-    let calls = context.egress.snapshot.calls(&upstream.server.spec);
+    let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let (rules, wait) = (calls.for_request(request.route.tool), calls.resend_wait);
     let mut policy = ResendPolicy::new(&request.frame.method(), request.route.tool, rules.resend, wait);
     if request.frame.param("task").ok().flatten().is_some() {
@@ -168,7 +161,7 @@ fn exchange(
     said: &ClientIntroduction,
 ) -> Result<Exchange, Fault> {
     let era = caller.era();
-    let calls = context.egress.snapshot.calls(&upstream.server.spec);
+    let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let timeouts = calls.for_request(request.route.tool).timeouts;
     Exchange::begin(Start {
         frame: request.frame,
@@ -197,12 +190,13 @@ impl Call {
     pub(super) fn begin_anew(&mut self, request: Request<'_>) -> Result<(), Fault> {
         let introduction = self.introduction(&request);
         let is_cross = self.caller.era() != request.server;
-        if self.lease.is_none() {
-            self.lease = lease(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
+        if self.connection.dedicated.is_none() {
+            self.connection.dedicated =
+                dedicated_link(&self.context.egress, &self.caller, &self.upstream, &request, &introduction)?;
         }
         self.exchange = exchange(&self.context, &self.caller, &self.upstream, request, &introduction)?;
         self.over = false;
-        if self.side_channel.is_none() && (is_cross || self.lease.is_some()) {
+        if self.side_channel.is_none() && (is_cross || self.connection.dedicated.is_some()) {
             self.side_channel = Some(Box::new(side_channel(&self.context)));
         }
         Ok(())

@@ -5,28 +5,26 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use engine::Fault;
 use engine::access::CallPlace;
-use engine::exchange::{Event, Exchange, ExchangeAnswer, Execution, Outbound, ResendPolicy, Step, Ticket};
-use proto::rpc::{Frame, FrameLimits};
-use tokio::sync::oneshot;
+use engine::exchange::{Event, Exchange, ExchangeAnswer, Execution, Outbound, Step, Ticket};
+use proto::rpc::Frame;
 use tokio::time::timeout;
 use transport::net::Body;
-use transport::up::{LinkError, LongReply, Owner};
+use transport::up::{LinkError, LongReply};
 
 use crate::call::CallContext;
 use crate::call::caller::Caller;
+use crate::call::connection::CallConnection;
 use crate::call::deliver::{Delivery, deliver};
 use crate::call::late::Late;
 use crate::call::record::Record;
-use crate::call::relist::Rewrites;
+use crate::call::resending::Retries;
 use crate::call::side_channel::{SideChannel, next_message};
 use crate::call::turn::CallTurn;
+use crate::call::waiting_client::WaitingClient;
 use upstream::Upstream;
-use upstream::embedded::Carried;
-use upstream::link::reply::{Item, Reply, ReplySource};
-use upstream::link::{Inbound, Needed};
-use upstream::pool::Lease;
+use upstream::link::Inbound;
+use upstream::link::reply::{Item, Reply};
 
 /// The time for which a cancellation waits for a request that is being sent, if it is a message of its own.
 const SETTLE: Duration = Duration::from_millis(250);
@@ -54,46 +52,26 @@ pub(crate) struct Call {
     pub(crate) exchange: Exchange,
     pub(crate) upstream: Arc<Upstream>,
     pub(crate) caller: Caller,
-    /// The owner of messages that its upstream sends meanwhile.
-    pub(crate) owner: Owner,
-    pub(crate) link: Option<Needed>,
-    pub(crate) source: Option<ReplySource>,
-    pub(crate) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
+    pub(crate) connection: CallConnection,
+    pub(crate) client: WaitingClient,
+    pub(crate) retries: Retries,
     pub(crate) over: bool,
-    /// True if the client accepts an answer while it is still arriving.
-    pub(crate) takes_long: bool,
-    /// The time when the call is polled again at the latest; used for what is sent at once.
-    pub(crate) attended_until: Option<Instant>,
-    /// The credentials that its request carries for the site behind an embedded server.
-    pub(crate) carried: Option<Arc<Carried>>,
     /// Its permit among its caller's calls, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
     /// Its turn among all calls at its server.
     pub(super) turn: CallTurn,
     /// Its record for the audit.
     pub(crate) record: Option<Box<Record>>,
-    /// The fault that its client gets instead if it fails.
-    pub(crate) masked: Option<Box<Fault>>,
-    /// The reasons for which its request may still be written again.
-    pub(super) rewrites: Rewrites,
-    /// The key of its progress notifications on its link.
-    pub(crate) progress: Option<u64>,
-    /// A link of its own, and the log level to set there.
-    pub(crate) lease: Option<(Lease, Option<Bytes>)>,
     /// Messages that reach it beside its own stream, and their sink; only between different eras.
     pub(crate) side_channel: Option<Box<SideChannel>>,
-    /// The rules for sending its request again if a link fails.
-    pub(crate) resend: ResendPolicy,
-    /// Its request, while it may be sent again although it may have been executed.
-    pub(crate) repeatable: Option<Outbound>,
 }
 
 /// A call on its way to its next [`Progress`].
 pub(crate) type Running = Pin<Box<dyn Future<Output = (Box<Call>, Progress)> + Send>>;
 
-pub(super) enum Happened {
+pub(super) enum CallInput {
     Replied(Result<Reply, LinkError>),
-    Came(Result<Item, LinkError>),
+    Item(Result<Item, LinkError>),
     SideChannel(Inbound),
     Cancelled(Option<Frame>),
     Late,
@@ -104,7 +82,7 @@ impl Call {
     /// without interrupting it. It is built in its box, not copied there.
     pub(crate) fn run(mut self: Box<Self>) -> Running {
         let running = Box::write(Box::new_uninit(), async move {
-            let attended = self.attended_until.take();
+            let attended = self.client.attended_until.take();
             let progress = self.step(attended).await;
             (self, progress)
         });
@@ -122,22 +100,22 @@ impl Call {
             let limits = self.context.egress.frame_limits();
             let deadline = self.exchange.deadline();
             let waiting = self.exchange.is_waiting();
-            if waiting && let Some(source) = self.source.take() {
-                source.finish();
+            if waiting {
+                self.connection.finish_source();
             }
-            if self.source.is_none() && !waiting {
+            if self.connection.source.is_none() && !waiting {
                 self.fail_in_words("gave no answer".to_owned(), Execution::Unknown);
                 continue;
             }
-            let happened = tokio::select! {
-                item = next(&mut self.source, &self.context, limits) => Happened::Came(item),
-                notice = cancellation(&mut self.cancelled) => Happened::Cancelled(notice),
-                side_channel = next_message(&mut self.side_channel) => Happened::SideChannel(side_channel),
-                () = Late::new(deadline) => Happened::Late,
+            let input = tokio::select! {
+                item = self.connection.next_item(&self.context, limits) => CallInput::Item(item),
+                notice = self.client.cancellation() => CallInput::Cancelled(notice),
+                side_channel = next_message(&mut self.side_channel) => CallInput::SideChannel(side_channel),
+                () = Late::new(deadline) => CallInput::Late,
             };
-            let progress = match self.repeats(&happened) {
+            let progress = match self.repeats(&input) {
                 Some((outbound, pause)) => Box::pin(self.send_again(outbound, pause)).await,
-                None => self.take(happened),
+                None => self.take(input),
             };
             if let Some(progress) = progress {
                 return progress;
@@ -156,30 +134,30 @@ impl Call {
                 }
                 Step::Relay(text) if self.is_unwanted(&text) => {}
                 Step::Relay(text) => {
-                    self.resend.speak();
+                    self.retries.policy.speak();
                     return Some(Progress::Relay(text));
                 }
                 Step::Ask(question) => {
-                    self.resend.speak();
+                    self.retries.policy.speak();
                     if let Some(text) = self.ask(&question) {
                         return Some(Progress::Relay(text));
                     }
                     self.feed(Event::Answered);
                 }
                 Step::Put(question) => {
-                    self.resend.speak();
+                    self.retries.policy.speak();
                     if let Some(text) = self.put(&question) {
                         return Some(Progress::Relay(text));
                     }
                 }
                 Step::Refuse(question, why) => {
-                    if let Some(link) = &self.link {
+                    if let Some(link) = self.link() {
                         link.refuse(&self.context.egress, &question, &why);
                     }
                 }
                 Step::Tell(text) => {
-                    if let Some(link) = &self.link {
-                        link.say(&self.context.egress, text);
+                    if let Some(link) = self.link() {
+                        link.enqueue(&self.context.egress, text);
                     }
                 }
                 Step::Park(ticket, answer) => {
@@ -210,54 +188,48 @@ impl Call {
     pub(crate) async fn attend(&mut self) -> std::convert::Infallible {
         loop {
             while let Some(step) = self.exchange.poll() {
-                let Some(link) = self.link.as_deref().cloned() else { continue };
+                let Some(link) = self.link().cloned() else { continue };
                 match step {
                     Step::Refuse(question, why) => link.refuse(&self.context.egress, &question, &why),
-                    Step::Tell(text) => link.say(&self.context.egress, text),
+                    Step::Tell(text) => link.enqueue(&self.context.egress, text),
                     _ => {}
                 }
             }
             if self.exchange.is_settled() {
-                self.leave_lease();
-                drop(self.lease.take());
-                if let (Some(link), Some(key)) = (self.link.take(), self.progress.take()) {
-                    link.forget_progress(key);
-                }
-                if let Some(source) = self.source.take() {
-                    source.finish();
-                }
+                self.leave_dedicated_link();
+                self.connection.leave();
                 return std::future::pending().await;
             }
             let limits = self.context.egress.frame_limits();
-            let happened = tokio::select! {
-                item = next(&mut self.source, &self.context, limits) => Happened::Came(item),
-                side_channel = next_message(&mut self.side_channel) => Happened::SideChannel(side_channel),
+            let input = tokio::select! {
+                item = self.connection.next_item(&self.context, limits) => CallInput::Item(item),
+                side_channel = next_message(&mut self.side_channel) => CallInput::SideChannel(side_channel),
             };
             // A pause is nobody's business now.
-            let _ = self.take(happened);
+            let _ = self.take(input);
         }
     }
 
-    pub(super) fn take(&mut self, happened: Happened) -> Option<Progress> {
-        match happened {
-            Happened::Replied(Ok(Reply::Whole(frame, status))) => self.feed(Event::Frame(frame, status)),
-            Happened::Replied(Ok(Reply::Source(source))) => self.source = Some(source),
+    pub(super) fn take(&mut self, input: CallInput) -> Option<Progress> {
+        match input {
+            CallInput::Replied(Ok(Reply::Whole(frame, status))) => self.feed(Event::Frame(frame, status)),
+            CallInput::Replied(Ok(Reply::Source(source))) => self.connection.source = Some(source),
             // Read to its end before it comes here.
-            Happened::Replied(Ok(Reply::Long(_))) => {}
-            Happened::Came(Ok(Item::Frame(frame))) | Happened::SideChannel(Inbound::Frame(frame)) => {
+            CallInput::Replied(Ok(Reply::Long(_))) => {}
+            CallInput::Item(Ok(Item::Frame(frame))) | CallInput::SideChannel(Inbound::Frame(frame)) => {
                 self.feed(Event::Frame(frame, None));
             }
-            Happened::Came(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
-            Happened::Replied(Err(e)) | Happened::Came(Err(e)) => self.fail(&e),
-            Happened::SideChannel(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
-            Happened::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
-            Happened::Late if self.turn.is_waiting() => {
+            CallInput::Item(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
+            CallInput::Replied(Err(e)) | CallInput::Item(Err(e)) => self.fail(&e),
+            CallInput::SideChannel(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
+            CallInput::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
+            CallInput::Late if self.turn.is_waiting() => {
                 self.fail_in_words(self.no_turn(), Execution::NotExecuted);
             }
-            Happened::Late if self.link.is_none() && !self.exchange.is_waiting() => {
+            CallInput::Late if self.connection.held.is_none() && !self.exchange.is_waiting() => {
                 self.feed(Event::Unreached);
             }
-            Happened::Late => {
+            CallInput::Late => {
                 self.note_silence();
                 self.feed(Event::Expired);
             }
@@ -272,31 +244,28 @@ impl Call {
     }
 
     pub(super) async fn send(&mut self, outbound: Outbound, attended: Option<Instant>) -> Option<Progress> {
-        let key = self.exchange.token().map(|token| token.key);
-        if let (Some(link), Some(old)) = (&self.link, std::mem::replace(&mut self.progress, key)) {
-            link.forget_progress(old);
-        }
-        let mut happened = self.sent(&outbound, attended).await;
-        while let Happened::Replied(Err(error)) = &happened {
+        self.connection.expect_progress(self.exchange.token().map(|token| token.key));
+        let mut input = self.sent(&outbound, attended).await;
+        while let CallInput::Replied(Err(error)) = &input {
             if let LinkError::OtherEra { speaks, .. } = error
                 && self.rewrite(speaks)
             {
                 return None;
             }
-            happened = match self.pause_before_resend(error) {
+            input = match self.pause_before_resend(error) {
                 Some(pause) => Box::pin(self.sent_after(pause, &outbound)).await,
                 None => break,
             };
         }
         self.keep_repeatable(outbound);
-        self.take_reply(happened).await
+        self.take_reply(input).await
     }
 
     /// Handles the beginning of a reply; a long one is passed on, or read.
-    pub(super) async fn take_reply(&mut self, happened: Happened) -> Option<Progress> {
-        let Happened::Replied(Ok(Reply::Long(long))) = happened else { return self.take(happened) };
-        if self.takes_long
-            && self.masked.is_none()
+    pub(super) async fn take_reply(&mut self, input: CallInput) -> Option<Progress> {
+        let CallInput::Replied(Ok(Reply::Long(long))) = input else { return self.take(input) };
+        if self.client.takes_long
+            && self.client.masked.is_none()
             && !(self.caller.era().batches && long.head.trim_ascii_start().starts_with(b"["))
             && let Some(swap) = self.exchange.pass(&long.head)
         {
@@ -316,22 +285,22 @@ impl Call {
     /// Reads a long reply to its end.
     async fn read_long(&mut self, long: Box<LongReply>) -> Option<Progress> {
         let limits = self.context.egress.frame_limits();
-        let era = self.link.as_ref().map_or(self.caller.era(), |link| link.era);
-        let happened = tokio::select! {
+        let era = self.link().map_or(self.caller.era(), |link| link.era);
+        let input = tokio::select! {
             text = long.read() => {
-                Happened::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
+                CallInput::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
             }
-            notice = cancellation(&mut self.cancelled) => Happened::Cancelled(notice),
-            () = Late::new(self.exchange.deadline()) => Happened::Late,
+            notice = self.client.cancellation() => CallInput::Cancelled(notice),
+            () = Late::new(self.exchange.deadline()) => CallInput::Late,
         };
-        match self.repeats(&happened) {
+        match self.repeats(&input) {
             Some((outbound, pause)) => Box::pin(self.send_again(outbound, pause)).await,
-            None => self.take(happened),
+            None => self.take(input),
         }
     }
 
     /// Sends a request, and waits for the beginning of a reply.
-    pub(super) async fn sent(&mut self, outbound: &Outbound, attended: Option<Instant>) -> Happened {
+    pub(super) async fn sent(&mut self, outbound: &Outbound, attended: Option<Instant>) -> CallInput {
         let mut attended = attended;
         if !self.turn.is_running() {
             if let Some(ended) = Box::pin(self.take_turn()).await {
@@ -345,54 +314,31 @@ impl Call {
             context,
             upstream,
             caller,
-            owner,
-            link,
-            cancelled,
+            connection,
+            client,
             exchange,
-            lease,
             side_channel,
-            carried,
-            resend,
+            retries,
             record,
             ..
         } = self;
-        let carried = carried.as_deref();
-        let (lease, side_channel) = (lease.as_ref(), side_channel.as_deref());
-        let has_waited = resend.has_waited();
-        let way = Delivery { upstream, caller, lease, side_channel, owner: *owner, carried, has_waited };
-        let mut delivering = pin!(deliver(context, way, (link, record), outbound, exchange.token()));
+        let CallConnection { owner, held, dedicated, carried, .. } = connection;
+        let (dedicated, side_channel) = (dedicated.as_ref(), side_channel.as_deref());
+        let (carried, has_waited) = (carried.as_deref(), retries.policy.has_waited());
+        let way = Delivery { upstream, caller, dedicated, side_channel, owner: *owner, carried, has_waited };
+        let mut delivering = pin!(deliver(context, way, (held, record), outbound, exchange.token()));
         tokio::select! {
             // The reply first: what woke the call is nearly always that, and then no timer is set.
             biased;
-            reply = &mut delivering => Happened::Replied(reply),
-            notice = cancellation(cancelled) => {
+            reply = &mut delivering => CallInput::Replied(reply),
+            notice = client.cancellation() => {
                 if settles {
                     // Else the notice might overtake its request, which would then run for nobody.
                     let _ = timeout(SETTLE, delivering).await;
                 }
-                Happened::Cancelled(notice)
+                CallInput::Cancelled(notice)
             }
-            () = late => Happened::Late,
+            () = late => CallInput::Late,
         }
     }
-}
-
-/// The next message of the upstream, if one may come.
-async fn next(
-    source: &mut Option<ReplySource>,
-    context: &Arc<CallContext>,
-    limits: FrameLimits,
-) -> Result<Item, LinkError> {
-    match source {
-        Some(source) => source.next(&context.egress.client, limits).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits for the client's cancellation, if there can be one.
-pub(super) async fn cancellation(cancelled: &mut Option<oneshot::Receiver<Option<Frame>>>) -> Option<Frame> {
-    let Some(receiver) = cancelled else { return std::future::pending().await };
-    let notice = receiver.await;
-    *cancelled = None;
-    notice.ok().flatten()
 }

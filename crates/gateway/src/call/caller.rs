@@ -23,7 +23,7 @@ pub(crate) enum Caller {
 impl Caller {
     pub(crate) fn era(&self) -> &'static Era {
         match self {
-            Self::Session(session) => session.kind.era,
+            Self::Session(session) => session.era(),
             Self::Stateless(view, _) => view.clients.era,
         }
     }
@@ -39,7 +39,7 @@ impl Caller {
     /// Its capabilities, a JSON object, where they are fixed for its session.
     pub(crate) fn capabilities(&self) -> &[u8] {
         match self {
-            Self::Session(session) => &session.kind.capabilities,
+            Self::Session(session) => &session.client.key.capabilities,
             Self::Stateless(..) => b"{}",
         }
     }
@@ -56,7 +56,7 @@ impl Caller {
     /// The owner of messages that are sent during its next call.
     pub(super) fn attribution(&self) -> Owner {
         match self {
-            Self::Session(session) => session.attribution,
+            Self::Session(session) => session.links.attribution,
             Self::Stateless(..) => Owner::unique(),
         }
     }

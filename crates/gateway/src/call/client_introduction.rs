@@ -21,13 +21,13 @@ pub(crate) fn introduction(caller: &Caller, request: &Request<'_>) -> ClientIntr
     let frame = &request.frame;
     match caller {
         Caller::Session(session) => {
-            let capabilities = session.capabilities.clone();
-            let upstream = client_capabilities(&capabilities, session.kind.era, request.server);
+            let capabilities = session.client.capabilities.clone();
+            let upstream = client_capabilities(&capabilities, session.era(), request.server);
             ClientIntroduction {
                 capabilities,
                 upstream,
                 level: session.level(),
-                info: session.client_info.clone(),
+                info: session.client.info.clone(),
             }
         }
         Caller::Stateless(..) => {

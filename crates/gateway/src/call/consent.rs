@@ -16,7 +16,7 @@ use crate::call::CallContext;
 use crate::call::call::Call;
 use crate::call::caller::Caller;
 use upstream::Upstream;
-use upstream::oauth::{Page, Whose};
+use upstream::oauth::{CallerId, Page};
 
 /// The address at which browsers reach a gateway that listens at `addrs`: the configured one, else one of this machine;
 /// `None` for a gateway that listens nowhere.
@@ -51,7 +51,7 @@ pub(crate) fn client(spec: &UpstreamSpec) -> Option<&OAuthClient> {
 impl CallContext {
     /// The servers of a profile that require this caller's consent, each with the address of its page.
     pub(crate) fn consents_wanted(&self, profile: usize, identity: &Identity) -> Vec<(String, String)> {
-        let all = self.egress.snapshot.profiles[profile]
+        let all = self.egress.snapshot().profiles[profile]
             .upstreams
             .iter()
             .map(|id| self.view.state.upstream_of(*id, identity));
@@ -86,7 +86,7 @@ impl CallContext {
     /// The server of this name in the current configuration.
     fn upstream_named(&self, name: &str) -> Option<Arc<Upstream>> {
         let all = self.view.state.upstreams.all();
-        let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.server.leaving.is_stopped();
+        let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.server.shutdown.begun.is_stopped();
         all.iter().rev().map(|one| &one.common).find(is_it).cloned()
     }
 }
@@ -116,9 +116,9 @@ fn page(upstream: &Upstream) -> Option<Page> {
 }
 
 /// Fetches a server's lists again, because its user has allowed more, or less.
-pub(crate) fn changed(context: &Arc<CallContext>, server: &str, whose: Option<&Whose>) {
+pub(crate) fn changed(context: &Arc<CallContext>, server: &str, caller: Option<&CallerId>) {
     if let Some(upstream) = context.upstream_named(server) {
-        context.view.state.upstream_by(upstream.server.spec.id, whose).ask_again(&context.egress);
+        context.view.state.upstream_by(upstream.server.spec.id, caller).ask_again(&context.egress);
     }
 }
 

@@ -81,7 +81,7 @@ impl CallContext {
 
     /// The binding of states of `era`; reads the clock only if the era has states.
     pub(crate) fn binding<'a>(&self, principal: &'a str, server: &'a str, era: &Era) -> Binding<'a> {
-        let lifetime = self.egress.snapshot.limits.request_state_lifetime;
+        let lifetime = self.egress.snapshot().limits.request_state_lifetime;
         let now = match era.asks {
             Asks::InputRequired => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
             Asks::Requests => Duration::ZERO,

@@ -107,7 +107,7 @@ pub(crate) async fn decide_or_refuse(
     let (caller, identity) = (&requester.caller, requester.identity);
     let era = caller.era();
     let (cell, view) = what_it_sees(context, caller, &frame).await?;
-    let info = &context.egress.snapshot.profiles[cell.profile].server_info;
+    let info = &context.egress.snapshot().profiles[cell.profile].server_info;
     let ids = TaskIds::new(context.sealer(), caller.owner(), era);
     let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {
         let fault = context.pointing(fault, caller, identity);
@@ -191,7 +191,7 @@ async fn what_it_sees(
 
 /// Fetches lists of absent servers again, because they may be back.
 fn ask_again(context: &Arc<CallContext>, cell: &ViewCell, view: &View) {
-    if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
+    if !view.is_served() || view.upstreams().iter().any(|u| u.catalogue.is_err()) {
         cell.fetch_due(&context.view);
     }
 }
@@ -284,7 +284,7 @@ fn changing(
     server: UpstreamId,
     asked: Subscription,
 ) -> Result<Changing, Fault> {
-    let era = view.upstream_era(server).unwrap_or(session.kind.era);
+    let era = view.upstream_era(server).unwrap_or(session.era());
     let declares = view.upstream_declares(server, "resources", Some("subscribe"));
     let upstream = context.view.state.upstream_of(server, &session.identity);
     session.change(&context.session, asked, (&upstream, era, declares))

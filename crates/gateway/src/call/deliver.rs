@@ -12,13 +12,13 @@ use crate::call::CallContext;
 use crate::call::caller::Caller;
 use crate::call::record::Record;
 use crate::call::side_channel::SideChannel;
-use crate::session::session::user;
+use crate::session::session_links::user;
 use upstream::Upstream;
 use upstream::embedded::Carried;
 use upstream::link::reply::Reply;
 use upstream::link::requests::send_level;
-use upstream::link::{Needed, OpenLink};
-use upstream::pool::Lease;
+use upstream::link::{HeldLink, OpenLink};
+use upstream::pool::DedicatedLink;
 
 /// The number of times that a call lets others have the link that it was about to use.
 const TRIES: usize = 8;
@@ -28,7 +28,7 @@ const TRIES: usize = 8;
 pub(crate) struct Delivery<'a> {
     pub(crate) upstream: &'a Arc<Upstream>,
     pub(crate) caller: &'a Caller,
-    pub(crate) lease: Option<&'a (Lease, Option<Bytes>)>,
+    pub(crate) dedicated: Option<&'a (DedicatedLink, Option<Bytes>)>,
     pub(crate) side_channel: Option<&'a SideChannel>,
     /// The owner of messages that are sent meanwhile.
     pub(crate) owner: Owner,
@@ -42,7 +42,7 @@ pub(crate) struct Delivery<'a> {
 pub(crate) async fn deliver(
     context: &Arc<CallContext>,
     way: Delivery<'_>,
-    (used, record): (&mut Option<Needed>, &mut Option<Box<Record>>),
+    (used, record): (&mut Option<HeldLink>, &mut Option<Box<Record>>),
     outbound: &Outbound,
     token: Option<ProgressToken>,
 ) -> Result<Reply, LinkError> {
@@ -68,7 +68,7 @@ pub(crate) async fn deliver(
     if let Some(record) = record {
         record.sent();
     }
-    match link.send(&context.egress.client, outbound.clone(), limits, (way.owner, way.carried)).await {
+    match link.send(context.egress.client(), outbound.clone(), limits, (way.owner, way.carried)).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.server.describe(&e));
             link.bury();
@@ -83,7 +83,7 @@ pub(crate) async fn deliver(
                 record.sent();
             }
             let of = (way.owner, way.carried);
-            Box::pin(link.send(&context.egress.client, outbound.clone(), limits, of)).await
+            Box::pin(link.send(context.egress.client(), outbound.clone(), limits, of)).await
         }
         other => other,
     }
@@ -112,7 +112,7 @@ async fn send_state(
 ) {
     if let Some(level) = level
         && link.era.knows(Method::SetLevel)
-        && link.note_level(level)
+        && link.announced.note_level(level)
     {
         send_level(&context.egress, link, level).await;
     }
@@ -124,21 +124,21 @@ async fn send_state(
 impl Delivery<'_> {
     /// Sends a link the state that a call on it needs.
     async fn send_state(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) {
-        match (self.lease, self.caller) {
+        match (self.dedicated, self.caller) {
             (Some((_, level)), _) => Box::pin(send_state(context, self.upstream, link, level.as_ref())).await,
             (None, Caller::Session(session)) if session.needs_level(link) => {
                 Box::pin(session.send_level(&context.egress, link)).await;
             }
             _ => {}
         }
-        if self.lease.is_none() && self.upstream.is_behind(link) {
+        if self.dedicated.is_none() && self.upstream.is_behind(link) {
             Box::pin(self.upstream.announce_topics(&context.egress, link)).await;
         }
     }
 
     fn ready(&self) -> Option<Arc<OpenLink>> {
-        match (self.lease, self.caller) {
-            (Some((lease, _)), _) => lease.cell.current(),
+        match (self.dedicated, self.caller) {
+            (Some((dedicated, _)), _) => dedicated.cell.current(),
             (None, Caller::Session(session)) => session.ready_link(self.upstream),
             (None, Caller::Stateless(view, _)) => self.upstream.shared_link(view.clients.era).current(),
         }
@@ -150,8 +150,8 @@ impl Delivery<'_> {
     }
 
     async fn opened(&self, context: &Arc<CallContext>) -> Result<Arc<OpenLink>, LinkError> {
-        match (self.lease, self.caller) {
-            (Some((lease, _)), _) => lease.cell.get(&context.egress).await,
+        match (self.dedicated, self.caller) {
+            (Some((dedicated, _)), _) => dedicated.cell.get(&context.egress).await,
             (None, Caller::Session(session)) => session.link(&context.egress, self.upstream).await,
             (None, Caller::Stateless(view, _)) => {
                 self.upstream.shared_link(view.clients.era).get(&context.egress).await
@@ -164,7 +164,7 @@ impl Delivery<'_> {
     async fn enter(
         &self,
         context: &Arc<CallContext>,
-        used: &mut Option<Needed>,
+        used: &mut Option<HeldLink>,
         mut link: Arc<OpenLink>,
         outbound: &Outbound,
         token: Option<&ProgressToken>,
@@ -186,12 +186,12 @@ impl Delivery<'_> {
     }
 
     /// A hold on a link; `None` if it is a dedicated one of another owner's by now.
-    fn need(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) -> Option<Needed> {
+    fn need(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) -> Option<HeldLink> {
         if !link.own {
-            return Some(Needed::new(link.clone(), None));
+            return Some(HeldLink::new(link.clone(), None));
         }
-        let cell = match (self.lease, self.caller) {
-            (Some((lease, _)), _) => Some(lease.cell.clone()),
+        let cell = match (self.dedicated, self.caller) {
+            (Some((dedicated, _)), _) => Some(dedicated.cell.clone()),
             (None, Caller::Session(session)) => session.own_cell(self.upstream.server.spec.id),
             (None, Caller::Stateless(..)) => None,
         };
@@ -200,10 +200,10 @@ impl Delivery<'_> {
 
     fn register(&self, link: &Arc<OpenLink>, token: Option<&ProgressToken>) {
         if let (Caller::Session(session), Some(token)) = (self.caller, token) {
-            link.expect_progress(&user(session), token.clone());
+            link.recipients.expect_progress(&user(session), token.clone());
         }
-        if let (Some(_), Some(side_channel)) = (self.lease, self.side_channel) {
-            link.set_inbox(Some(side_channel.sender.clone()));
+        if let (Some(_), Some(side_channel)) = (self.dedicated, self.side_channel) {
+            link.recipients.set_inbox(Some(side_channel.sender.clone()));
         }
     }
 }

@@ -14,11 +14,11 @@ use super::parked::Parked;
 use crate::call::record::Record;
 use crate::call::tasks;
 use crate::call::turn::CallTurn;
-use crate::session::asker::Asker;
+use crate::session::question_origin::QuestionOrigin;
 use transport::budget::{self, Part};
 use transport::up::LinkError;
-use upstream::link::Wire;
 use upstream::link::requests::{is_log, passes};
+use upstream::link::{OpenLink, Wire};
 use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::{Dormant, Sleeper};
 
@@ -26,7 +26,7 @@ impl Call {
     /// Ends with an answer; returns the one for the client.
     pub(crate) fn end(&mut self, answer: ExchangeAnswer) -> ExchangeAnswer {
         (self.over, self.turn) = (true, CallTurn::Over);
-        let masked = self.masked.take().filter(|_| !answer.ok);
+        let masked = self.client.masked.take().filter(|_| !answer.ok);
         let (era, id) = (self.caller.era(), self.exchange.id());
         let answer =
             masked.map_or(answer, |masked| ExchangeAnswer::fault(masked.http_status(era), *masked, id));
@@ -36,9 +36,7 @@ impl Call {
         if let Some(record) = &mut self.record {
             record.answered(&answer);
         }
-        if let Some(source) = self.source.take() {
-            source.finish();
-        }
+        self.connection.finish_source();
         match self.exchange.made() {
             Some(made) => tasks::keep(self, made, answer),
             None => answer,
@@ -53,7 +51,7 @@ impl Call {
         answer: ExchangeAnswer,
     ) -> ExchangeAnswer {
         // The request is answered, so its id is free again, and its place.
-        (self.cancelled, self.place, self.turn) = (None, None, CallTurn::Over);
+        (self.client.cancelled, self.place, self.turn) = (None, None, CallTurn::Over);
         let id = self.exchange.id().clone();
         match parked.keep(ticket, self) {
             Ok(()) => answer,
@@ -75,15 +73,20 @@ impl Call {
         ExchangeAnswer::fault(200, failure.fault(self.upstream.name()), self.exchange.id())
     }
 
+    /// The link that its request went over.
+    pub(crate) fn link(&self) -> Option<&Arc<OpenLink>> {
+        self.connection.link()
+    }
+
     /// Notes that its own link waits for the client, if it has one.
     pub(crate) fn sleep(&mut self, sleeper: Sleeper) -> Option<Dormant> {
-        self.lease.as_mut().map(|(lease, _)| lease.wait(sleeper))
+        self.connection.dedicated.as_mut().map(|(dedicated, _)| dedicated.wait(sleeper))
     }
 
     /// Returns true if a message for the client is a log message below its level, from a link whose level others may have
     /// set.
     pub(crate) fn is_unwanted(&self, text: &Bytes) -> bool {
-        let Some(link) = &self.link else { return false };
+        let Some(link) = self.link() else { return false };
         let frame = || Frame::parse(text.clone(), self.context.egress.frame_limits());
         match &self.caller {
             Caller::Session(session) => {
@@ -103,12 +106,12 @@ impl Call {
 
     /// Marks its own link as unfit for other calls if the server may still use it: after a cancellation it may have asked
     /// something just before, or may go on working, and its questions would reach another client.
-    pub(crate) fn leave_lease(&mut self) {
-        if let Some((lease, _)) = &mut self.lease
+    pub(crate) fn leave_dedicated_link(&mut self) {
+        if let Some((dedicated, _)) = &mut self.connection.dedicated
             && !self.exchange.is_answered()
         {
-            lease.spoil();
-        } else if let (None, Some(link)) = (&self.lease, &self.link)
+            dedicated.spoil();
+        } else if let (None, Some(link)) = (&self.connection.dedicated, self.link())
             && link.own
             && !self.exchange.is_answered()
         {
@@ -128,12 +131,12 @@ impl Call {
     /// Tells the upstream that the call is cancelled.
     pub(crate) async fn send_cancelled(&mut self, notice: Bytes) {
         // A stateless HTTP request is cancelled by closing its stream.
-        self.source = None;
-        let Some(link) = self.link.as_deref().cloned() else { return };
+        self.connection.source = None;
+        let Some(link) = self.link().cloned() else { return };
         if !link.hears_cancellation() {
             return;
         }
-        match link.notify(&self.context.egress.client, notice).await {
+        match link.notify(self.context.egress.client(), notice).await {
             Ok(()) => {
                 let (context, key) = (self.context.clone(), self.exchange.key());
                 tokio::spawn(async move { link.forget_cancelled(&context.egress, key).await });
@@ -147,9 +150,9 @@ impl Call {
 
 impl Call {
     /// Switches to the caller's own server, after the shared one refused it; returns `false` if that is not possible.
-    pub(crate) fn part(&mut self) -> bool {
+    pub(crate) fn switch_to_own_server(&mut self) -> bool {
         let own = self.context.view.state.upstream_of(self.upstream.server.spec.id, self.caller.identity());
-        if Arc::ptr_eq(&own, &self.upstream) || self.lease.is_some() {
+        if Arc::ptr_eq(&own, &self.upstream) || self.connection.dedicated.is_some() {
             return false;
         }
         self.upstream = own;
@@ -160,23 +163,28 @@ impl Call {
 impl Drop for Call {
     fn drop(&mut self) {
         // First, because the other end would else wake this very task for nothing.
-        self.cancelled = None;
+        self.client.cancelled = None;
         if let Caller::Session(session) = &self.caller {
             session.requests.end(self.exchange.id());
             if let Some(side_channel) = &self.side_channel {
-                session.forget_questions(&Asker::Call(side_channel.number, 0, side_channel.sender.clone()));
+                session.forget_questions(&QuestionOrigin::Call(
+                    side_channel.number,
+                    0,
+                    side_channel.sender.clone(),
+                ));
             }
         }
-        self.leave_lease();
-        let Some(link) = self.link.take() else { return };
-        if let Some(key) = self.progress {
-            link.forget_progress(key);
+        self.leave_dedicated_link();
+        let Some(held) = self.connection.held.take() else { return };
+        let link = held.link();
+        if let Some(key) = self.connection.progress {
+            link.recipients.forget_progress(key);
         }
         // The client is gone. Where that means that it wants no answer, its upstream is told.
-        if self.over || matches!(&self.caller, Caller::Session(s) if !s.kind.era.disconnect_cancels) {
+        if self.over || matches!(&self.caller, Caller::Session(s) if !s.era().disconnect_cancels) {
             return;
         }
-        self.source = None;
+        self.connection.source = None;
         self.feed(Event::Cancelled(None));
         let hears = link.hears_cancellation();
         let notices: Vec<Bytes> = std::iter::from_fn(|| self.exchange.poll())
@@ -186,17 +194,19 @@ impl Drop for Call {
                 _ => None,
             })
             .collect();
-        let (context, lease, key) = (self.context.clone(), self.lease.take(), self.exchange.key());
+        let (context, dedicated, key) =
+            (self.context.clone(), self.connection.dedicated.take(), self.exchange.key());
         if let Ok(runtime) = tokio::runtime::Handle::try_current()
             && !notices.is_empty()
         {
             runtime.spawn(async move {
+                let link = held.link();
                 link.flushed().await;
                 for notice in notices {
-                    let _ = link.notify(&context.egress.client, notice).await;
+                    let _ = link.notify(context.egress.client(), notice).await;
                 }
                 // Only now may another call have the link.
-                drop(lease);
+                drop(dedicated);
                 link.forget_cancelled(&context.egress, key).await;
             });
         }

@@ -22,7 +22,7 @@ pub(crate) fn place(
     caller: &Caller,
     request: &Frame,
 ) -> Result<CallPlace, Refused> {
-    let most = context.egress.snapshot.limits.calls_per_caller;
+    let most = context.egress.snapshot().limits.calls_per_caller;
     let place = caller.identity().principal.calls.take(most);
     place.ok_or_else(|| refused(context, caller, request, full(most, "callsPerCaller")))
 }
@@ -60,7 +60,7 @@ fn id_in_use() -> Fault {
 /// # Errors
 /// The fault to answer with.
 pub(crate) fn place_in_session(context: &Arc<CallContext>, calls: &Calls) -> Result<CallPlace, Fault> {
-    let most = context.egress.snapshot.limits.calls_per_session;
+    let most = context.egress.snapshot().limits.calls_per_session;
     calls.take(most).ok_or_else(|| full_session(most))
 }
 

@@ -13,7 +13,7 @@ use proto::rpc::{Frame, FrameKind, FrameLimits};
 use upstream::link::Inbound;
 
 use super::CallContext;
-use crate::session::asker::Asker;
+use crate::session::question_origin::QuestionOrigin;
 use crate::session::session::Session;
 
 /// Passes a client's response to the side that asked.
@@ -24,17 +24,17 @@ pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame
         return;
     };
     match asked.link {
-        Asker::Call(_, index, call) => {
+        QuestionOrigin::Call(_, index, call) => {
             if let Ok(frame) = Frame::parse(asked.text, context.egress.frame_limits()) {
                 // A call that has ended wants no reply.
                 let _ = call.try_send(Inbound::Reply(index, frame));
             }
         }
-        Asker::Link(link) => {
-            let ids = TaskIds::new(context.sealer(), session.owner(), session.kind.era);
+        QuestionOrigin::Link(link) => {
+            let ids = TaskIds::new(context.sealer(), session.owner(), session.era());
             let text = named(asked.text, ids, link.server.name());
-            let text = answered(session.kind.era, link.era, &asked.method, text);
-            link.say(&context.egress, text);
+            let text = answered(session.era(), link.era, &asked.method, text);
+            link.enqueue(&context.egress, text);
         }
     }
 }
@@ -70,8 +70,8 @@ pub(crate) fn notification(context: &Arc<CallContext>, session: &Arc<Session>, f
         Some(Notice::Cancelled) => session.requests.cancel(frame),
         Some(Notice::Progress) => {
             let asked = session.asks.lock().progress(&frame);
-            if let Some(LinkMessage { link: Asker::Link(link), text, .. }) = asked {
-                link.say(&context.egress, text);
+            if let Some(LinkMessage { link: QuestionOrigin::Link(link), text, .. }) = asked {
+                link.enqueue(&context.egress, text);
             }
         }
         known => session.broadcast(&context.egress, &frame, known.is_none()),

@@ -94,7 +94,7 @@ impl Filter {
         if let Some(list) = wanted.get(text, "resourceSubscriptions") {
             let list = Elements::of_value(text, list)
                 .ok_or_else(|| refuse(".resourceSubscriptions must be an array"))?;
-            let max = context.egress.snapshot.limits.subscriptions_per_session;
+            let max = context.egress.snapshot().limits.subscriptions_per_session;
             if list.len() > max {
                 return Err(refuse(&format!(".resourceSubscriptions has more than {max} entries")));
             }
@@ -190,7 +190,7 @@ pub(crate) fn open(
 /// Fails if the caller has as many as allowed, or if all are taken.
 pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<Permit, Fault> {
     let listens = &context.state.listens;
-    listens.resize(context.egress.snapshot.limits.listen_streams);
+    listens.resize(context.egress.snapshot().limits.listen_streams);
     listens.take(identity.holder()).map_err(|full| {
         Fault::gateway(full.describe("notification streams", "limits.listenStreams")).with_status(503)
     })
@@ -201,7 +201,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
     let (mut filter, mut watch) = (filter, cell.watch());
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(context, cell, &filter);
-    let (following, mut of_tasks) = tasks::follow(context, &filter.tasks, cell.whose.as_ref());
+    let (following, mut of_tasks) = tasks::follow(context, &filter.tasks, cell.caller.as_ref());
     // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
     let settled = async {
         for one in &listening {
@@ -265,10 +265,10 @@ fn list_changed(list: Notice, id: &Id) -> Bytes {
 
 /// Listens to the resources of a filter at their upstreams.
 fn follow(context: &Arc<CallContext>, cell: &ViewCell, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
-    let whose = cell.whose.as_ref();
+    let caller = cell.caller.as_ref();
     let join = |(owner, uris)| {
         let (listener, heard) = Listener::by_stream(uris);
-        (context.view.state.upstream_by(owner, whose).listen(&context.egress, listener), heard)
+        (context.view.state.upstream_by(owner, caller).listen(&context.egress, listener), heard)
     };
     filter.by_owner().into_iter().map(join).unzip()
 }
@@ -276,7 +276,7 @@ fn follow(context: &Arc<CallContext>, cell: &ViewCell, filter: &Filter) -> (Vec<
 /// Returns when one of the upstreams is no longer configured.
 async fn any_leaves(listening: &[Listening]) {
     let mut leaving: Vec<_> =
-        listening.iter().map(|one| Box::pin(one.handle().server().leaving.stopped())).collect();
+        listening.iter().map(|one| Box::pin(one.handle().server().shutdown.begun.stopped())).collect();
     std::future::poll_fn(|context| {
         let is_over = leaving.iter_mut().any(|one| one.as_mut().poll(context).is_ready());
         if is_over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }

@@ -7,7 +7,8 @@
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `late` | one forwarded request: the engine's exchange, performed |
-//! | `deliver`, `lease`, `relist`, `resending` | the choice of a link; links of a call's own; stale lists; failed
+//! | `connection`, `waiting_client` | a call's hold on its server; the wishes of its client |
+//! | `deliver`, `dedicated_link`, `relist`, `resending` | the choice of a link; links of a call's own; stale lists; failed
 //! requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
@@ -20,16 +21,17 @@ mod begin;
 pub(crate) mod call;
 pub(crate) mod caller;
 mod client_introduction;
+mod connection;
 pub(crate) mod consent;
 pub(crate) mod context;
 pub(crate) mod decide;
+mod dedicated_link;
 mod deliver;
 pub(crate) mod drive;
 mod ending;
 pub(crate) mod in_flight;
 pub(crate) mod in_session;
 mod late;
-mod lease;
 pub(crate) mod listen;
 pub(crate) mod parked;
 mod questions;
@@ -43,5 +45,6 @@ pub(crate) mod task_homes;
 pub(crate) mod tasks;
 pub(crate) mod turn;
 mod unchecked;
+mod waiting_client;
 
 pub(crate) use context::{CallContext, CallState};

@@ -9,15 +9,15 @@ use proto::rpc::{Frame, Id, code, error_response};
 
 use super::call::Call;
 use super::caller::Caller;
-use crate::session::asker::Asker;
+use crate::session::question_origin::QuestionOrigin;
 
 impl Call {
     /// Registers an upstream's question; returns the text for the client's stream, if the client can be asked.
     pub(super) fn ask(&self, question: &Frame) -> Option<Bytes> {
-        let link = self.link.as_deref()?;
+        let link = self.link()?;
         let refusal = match &self.caller {
             Caller::Session(session) if link.own => {
-                match session.asks.lock().ask(Asker::Link(link.clone()), question, Instant::now()) {
+                match session.asks.lock().ask(QuestionOrigin::Link(link.clone()), question, Instant::now()) {
                     Ok(text) => return Some(text),
                     Err(fault) => fault.to_string(),
                 }
@@ -34,8 +34,9 @@ impl Call {
         let limits = self.context.egress.frame_limits();
         let refusal = match (&self.caller, &self.side_channel) {
             (Caller::Session(session), Some(side_channel)) => {
-                let asker = Asker::Call(side_channel.number, question.index, side_channel.sender.clone());
-                match session.asks.lock().put(asker, question, limits, Instant::now()) {
+                let origin =
+                    QuestionOrigin::Call(side_channel.number, question.index, side_channel.sender.clone());
+                match session.asks.lock().put(origin, question, limits, Instant::now()) {
                     Ok(text) => return Some(text),
                     Err(fault) => fault.to_string(),
                 }
@@ -52,6 +53,6 @@ impl Call {
     /// Withdraws an upstream's question; returns the text for the client's stream, if the client was asked.
     pub(super) fn withdraw(&self, notice: &Frame) -> Option<Bytes> {
         let Caller::Session(session) = &self.caller else { return None };
-        session.asks.lock().withdraw(&Asker::Link(self.link.as_deref()?.clone()), notice)
+        session.asks.lock().withdraw(&QuestionOrigin::Link(self.link()?.clone()), notice)
     }
 }

@@ -71,7 +71,7 @@ impl Record {
         let entry = AuditEntry {
             at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
             principal: identity.principal.id.clone(),
-            profile: context.egress.snapshot.profiles[profile].slug.clone(),
+            profile: context.egress.snapshot().profiles[profile].slug.clone(),
             upstream: None,
             tool: name,
             method: Method::from_name(&method)

@@ -34,10 +34,10 @@ impl Call {
     /// Fetches its upstream's lists again and restarts the exchange; returns `false` if that changes nothing, so that the
     /// answer stands.
     pub(crate) async fn relist(&mut self) -> bool {
-        if std::mem::replace(&mut self.rewrites.relisted, true) {
+        if std::mem::replace(&mut self.retries.rewrites.relisted, true) {
             return false;
         }
-        let Some(server) = self.link.as_deref().map(|link| link.era) else { return false };
+        let Some(server) = self.link().map(|link| link.era) else { return false };
         let context = self.context.clone();
         let Some(cell) = self.caller.view() else { return false };
         let catalogue = self.upstream.catalogue.clone();
@@ -57,10 +57,10 @@ impl Call {
     /// Writes its request anew for the version that its link speaks, which is another than was expected; `false` when that
     /// leads nowhere.
     pub(super) fn rewrite(&mut self, speaks: &str) -> bool {
-        if self.rewrites.renegotiated == RENEGOTIATIONS {
+        if self.retries.rewrites.renegotiated == RENEGOTIATIONS {
             return false;
         }
-        self.rewrites.renegotiated += 1;
+        self.retries.rewrites.renegotiated += 1;
         let (Some(cell), Some(server)) = (self.caller.view(), by_version(speaks)) else { return false };
         self.dispatched_again(&cell, server, |call, request| call.begin_anew(request).is_ok())
     }
@@ -73,15 +73,15 @@ impl Call {
         begin: impl FnOnce(&mut Self, Request<'_>) -> bool,
     ) -> bool {
         let (context, view) = (self.context.clone(), cell.view());
-        let info = &context.egress.snapshot.profiles[cell.profile].server_info;
+        let info = &context.egress.snapshot().profiles[cell.profile].server_info;
         let (frame, owner) = (self.exchange.request().clone(), self.caller.owner().to_owned());
         let ids = TaskIds::new(context.sealer(), &owner, cell.clients.era);
         match dispatch(&frame, &view, info, ids) {
             Ok(Dispatch::Forward(mut route)) if route.upstream == self.upstream.server.spec.id => {
-                route.unchecked = self.rewrites.unchecked;
+                route.unchecked = self.retries.rewrites.unchecked;
                 route.keeps_tasks = context.state.homes.has_room();
                 // The client's own headers followed the list that it knows; its body is what counts.
-                let (headers, carried, counted) = (None, self.carried.clone(), false);
+                let (headers, carried, counted) = (None, self.connection.carried.clone(), false);
                 let request = Request { frame, route, server, headers, server_info: info, carried, counted };
                 begin(self, request)
             }

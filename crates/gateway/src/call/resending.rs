@@ -3,14 +3,25 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::exchange::{Event, Execution, LinkFailure, Outbound};
+use engine::exchange::{Event, Execution, LinkFailure, Outbound, ResendPolicy};
 use proto::rpc::Frame;
 use tokio::time::sleep;
 use transport::up::LinkError;
 use upstream::negotiation::wire::Wire;
 
-use super::call::{Call, Happened, Progress, cancellation};
+use super::call::{Call, CallInput, Progress};
 use super::late::Late;
+use super::relist::Rewrites;
+
+/// The reasons and means to send a call's request again.
+pub(crate) struct Retries {
+    /// The reasons for which its request may still be written again.
+    pub(super) rewrites: Rewrites,
+    /// The rules for sending its request again if a link fails.
+    pub(crate) policy: ResendPolicy,
+    /// Its request, while it may be sent again although it may have been executed.
+    pub(super) repeatable: Option<Outbound>,
+}
 
 /// The pause before a second try.
 #[derive(Clone, Copy)]
@@ -29,21 +40,21 @@ impl Call {
         // Callers who are apart from now on have another link.
         if matches!(error, LinkError::Unauthorized(_)) {
             let again = Pause { length: Duration::ZERO, is_asked_for: false };
-            return (self.upstream.server.spec.own_consent && self.part()).then_some(again);
+            return (self.upstream.server.spec.own_consent && self.switch_to_own_server()).then_some(again);
         }
         let (now, deadline) = (Instant::now(), self.exchange.deadline());
         if let LinkError::TooMany(refusal) = error {
-            let length = self.resend.after_refusal(refusal.after, now, deadline)?;
+            let length = self.retries.policy.after_refusal(refusal.after, now, deadline)?;
             return Some(Pause { length, is_asked_for: true });
         }
         let execution = error.passing().filter(|_| self.upstream.server.may_be_restarting())?;
         let spread = self.context.egress.next_key();
-        let length = self.resend.after(execution, (now, deadline), error.earliest(), spread)?;
+        let length = self.retries.policy.after(execution, (now, deadline), error.earliest(), spread)?;
         Some(Pause { length, is_asked_for: false })
     }
 
     /// Sends a request after a pause, unless the call ends or times out before.
-    pub(super) async fn sent_after(&mut self, pause: Pause, outbound: &Outbound) -> Happened {
+    pub(super) async fn sent_after(&mut self, pause: Pause, outbound: &Outbound) -> CallInput {
         let (deadline, name) = (self.exchange.deadline(), self.upstream.name().clone());
         let Pause { length, is_asked_for } = pause;
         if let Some(record) = &mut self.record {
@@ -59,8 +70,8 @@ impl Call {
             }
         };
         tokio::select! {
-            notice = cancellation(&mut self.cancelled) => return Happened::Cancelled(notice),
-            () = Late::new(deadline) => return Happened::Late,
+            notice = self.client.cancellation() => return CallInput::Cancelled(notice),
+            () = Late::new(deadline) => return CallInput::Late,
             () = pausing => {}
         }
         self.sent(outbound, None).await
@@ -85,13 +96,13 @@ impl Call {
 
     /// The failure for its client.
     pub(super) fn failure(&self, message: String, execution: Execution) -> LinkFailure {
-        LinkFailure { message, execution, retry: self.resend.is_harmless(execution) }
+        LinkFailure { message, execution, retry: self.retries.policy.is_harmless(execution) }
     }
 
     /// Asks a server that did not answer in time if it is there at all; that it is not counts against it. A call that waits for
     /// its client does not count.
     pub(super) fn note_silence(&self) {
-        let Some(link) = self.link.as_ref().filter(|_| !self.exchange.is_waiting()) else { return };
+        let Some(link) = self.link().filter(|_| !self.exchange.is_waiting()) else { return };
         let (link, egress) = (Arc::clone(link), self.context.egress.clone());
         tokio::spawn(async move {
             if let Err(why) = link.check_alive(&egress).await {
@@ -103,36 +114,35 @@ impl Call {
     /// Keeps a request whose answer is arriving, if it may be sent again after an interruption; also one in the queue of a
     /// shared stream, of which it may turn out that it was never sent.
     pub(super) fn keep_repeatable(&mut self, outbound: Outbound) {
-        let may_be_queued =
-            self.link.as_ref().is_some_and(|link| matches!(link.wire, Wire::Pipe(_) | Wire::Sse(_)));
-        let is_kept = (may_be_queued || self.resend.is_repeatable()) && outbound.body.len() <= KEPT;
-        self.repeatable = is_kept.then_some(outbound);
+        let may_be_queued = self.link().is_some_and(|link| matches!(link.wire, Wire::Pipe(_) | Wire::Sse(_)));
+        let is_kept = (may_be_queued || self.retries.policy.is_repeatable()) && outbound.body.len() <= KEPT;
+        self.retries.repeatable = is_kept.then_some(outbound);
     }
 
     /// The request to send again because its answer was interrupted, and the pause before.
-    pub(super) fn repeats(&mut self, happened: &Happened) -> Option<(Outbound, Pause)> {
-        let (Happened::Came(Err(error)) | Happened::Replied(Err(error))) = happened else { return None };
-        let outbound = self.repeatable.take()?;
+    pub(super) fn repeats(&mut self, input: &CallInput) -> Option<(Outbound, Pause)> {
+        let (CallInput::Item(Err(error)) | CallInput::Replied(Err(error))) = input else { return None };
+        let outbound = self.retries.repeatable.take()?;
         let pause = self.pause_before_resend(error)?;
         Some((outbound, pause))
     }
 
     /// Sends a request again whose answer was interrupted.
     pub(super) async fn send_again(&mut self, outbound: Outbound, pause: Pause) -> Option<Progress> {
-        self.source = None;
-        if let Some(link) = &self.link
+        self.connection.source = None;
+        if let Some(link) = self.link()
             && !link.is_alive()
         {
-            self.link = None;
+            self.connection.held = None;
         }
         match self.sent_after(pause, &outbound).await {
-            Happened::Replied(Err(error)) => match self.pause_before_resend(&error) {
+            CallInput::Replied(Err(error)) => match self.pause_before_resend(&error) {
                 Some(pause) => Box::pin(self.send_again(outbound, pause)).await,
-                None => self.take(Happened::Replied(Err(error))),
+                None => self.take(CallInput::Replied(Err(error))),
             },
-            happened => {
+            input => {
                 self.keep_repeatable(outbound);
-                self.take_reply(happened).await
+                self.take_reply(input).await
             }
         }
     }

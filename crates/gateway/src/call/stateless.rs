@@ -15,7 +15,7 @@ use crate::call::CallContext;
 use crate::view::ClientClass;
 use crate::view::view_cell::ViewCell;
 use upstream::catalogue::Learner;
-use upstream::pool::Lease;
+use upstream::pool::DedicatedLink;
 use upstream::{LinkKey, Upstream};
 
 /// The view of clients without a session that speak this era and cannot be asked.
@@ -53,12 +53,12 @@ fn learner(
     let asks = questions_of(capabilities);
     if !upstream.server.link_era(era).has_sessions() {
         let cell = upstream.shared_link(era);
-        return Some(Learner { cell, lease: None, capabilities: Bytes::from(asks), era });
+        return Some(Learner { cell, dedicated: None, capabilities: Bytes::from(asks), era });
     }
     let kind = LinkKey { era, capabilities: Bytes::from(asks) };
     let capabilities = kind.capabilities.clone();
-    let lease = Lease::take(&context.egress, &upstream.links, &kind, identity.holder()).ok()?;
-    Some(Learner { cell: lease.cell.clone(), lease: Some(lease), capabilities, era })
+    let dedicated = DedicatedLink::take(&context.egress, &upstream.links, &kind, identity.holder()).ok()?;
+    Some(Learner { cell: dedicated.cell.clone(), dedicated: Some(dedicated), capabilities, era })
 }
 
 /// A message in the form that limits read at a profile. If tools are counted separately and no view is known, the tool is

@@ -20,8 +20,8 @@ use upstream::Egress;
 use upstream::Upstream;
 use upstream::link::reply::{Item, Reply, ReplySource};
 use upstream::link::requests::OpenRequest;
-use upstream::link::{Needed, OpenLink};
-use upstream::pool::Lease;
+use upstream::link::{HeldLink, OpenLink};
+use upstream::pool::DedicatedLink;
 use upstream::pool::dormant::{AGE, Dormant};
 
 /// The time for which a client waits for the question of a task that says it has one.
@@ -32,7 +32,7 @@ pub(crate) struct Home {
     upstream: Arc<Upstream>,
     link: Arc<OpenLink>,
     /// Keeps a link open that clients share.
-    _needed: Option<Needed>,
+    _needed: Option<HeldLink>,
     /// The server's own id, a JSON string.
     task: Bytes,
     /// Keeps other calls off the link on which this task asks; `None` once the task has ended, or if it cannot ask.
@@ -44,11 +44,11 @@ pub(crate) struct Home {
 
 /// The hold on a link on which nobody else's calls run.
 struct OwnLink {
-    lease: Lease,
+    dedicated: DedicatedLink,
     dormant: Arc<Dormant>,
     /// Waits until others need the link.
     watcher: AbortHandle,
-    _needed: Needed,
+    _needed: HeldLink,
 }
 
 impl Drop for OwnLink {
@@ -67,20 +67,20 @@ impl Home {
     /// A task that runs on this link; `own` if no other call may run there.
     pub(crate) fn new(
         upstream: Arc<Upstream>,
-        needed: Needed,
+        needed: HeldLink,
         task: Bytes,
-        own: Option<(Dormant, Lease)>,
+        own: Option<(Dormant, DedicatedLink)>,
     ) -> Arc<Self> {
-        needed.set_inbox(None);
-        let link = Arc::clone(&needed);
+        let link = needed.link().clone();
+        link.recipients.set_inbox(None);
         Arc::new_cyclic(|home: &Weak<Self>| {
             let (needed, own) = match own {
                 None => (Some(needed), None),
-                Some((dormant, lease)) => {
+                Some((dormant, dedicated)) => {
                     let dormant = Arc::new(dormant);
-                    let watcher = make_way(home.clone(), lease.egress().clone(), dormant.clone());
+                    let watcher = make_way(home.clone(), dedicated.egress().clone(), dormant.clone());
                     let watcher = tokio::spawn(watcher).abort_handle();
-                    (None, Some(OwnLink { lease, dormant, watcher, _needed: needed }))
+                    (None, Some(OwnLink { dedicated, dormant, watcher, _needed: needed }))
                 }
             };
             let (own, asking) = (Mutex::new(own), Mutex::default());
@@ -134,9 +134,9 @@ impl Home {
         method: TaskMethod,
         params: &[u8],
     ) -> Result<Frame, LinkError> {
-        let patience = egress.snapshot.calls(&self.upstream.server.spec).usual.timeouts.idle;
+        let patience = egress.snapshot().calls(&self.upstream.server.spec).usual.timeouts.idle;
         let request = self.request(egress, method, params);
-        let answer = self.link.ask(&egress.client, request, egress.frame_limits());
+        let answer = self.link.ask(egress.client(), request, egress.frame_limits());
         let late = |_| LinkError::Late(patience.as_secs());
         tokio::time::timeout(patience, answer).await.map_err(late)?
     }
@@ -165,13 +165,13 @@ impl Home {
         let asking = self.asking.lock().take();
         let Some(mut own) = self.own.lock().take() else { return };
         // The server may go on all the same.
-        own.lease.spoil();
-        let egress = own.lease.egress().clone();
+        own.dedicated.spoil();
+        let egress = own.dedicated.egress().clone();
         let home = self.clone();
         tokio::spawn(async move {
             if let Some(mut asking) = asking {
                 for answer in asking.watch.give_up() {
-                    let _ = home.link.notify(&egress.client, answer).await;
+                    let _ = home.link.notify(egress.client(), answer).await;
                 }
                 asking.waiting.abort();
             }
@@ -212,7 +212,7 @@ impl Home {
             None => Vec::new(),
         };
         for answer in &told {
-            self.link.say(egress, answer.clone());
+            self.link.enqueue(egress, answer.clone());
         }
         !told.is_empty()
     }
@@ -245,7 +245,7 @@ impl Home {
         let limits = egress.frame_limits();
         let open = OpenRequest::new(egress, &self.link, request.key);
         let mut source: ReplySource =
-            match self.link.send(&egress.client, request, limits, (Owner::unique(), None)).await? {
+            match self.link.send(egress.client(), request, limits, (Owner::unique(), None)).await? {
                 Reply::Source(source) => source,
                 // The outcome; it is there whenever it is asked for.
                 Reply::Whole(..) | Reply::Long(_) => {
@@ -256,7 +256,7 @@ impl Home {
                 }
             };
         loop {
-            let Item::Frame(frame) = source.next(&egress.client, limits).await? else { continue };
+            let Item::Frame(frame) = source.next(egress.client(), limits).await? else { continue };
             match frame.kind() {
                 FrameKind::Response | FrameKind::Error => {
                     return {
@@ -274,7 +274,7 @@ impl Home {
         if frame.method() == Method::Ping.name()
             && let Some(id) = frame.id()
         {
-            return self.link.say(egress, result_response(id, b"{}"));
+            return self.link.enqueue(egress, result_response(id, b"{}"));
         }
         let own = frame.params().and_then(|params| related(frame.text(), &params.members));
         let refused = match own.map(|span| span.of(frame.text())) {

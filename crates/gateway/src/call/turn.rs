@@ -8,7 +8,7 @@ use upstream::Upstream;
 use upstream::concurrency::{QueueEntry, QueuedCall, RunningCall};
 use upstream::quota::QuotaError;
 
-use super::call::{Call, Happened, cancellation};
+use super::call::{Call, CallInput};
 use super::caller::Caller;
 use super::late::Late;
 
@@ -80,7 +80,7 @@ fn refusal(upstream: &Upstream, full: &QuotaError) -> Fault {
 
 impl Call {
     /// Waits for its turn; returns the reason if it comes to nothing.
-    pub(super) async fn take_turn(&mut self) -> Option<Happened> {
+    pub(super) async fn take_turn(&mut self) -> Option<CallInput> {
         let deadline = self.exchange.deadline();
         if let Some(record) = &mut self.record {
             record.waits();
@@ -91,11 +91,11 @@ impl Call {
         };
         let held = tokio::select! {
             held = queued.turn() => held,
-            notice = cancellation(&mut self.cancelled) => {
+            notice = self.client.cancellation() => {
                 self.turn = CallTurn::Over;
-                return Some(Happened::Cancelled(notice));
+                return Some(CallInput::Cancelled(notice));
             }
-            () = Late::new(deadline) => return Some(Happened::Late),
+            () = Late::new(deadline) => return Some(CallInput::Late),
         };
         self.turn = CallTurn::Runs { _held: held };
         None

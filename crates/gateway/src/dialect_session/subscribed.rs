@@ -79,7 +79,7 @@ impl Change {
         view.upstream_declares(owner, "resources", Some("subscribe")).then(|| Self {
             uri,
             on,
-            upstream: context.view.state.upstream_by(owner, cell.whose.as_ref()),
+            upstream: context.view.state.upstream_by(owner, cell.caller.as_ref()),
         })
     }
 }
@@ -98,7 +98,7 @@ impl Subscriptions {
             self.0.lock().remove(&uri);
             return done;
         }
-        let most = context.egress.snapshot.limits.subscriptions_per_session;
+        let most = context.egress.snapshot().limits.subscriptions_per_session;
         if self.has(&uri) {
             return done;
         }
@@ -145,7 +145,7 @@ impl Subscriptions {
     ) -> Option<()> {
         let owner = owner(&context.session, cell, uri).await?;
         let declares = cell.view().upstream_declares(owner, "resources", Some("subscribe"));
-        let upstream = declares.then(|| context.view.state.upstream_by(owner, cell.whose.as_ref()))?;
+        let upstream = declares.then(|| context.view.state.upstream_by(owner, cell.caller.as_ref()))?;
         let (listener, heard) = Listener::by_stream(vec![uri.to_owned()]);
         let listening = upstream.listen(&context.egress, listener);
         let settled = tokio::time::timeout(PATIENCE, listening.handle().settled()).await;

@@ -22,7 +22,7 @@ use engine::snapshot::frame_limits;
 const BATCH: usize = 64 << 10;
 
 /// Serves until stdin ends or the gateway stops.
-pub(crate) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError> {
+pub(crate) async fn serve(shard: &Arc<Shard>, profile: usize) -> Result<(), BoxError> {
     let (lines, queue) = mpsc::channel(LINES);
     let writer = tokio::spawn(write(queue));
     let limits = &shard.gateway.snapshot.limits;
@@ -50,7 +50,7 @@ pub(crate) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError>
 
 /// Serves the standard protocol, with the lines of `first` before those of stdin.
 async fn standard(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     profile: usize,
     stdin: &mut Stdin,
     first: VecDeque<StdinLine>,

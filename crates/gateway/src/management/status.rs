@@ -23,7 +23,7 @@ const ADVICE: &str = "clients were moved to another connection and lost the stat
                       `affinity: session` if it keeps such state, or raise `dedicatedConnections`";
 
 /// A server in the form that this caller has it.
-fn upstream(shard: &Shard, identity: &Identity, name: &str) -> Option<Arc<Upstream>> {
+fn upstream(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Option<Arc<Upstream>> {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == name)?;
     Some(shard.view.state.upstream_of(spec.id, identity))
 }
@@ -35,7 +35,7 @@ fn era(upstream: &Upstream) -> &'static Era {
 
 /// The status of one server. `status` and `error` have the words that they always had; `state` is the word of its health, as in
 /// the log.
-pub(crate) fn status(shard: &Shard, identity: &Identity, name: &str) -> Value {
+pub(crate) fn status(shard: &Arc<Shard>, identity: &Identity, name: &str) -> Value {
     let Some(upstream) = upstream(shard, identity, name) else {
         return json!({
             "id": name, "status": "disconnected", "error": null, "tools": 0,
@@ -47,7 +47,7 @@ pub(crate) fn status(shard: &Shard, identity: &Identity, name: &str) -> Value {
     let health = upstream.server.health.report();
     let freshness = upstream.catalogue.freshness(era(&upstream), Instant::now());
     let known = upstream.catalogue.tools(era(&upstream));
-    let tools = known.map_or(0, |offer| offer.list(ListKind::Tools).len());
+    let tools = known.map_or(0, |catalogue| catalogue.list(ListKind::Tools).len());
     let status = status_of(health.word);
     let reason = (!health.cause.detail.is_empty()).then_some(&health.cause.detail);
     let error = reason.filter(|_| matches!(status, "error" | "auth_required"));
@@ -89,25 +89,25 @@ fn shown(at: SystemTime) -> Option<String> {
 /// # Errors
 /// Returns the reason why the list is unknown.
 pub(crate) async fn tools(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     identity: &Identity,
     name: &str,
     fresh: bool,
 ) -> Result<Vec<Value>, String> {
     let upstream = upstream(shard, identity, name).ok_or("it is disabled")?;
-    let (era, offer) = (era(&upstream), &upstream.catalogue);
+    let (era, catalogue) = (era(&upstream), &upstream.catalogue);
     let asking = async {
-        if !offer.is_known(era) {
-            let mut done = offer.fetch(&shard.egress, era);
+        if !catalogue.is_known(era) {
+            let mut done = catalogue.fetch(&shard.egress, era);
             let _ = done.changed().await;
-        } else if fresh && !offer.refresh(&shard.egress).await {
+        } else if fresh && !catalogue.refresh(&shard.egress).await {
             return Err("it could not be refreshed; see the log".to_owned());
         }
         Ok(())
     };
     let late = |_| format!("it did not answer within {} s", PATIENCE.as_secs());
     tokio::time::timeout(PATIENCE, asking).await.map_err(late)??;
-    let known = offer.tools(era).map_err(|absence| absence.reason)?;
+    let known = catalogue.tools(era).map_err(|absence| absence.reason)?;
     let tools = known.list(ListKind::Tools).iter();
     Ok(tools.filter_map(|tool| serde_json::from_slice(&tool.text).ok()).collect())
 }

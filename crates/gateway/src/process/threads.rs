@@ -1,6 +1,5 @@
 //! Each thread's handle to the current gateway. An activity takes it once, and keeps the gateway that it began with.
 
-use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwap;
@@ -16,10 +15,7 @@ use crate::admission::auth::Authenticator;
 use crate::process::Gateway;
 
 /// A thread's handle to the gateway at the time when it was taken, with the thread's own connections to upstreams.
-#[derive(Clone)]
-pub(crate) struct Shard(Arc<ShardState>);
-
-pub(crate) struct ShardState {
+pub(crate) struct Shard {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) egress: Egress,
     pub(crate) view: Arc<ViewContext>,
@@ -29,17 +25,9 @@ pub(crate) struct ShardState {
     thread: Weak<Thread>,
 }
 
-impl Deref for Shard {
-    type Target = ShardState;
-
-    fn deref(&self) -> &ShardState {
-        &self.0
-    }
-}
-
 impl Shard {
     /// The same thread's handle to the current gateway.
-    pub(crate) fn now(&self) -> Self {
+    pub(crate) fn now(self: &Arc<Self>) -> Arc<Self> {
         self.thread.upgrade().map_or_else(|| self.clone(), |thread| thread.now())
     }
 }
@@ -48,7 +36,7 @@ impl Shard {
 pub(crate) struct Thread {
     client: Client,
     own: Weak<Self>,
-    now: ArcSwap<ShardState>,
+    now: ArcSwap<Shard>,
 }
 
 impl Thread {
@@ -66,8 +54,8 @@ impl Thread {
     }
 
     /// A handle to the current gateway.
-    pub(crate) fn now(&self) -> Shard {
-        Shard(self.now.load_full())
+    pub(crate) fn now(&self) -> Arc<Shard> {
+        self.now.load_full()
     }
 
     fn take(&self, gateway: &Arc<Gateway>) {
@@ -76,7 +64,7 @@ impl Thread {
     }
 }
 
-fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> ShardState {
+fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> Shard {
     let door = gateway.door.over(Arc::new(client.clone()));
     let egress = Egress::new(client.clone(), gateway.snapshot.clone(), gateway.process.egress.clone());
     let state = gateway.process.view.clone();
@@ -85,7 +73,7 @@ fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> Shard
     let session = Arc::new(SessionContext { egress: egress.clone(), view: view.clone(), state });
     let (session_too, view_too, state) = (session.clone(), view.clone(), gateway.process.call.clone());
     let call = CallContext { egress: egress.clone(), view: view_too, session: session_too, state };
-    ShardState { gateway, egress, view, session, call: Arc::new(call), door, thread: thread.clone() }
+    Shard { gateway, egress, view, session, call: Arc::new(call), door, thread: thread.clone() }
 }
 
 /// All threads, and the gateway that they were given last.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use engine::catalogue::UpstreamId;
-use upstream::parting;
+use upstream::closing;
 
 use crate::process::Shard;
 
@@ -31,7 +31,7 @@ pub(crate) fn shed(shard: &Shard, after: Duration) {
             let gone = shard.view.state.views.let_go(&upstream.server, || one.remove(&caller)).flatten();
             let Some(upstream) = gone else { continue };
             let egress = shard.egress.clone();
-            parting::beside(async move {
+            closing::beside(async move {
                 upstream.server.end();
                 for cell in upstream.cells() {
                     cell.retire();

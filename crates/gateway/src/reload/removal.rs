@@ -10,15 +10,15 @@ use tokio::time::Instant;
 use crate::process::Shard;
 use crate::session::session::{Face, Session};
 use upstream::Upstream;
+use upstream::drain::Drain;
 use upstream::per_caller::PerCaller;
 use upstream::pool::LinkCell;
-use upstream::quiet::Quiet;
 
 /// The time that a server may take to close its sessions.
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// Removes a server once its running calls have finished, or their time is over.
-pub(crate) fn end_upstream(shard: &Shard, one: &PerCaller) {
+pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     let upstream = &one.common;
     tracing::info!(server = %upstream.name(), "no longer configured: calls in flight may finish");
     upstream.server.leave();
@@ -32,7 +32,13 @@ pub(crate) fn end_upstream(shard: &Shard, one: &PerCaller) {
     let (shard, upstream) = (shard.clone(), upstream.clone());
     tokio::spawn(async move {
         let is_needed = || cells(&shard, &family).iter().any(|cell| cell.is_needed());
-        wait_for_rest(&shard, &upstream.server.quiet, upstream.server.spec.calls.longest(), is_needed).await;
+        wait_for_rest(
+            &shard,
+            &upstream.server.shutdown.drain,
+            upstream.server.spec.calls.longest(),
+            is_needed,
+        )
+        .await;
         for one in &family {
             one.server.end();
         }
@@ -58,7 +64,7 @@ pub(crate) fn end_upstream(shard: &Shard, one: &PerCaller) {
 }
 
 /// All links to a server, over all of its callers.
-fn cells(shard: &Shard, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
+fn cells(shard: &Arc<Shard>, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
     let sessions = shard.session.state.sessions.all();
     let id = family.first().map(|upstream| upstream.server.spec.id);
     let own = sessions.iter().filter_map(|session| session.own_cell(id?));
@@ -67,7 +73,7 @@ fn cells(shard: &Shard, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
 
 /// Ends a session whose profile is gone, once its calls have finished; no new request finds it. A session over a pipe
 /// lasts as long as the pipe.
-pub(crate) fn end_session(shard: &Shard, session: &Arc<Session>) {
+pub(crate) fn end_session(shard: &Arc<Shard>, session: &Arc<Session>) {
     if !matches!(session.face, Face::Http(_)) {
         return;
     }
@@ -76,15 +82,15 @@ pub(crate) fn end_session(shard: &Shard, session: &Arc<Session>) {
     let shard = shard.clone();
     tokio::spawn(async move {
         let patience = shard.gateway.snapshot.limits.call_timeout;
-        wait_for_rest(&shard, &session.requests.quiet, patience, || session.requests.is_busy()).await;
-        upstream::parting::beside(async move { session.end(&shard.session).await });
+        wait_for_rest(&shard, &session.requests.drain, patience, || session.requests.is_busy()).await;
+        upstream::closing::beside(async move { session.end(&shard.session).await });
     });
 }
 
 /// Returns when nothing runs any more, after `patience`, or when the gateway stops.
-async fn wait_for_rest(shard: &Shard, quiet: &Quiet, patience: Duration, runs: impl Fn() -> bool) {
+async fn wait_for_rest(shard: &Arc<Shard>, drain: &Drain, patience: Duration, runs: impl Fn() -> bool) {
     tokio::select! {
-        () = quiet.reached(Instant::now() + patience, runs) => {}
+        () = drain.reached(Instant::now() + patience, runs) => {}
         () = shard.gateway.process.stop.stopped() => {}
     }
 }

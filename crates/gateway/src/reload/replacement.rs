@@ -96,7 +96,7 @@ async fn restore(gateway: &Gateway, new: &[Arc<Upstream>]) {
 }
 
 /// Updates the state that outlives a configuration.
-fn follow(shard: &Shard, old: &Gateway) {
+fn follow(shard: &Arc<Shard>, old: &Gateway) {
     let gateway = &shard.gateway;
     let is_stricter = gateway.snapshot.regime != old.snapshot.regime;
     gateway.process.view.views.follow(&shard.view);
@@ -119,7 +119,7 @@ fn follow(shard: &Shard, old: &Gateway) {
     gateway.process.dialect_sessions.follow(&shard.call);
     for one in gateway.process.view.upstreams.all().iter() {
         let server = &one.common.server;
-        if gateway.snapshot.upstream(server.spec.id).is_none() && !server.leaving.is_stopped() {
+        if gateway.snapshot.upstream(server.spec.id).is_none() && !server.shutdown.begun.is_stopped() {
             removal::end_upstream(shard, one);
         }
     }

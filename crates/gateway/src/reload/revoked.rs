@@ -33,7 +33,7 @@ pub(crate) fn watch(thread: Arc<Thread>) {
     });
 }
 
-fn end_all(shard: &Shard) {
+fn end_all(shard: &Arc<Shard>) {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
     let is_over =
@@ -47,7 +47,7 @@ fn end_all(shard: &Shard) {
             ended += 1;
             shard.session.state.end_for_good(&session);
             let shard = shard.clone();
-            upstream::parting::beside(async move { session.end(&shard.session).await });
+            upstream::closing::beside(async move { session.end(&shard.session).await });
         }
     }
     for held in shard.session.state.holders.open.lock().values() {

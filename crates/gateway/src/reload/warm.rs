@@ -9,7 +9,7 @@ use crate::process::Shard;
 
 /// Fetches the lists that clients will ask for first, so that they need not wait. A server over HTTP is asked with the
 /// newest version first, a child with the version that nearly all support; both then learn what the server supports.
-pub(crate) fn warm(shard: &Shard, upstreams: &[Arc<Upstream>]) {
+pub(crate) fn warm(shard: &Arc<Shard>, upstreams: &[Arc<Upstream>]) {
     for upstream in upstreams {
         let (shard, upstream) = (shard.clone(), upstream.clone());
         tokio::spawn(async move {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use upstream::parting::in_turn;
+use upstream::closing::in_turn;
 use upstream::pool::LinkCell;
 
 use crate::process::Shard;
@@ -13,7 +13,7 @@ use crate::process::Shard;
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Closes all sessions at servers, within the time limit.
-pub(crate) async fn close(shard: &Shard) {
+pub(crate) async fn close(shard: &Arc<Shard>) {
     let gateway = &shard.gateway;
     let upstreams = gateway.process.view.upstreams.families();
     let common = upstreams.iter().flat_map(|upstream| upstream.cells());

@@ -47,7 +47,7 @@ impl ShutdownBarrier {
 
     /// Waits for the other threads' clients, then for the end of the children and of the sessions at servers. Exactly one
     /// thread passes the `shard` that ends them.
-    pub(crate) async fn wait(&self, own: ServingThread, shard: Option<&Shard>) {
+    pub(crate) async fn wait(&self, own: ServingThread, shard: Option<&Arc<Shard>>) {
         drop(own);
         let mut others = self.busy.subscribe();
         // A thread that never began cannot end.

@@ -114,7 +114,7 @@ pub(super) fn watch_keys(process: &ProcessState) {
     });
 }
 
-fn tick(shard: &Shard) {
+fn tick(shard: &Arc<Shard>) {
     if let Some(rates) = &shard.gateway.manage_rates {
         rates.sweep();
     }
@@ -132,7 +132,7 @@ fn tick(shard: &Shard) {
     shard.call.state.held.lock().sweep(std::time::Instant::now());
 }
 
-fn tidy_up(shard: &Shard) {
+fn tidy_up(shard: &Arc<Shard>) {
     crate::session::ending::sweep(&shard.session);
     shard.view.state.views.drop_unused_pages();
     shard.view.state.count_kept();

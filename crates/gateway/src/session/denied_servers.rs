@@ -16,7 +16,7 @@ impl Session {
 
     /// Its open links, except to servers of which its client may use nothing.
     pub(crate) fn open_links(&self) -> Vec<Arc<OpenLink>> {
-        let open: Vec<_> = self.links.lock().values().filter_map(|used| used.cell.current()).collect();
+        let open: Vec<_> = self.links.used.lock().values().filter_map(|used| used.cell.current()).collect();
         open.into_iter().filter(|link| !self.denies_server(link.server.spec.id)).collect()
     }
 }

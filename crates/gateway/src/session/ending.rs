@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use upstream::link::LinkUser as _;
 use upstream::quota::{Permit, QuotaError};
-use upstream::{Egress, parting};
+use upstream::{Egress, closing};
 
 use super::context::SessionContext;
-use super::session::{Face, Session, Used};
+use super::session::{Face, Session};
+use super::session_links::Used;
 use crate::admission::Identity;
 
 /// The time for which a session must have been unused since its `initialize` before it makes room for another one.
@@ -35,7 +36,7 @@ pub(crate) fn permit(context: &Arc<SessionContext>, identity: &Identity) -> Resu
 
 /// Keeps streams alive, and ends idle sessions.
 pub(crate) fn sweep(context: &Arc<SessionContext>) {
-    context.state.note_uses(context.egress.snapshot.limits.session_lifetime);
+    context.state.note_uses(context.egress.snapshot().limits.session_lifetime);
     for session in context.state.sessions.sweep() {
         end_beside(context, session);
     }
@@ -59,7 +60,7 @@ fn has_left(had_stream: bool, is_child: bool, idle: Duration) -> bool {
 /// Ends a session in the background.
 pub(crate) fn end_beside(context: &Arc<SessionContext>, session: Arc<Session>) {
     let context = context.clone();
-    parting::beside(async move { session.end(&context).await });
+    closing::beside(async move { session.end(&context).await });
 }
 
 impl Session {
@@ -73,7 +74,7 @@ impl Session {
         }
         let had_stream = streams.had_standing();
         let given: Vec<Arc<Used>> = {
-            let mut links = self.links.lock();
+            let mut links = self.links.used.lock();
             let is_given = |used: &Arc<Used>| {
                 let (cell, is_child) = (&used.cell, used.cell.is_to_child());
                 cell.is_own()
@@ -91,7 +92,7 @@ impl Session {
             self.clone().was_left(egress, &link);
             if !used.cell.give_back(egress) {
                 let (cell, egress) = (used.cell.clone(), egress.clone());
-                parting::beside(async move { cell.close(&egress).await });
+                closing::beside(async move { cell.close(&egress).await });
             }
         }
     }
@@ -105,8 +106,8 @@ impl Session {
         }
         self.leave_resources(context);
         let links: Vec<Arc<Used>> = {
-            let mut links = self.links.lock();
-            self.ended.store(true, Ordering::Relaxed);
+            let mut links = self.links.used.lock();
+            self.links.has_ended.store(true, Ordering::Relaxed);
             links.drain().map(|(_, used)| used).collect()
         };
         for used in links.iter().filter(|used| used.cell.is_own()) {

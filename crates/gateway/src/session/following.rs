@@ -16,7 +16,7 @@ use crate::view::ViewCell;
 impl Session {
     /// Calls [`Session::follow`] if other rules are in force than when its view was made.
     pub(crate) fn keep_up(self: &Arc<Self>, context: &Arc<SessionContext>) {
-        let regime = context.egress.snapshot.regime;
+        let regime = context.egress.snapshot().regime;
         if self.view.load().as_ref().is_some_and(|view| view.regime < regime) {
             self.follow(context);
         }
@@ -24,15 +24,18 @@ impl Session {
 
     /// Switches to the view that the current rules allow, and notifies the client of the differences.
     pub(crate) fn follow(self: &Arc<Self>, context: &Arc<SessionContext>) {
-        let snapshot = &context.egress.snapshot;
+        let snapshot = context.egress.snapshot();
         let is_over = |old: &Arc<ViewCell>| old.regime < snapshot.regime || old.retired.is_stopped();
         let Some(old) = self.view().filter(is_over) else { return };
         let views = &context.view.state.views;
-        let new = views.get_now(&context.view, self.profile, self.clients(), &self.identity);
+        let new = views.get_now(&context.view, self.profile, self.client.class(), &self.identity);
         self.view.store(Some(new.clone()));
         let view = new.view();
         let is_changed = |one: &Followed| Fate::of(context, self.profile, &one.upstream) == Fate::Changed;
-        self.subscriptions.lock().retain(|uri, one| is_changed(one) || view.resource_owner(uri).is_some());
+        self.interests
+            .subscriptions
+            .lock()
+            .retain(|uri, one| is_changed(one) || view.resource_owner(uri).is_some());
         for notice in new.differs(&old) {
             notify_changed(self, notice);
         }
@@ -42,11 +45,11 @@ impl Session {
 impl Session {
     /// Stops using the link to an upstream.
     pub(crate) fn leave(&self, upstream: UpstreamId) {
-        self.links.lock().remove(&upstream);
+        self.links.used.lock().remove(&upstream);
     }
 
     /// Its own link to an upstream, if it has one.
     pub(crate) fn own_cell(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
-        self.links.lock().get(&upstream).map(|used| used.cell.clone()).filter(|cell| cell.is_own())
+        self.links.used.lock().get(&upstream).map(|used| used.cell.clone()).filter(|cell| cell.is_own())
     }
 }

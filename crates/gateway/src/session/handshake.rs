@@ -1,6 +1,5 @@
 //! The handshake of a session: `initialize` read, a session opened, its answer. It must not know HTTP or lines.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -51,18 +50,14 @@ impl PendingSession {
         Self { context: context.clone(), session, kept: false }
     }
 
+    pub(super) fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
     /// Keeps the session, for another owner to end.
     pub(super) fn keep(mut self) -> Arc<Session> {
         self.kept = true;
         self.session.clone()
-    }
-}
-
-impl Deref for PendingSession {
-    type Target = Arc<Session>;
-
-    fn deref(&self) -> &Arc<Session> {
-        &self.session
     }
 }
 
@@ -115,14 +110,14 @@ pub(crate) async fn handshake(
     let SessionOpening { profile, identity, face } = opening;
     let session = Session::new(
         Birth { id, key, profile, identity, era, hello, face },
-        &context.egress.snapshot.limits,
+        &context.egress.snapshot().limits,
         context.state.sealer.clone(),
     );
     let pending = PendingSession::new(context, session);
-    let view = pending.find_view(&context.view).await.view();
-    let info = &context.egress.snapshot.profiles[profile].server_info;
+    let view = pending.session().find_view(&context.view).await.view();
+    let info = &context.egress.snapshot().profiles[profile].server_info;
     let answer = initialize_result(request, era, &asked, view.capabilities(), info, view.instructions());
-    context.state.sessions.add(&pending, permit);
+    context.state.sessions.add(pending.session(), permit);
     let session = pending.keep();
     context.state.note_change(&session);
     Ok((session, answer))

@@ -62,12 +62,12 @@ impl RowSource for Session {
             kept.saved_ms.store(now, Ordering::Relaxed);
         }
         SessionRow::Open(OpenRow {
-            introduction: match self.params.len() {
-                0..=MOST_INTRODUCTION => self.params.to_vec(),
-                _ => introduction_of(self.kind.era, self.clients().askable).into_bytes(),
+            introduction: match self.client.params.len() {
+                0..=MOST_INTRODUCTION => self.client.params.to_vec(),
+                _ => introduction_of(self.era(), self.client.class().askable).into_bytes(),
             },
             level: self.level().map(|level| level.to_vec()),
-            subscriptions: serde_json::to_string(&self.subscriptions.all()).unwrap_or_default(),
+            subscriptions: serde_json::to_string(&self.interests.subscriptions.all()).unwrap_or_default(),
             used_ms: now - millis(self.usage.idle()),
         })
     }

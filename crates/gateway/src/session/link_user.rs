@@ -16,17 +16,18 @@ use upstream::link::{LinkUser, OpenLink};
 use upstream::{Egress, Server};
 
 use super::changed::notify_changed;
-use super::session::{Session, user};
+use super::session::Session;
+use super::session_links::user;
 use super::task_ids::for_session;
-use crate::session::asker::Asker;
+use crate::session::question_origin::QuestionOrigin;
 
 impl LinkUser for Session {
     fn attribution(&self) -> Owner {
-        self.attribution
+        self.links.attribution
     }
 
     fn era(&self) -> &'static Era {
-        self.kind.era
+        Self::era(self)
     }
 
     fn may_use(&self, server: UpstreamId) -> bool {
@@ -38,29 +39,29 @@ impl LinkUser for Session {
     }
 
     fn is_concerned(&self, uri: &str) -> bool {
-        self.subscriptions.is_concerned(uri)
+        self.interests.subscriptions.is_concerned(uri)
     }
 
     fn is_subscribed(&self, uri: &str) -> bool {
-        self.subscriptions.has(uri)
+        self.interests.subscriptions.has(uri)
     }
 
     fn taken_at(&self, server: &Server) -> Vec<String> {
-        self.subscriptions.taken_at(server)
+        self.interests.subscriptions.taken_at(server)
     }
 
     fn ask(&self, egress: &Egress, link: &Arc<OpenLink>, question: &Frame) -> Result<(), String> {
         let named = for_session(egress, self, link, question);
         let named = named.ok_or_else(|| "its task cannot be identified".to_owned())?;
         let question = question_for(self, link, &named)?;
-        let asked = self.asks.lock().ask(Asker::Link(link.clone()), &question, Instant::now());
+        let asked = self.asks.lock().ask(QuestionOrigin::Link(link.clone()), &question, Instant::now());
         let text = asked.map_err(|fault| fault.to_string())?;
         self.send(text, true);
         Ok(())
     }
 
     fn withdraw(&self, link: &Arc<OpenLink>, notice: &Frame) {
-        let withdrawn = self.asks.lock().withdraw(&Asker::Link(link.clone()), notice);
+        let withdrawn = self.asks.lock().withdraw(&QuestionOrigin::Link(link.clone()), notice);
         if let Some(text) = withdrawn {
             self.send(text, true);
         }
@@ -89,7 +90,7 @@ impl LinkUser for Session {
     }
 
     fn rejoin(self: Arc<Self>, egress: &Egress, server: UpstreamId) {
-        let used = self.links.lock().get(&server).cloned();
+        let used = self.links.used.lock().get(&server).cloned();
         let Some(used) = used else { return };
         let egress = egress.clone();
         tokio::spawn(async move {
@@ -109,13 +110,13 @@ impl LinkUser for Session {
 
 /// A question in the era of the client that is asked.
 fn question_for(session: &Session, link: &OpenLink, frame: &Frame) -> Result<Frame, String> {
-    let Some(params) = frame.params().filter(|_| link.era != session.kind.era) else {
+    let Some(params) = frame.params().filter(|_| link.era != session.era()) else {
         return Ok(frame.clone());
     };
     let span = params.members.span();
     let mut fresh_id = || format!("{}-{}", link.id, link.server.next_id());
     let text = span.share(frame.text());
-    let said = shape::question(&frame.method(), &text, link.era, session.kind.era, &mut fresh_id)
+    let said = shape::question(&frame.method(), &text, link.era, session.era(), &mut fresh_id)
         .map_err(|e| e.to_string())?;
     let mut splice = Splice::new(frame.text());
     splice.replace(span, &said);

@@ -7,7 +7,7 @@ use engine::config::QuestionPolicy;
 use proto::rpc::Frame;
 use upstream::link::OpenLink;
 use upstream::link::requests::{is_log, passes, send_level};
-use upstream::pool::Lease;
+use upstream::pool::DedicatedLink;
 use upstream::{Egress, Upstream};
 
 use crate::session::session::Session;
@@ -15,39 +15,39 @@ use crate::session::session::Session;
 impl Session {
     /// Returns true if an upstream has another log level on this link than the one that the client asked for.
     pub(crate) fn needs_level(&self, link: &OpenLink) -> bool {
-        link.keeps_level && self.level().is_some_and(|level| !link.has_level(&level))
+        link.announced.keeps_level && self.level().is_some_and(|level| !link.announced.has_level(&level))
     }
 
     /// Sends an upstream the session's log level, unless another client's call runs on the same link: that call would get
     /// the wrong level.
     pub(crate) async fn send_level(&self, egress: &Egress, link: &Arc<OpenLink>) {
         let Some(level) = self.level() else { return };
-        if !link.own && link.calls.has_others(self.attribution) {
+        if !link.own && link.calls.has_others(self.links.attribution) {
             let server = link.server.name();
             tracing::info!(%server, "did not pass on a log level: another client's call runs on the \
                                      shared connection");
             return;
         }
-        if link.note_level(&level) {
+        if link.announced.note_level(&level) {
             send_level(egress, link, &level).await;
         }
     }
 
     /// A link of its own for a call of a session whose log level cannot be set on the shared link, if another link can be
     /// opened.
-    pub(crate) fn lease_for_level(
+    pub(crate) fn link_for_level(
         &self,
         egress: &Egress,
         upstream: &Arc<Upstream>,
-    ) -> Option<(Lease, Option<Bytes>)> {
+    ) -> Option<(DedicatedLink, Option<Bytes>)> {
         let level = self.level()?;
         let link = self.ready_link(upstream)?;
         let is_shared = !link.own && upstream.server.spec.asks != QuestionPolicy::Never;
-        if !is_shared || !self.needs_level(&link) || !link.calls.has_others(self.attribution) {
+        if !is_shared || !self.needs_level(&link) || !link.calls.has_others(self.links.attribution) {
             return None;
         }
-        match Lease::take(egress, &upstream.links, &self.kind, self.identity.holder()) {
-            Ok(lease) => Some((lease, Some(level))),
+        match DedicatedLink::take(egress, &upstream.links, &self.client.key, self.identity.holder()) {
+            Ok(dedicated) => Some((dedicated, Some(level))),
             Err(full) => {
                 let server = upstream.name();
                 tracing::info!(%server, "cannot set the log level of a call: {full} calls have dedicated connections");

@@ -4,13 +4,14 @@
 //! |---|---|
 //! | [`context`] | the context for making sessions |
 //! | [`session`], [`usage`], [`handshake`] | one session, its use, and its handshake |
+//! | `session_client`, [`session_links`] | its client, as it introduced itself; the links that it uses |
 //! | [`table`], [`sessions`] | a table of sessions, which dialects use too; all sessions with a handshake |
 //! | [`streams`] | its event streams |
 //! | [`open_requests`] | its running requests |
 //! | [`ending`], [`eviction`] | the end of sessions; of events that they keep, when there are too many |
 //! | `followed`, [`subscriptions`], [`replaced`] | the resources that it listens to; where their servers are others now |
 //! | `log_level`, `denied_servers` | the log messages that it wants; servers of which it may use nothing |
-//! | [`link_user`], [`asker`], `task_ids` | its side that links see; the origin of questions; task ids in messages to it
+//! | [`link_user`], [`question_origin`], `task_ids` | its side that links see; the origin of questions; task ids in messages to it
 //! |
 //! | [`id`], [`kept`], `keeping` | what its id says of it, what is kept of it, and when |
 //! | [`restore`], `turns` | its return after a restart; once, however many ask |
@@ -18,7 +19,6 @@
 //! | [`until`] | the validity of the credentials that opened it |
 //! | `seal`, [`sealer`], [`tidying`] | states that cannot be forged; memory returned to the system |
 
-pub(crate) mod asker;
 pub(crate) mod changed;
 pub(crate) mod context;
 mod denied_servers;
@@ -33,12 +33,15 @@ pub(crate) mod kept;
 pub(crate) mod link_user;
 mod log_level;
 pub(crate) mod open_requests;
+pub(crate) mod question_origin;
 pub(crate) mod replaced;
 pub(crate) mod restore;
 pub(crate) mod seal;
 pub(crate) mod sealer;
 #[expect(clippy::module_inception, reason = "the room's own subject")]
 pub(crate) mod session;
+mod session_client;
+pub(crate) mod session_links;
 pub(crate) mod sessions;
 pub(crate) mod streams;
 pub(crate) mod subscriptions;

@@ -3,7 +3,7 @@
 use parking_lot::Mutex;
 use proto::rpc::{Frame, Id};
 use tokio::sync::oneshot;
-use upstream::quiet::Quiet;
+use upstream::drain::Drain;
 
 /// The reason why a request cannot begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,13 +22,13 @@ pub(crate) struct OpenRequests {
     open: Mutex<Vec<OpenRequest>>,
     most: usize,
     /// Notified when no request is running.
-    pub(crate) quiet: Quiet,
+    pub(crate) drain: Drain,
 }
 
 impl OpenRequests {
     /// Creates an empty table of at most `most` requests.
     pub(crate) fn new(most: usize) -> Self {
-        Self { open: Mutex::default(), most, quiet: Quiet::default() }
+        Self { open: Mutex::default(), most, drain: Drain::default() }
     }
 
     /// Registers a request so that it can be cancelled.
@@ -64,7 +64,7 @@ impl OpenRequests {
         let at = open.iter().position(|(other, _)| other == id)?;
         let (_, request) = open.swap_remove(at);
         if open.is_empty() {
-            self.quiet.note();
+            self.drain.note();
         }
         Some(request)
     }

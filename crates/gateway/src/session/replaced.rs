@@ -9,7 +9,7 @@ use proto::mcp::Method;
 use tokio::time::{Instant, timeout_at};
 
 use super::followed::{Followed, Subscribed};
-use super::session::weak_user;
+use super::session_links::weak_user;
 use crate::session::SessionContext;
 use crate::session::session::Session;
 use crate::view::view_cell::ViewCell;
@@ -46,7 +46,7 @@ impl Fate {
 
 /// The server of a resource, as soon as a view knows it; `None` if no view does in time.
 pub(crate) async fn owner(context: &Arc<SessionContext>, cell: &ViewCell, uri: &str) -> Option<UpstreamId> {
-    owner_until(cell, uri, Instant::now() + context.egress.snapshot.opening_time()).await
+    owner_until(cell, uri, Instant::now() + context.egress.snapshot().opening_time()).await
 }
 
 async fn owner_until(cell: &ViewCell, uri: &str, until: Instant) -> Option<UpstreamId> {
@@ -64,7 +64,7 @@ impl Session {
     /// Moves subscriptions to replaced servers, and ends those whose servers are gone.
     pub(crate) fn follow_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let mut again = Vec::new();
-        self.subscriptions.lock().retain(|uri, followed| {
+        self.interests.subscriptions.lock().retain(|uri, followed| {
             let fate = Fate::of(context, self.profile, &followed.upstream);
             if fate == Fate::Changed {
                 followed.how = Subscribed::Asked;
@@ -82,7 +82,7 @@ impl Session {
     /// Listens again to the resources that its client listened to before it was restored.
     pub(super) fn resume_resources(self: &Arc<Self>, context: &Arc<SessionContext>, uris: Vec<String>) {
         if !uris.is_empty() {
-            self.subscriptions.await_servers(uris.clone());
+            self.interests.subscriptions.await_servers(uris.clone());
             tokio::spawn(resume(context.clone(), self.clone(), uris));
         }
     }
@@ -90,17 +90,17 @@ impl Session {
 
 /// Subscribes the resources of a restored session as soon as their servers are known.
 async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<String>) {
-    let until = Instant::now() + context.egress.snapshot.opening_time();
-    let most = context.egress.snapshot.limits.subscriptions_per_session;
+    let until = Instant::now() + context.egress.snapshot().opening_time();
+    let most = context.egress.snapshot().limits.subscriptions_per_session;
     for uri in uris {
         let Some(cell) = session.view() else { return };
         if let Some(owner) = owner_until(&cell, &uri, until).await
-            && session.subscriptions.awaits_server(&uri)
+            && session.interests.subscriptions.awaits_server(&uri)
         {
-            let upstream = context.view.state.upstream_by(owner, cell.whose.as_ref());
-            if session.subscriptions.insert(&uri, &upstream, most).unwrap_or(false) {
+            let upstream = context.view.state.upstream_by(owner, cell.caller.as_ref());
+            if session.interests.subscriptions.insert(&uri, &upstream, most).unwrap_or(false) {
                 let followed = listen(&context, &session, (&cell, owner), &uri).await;
-                let mut all = session.subscriptions.lock();
+                let mut all = session.interests.subscriptions.lock();
                 match (all.get_mut(&uri), followed) {
                     (Some(place), Some(followed)) => *place = followed,
                     (_, None) => drop(all.remove(&uri)),
@@ -112,7 +112,7 @@ async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<S
                 session.send_updated(&uri);
             }
         }
-        session.subscriptions.found_server(&uri);
+        session.interests.subscriptions.found_server(&uri);
     }
     context.state.note_change(&session);
 }
@@ -122,12 +122,12 @@ async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<
     for uri in uris {
         let Some(cell) = session.view() else { return };
         let taken = match owner(&context, &cell, &uri).await {
-            Some(owner) if session.subscriptions.has(&uri) => {
+            Some(owner) if session.interests.subscriptions.has(&uri) => {
                 listen(&context, &session, (&cell, owner), &uri).await
             }
             _ => None,
         };
-        let mut all = session.subscriptions.lock();
+        let mut all = session.interests.subscriptions.lock();
         match (all.get_mut(&uri), taken) {
             (Some(place), Some(followed)) => *place = followed,
             (Some(_), None) => {
@@ -149,7 +149,7 @@ async fn listen(
     (cell, owner): (&ViewCell, UpstreamId),
     uri: &str,
 ) -> Option<Followed> {
-    let upstream = context.view.state.upstream_by(owner, cell.whose.as_ref());
+    let upstream = context.view.state.upstream_by(owner, cell.caller.as_ref());
     let link = session.link(&context.egress, &upstream).await.ok()?;
     let how = if link.era.has_sessions() {
         let params = format!("\"uri\":{}", quote(uri));

@@ -37,7 +37,7 @@ pub(crate) async fn restore(
     id: &str,
     (identity, profile): (&Identity, usize),
 ) -> Result<Option<Arc<Session>>, QuotaError> {
-    let (state, snapshot) = (&context.state, &context.egress.snapshot);
+    let (state, snapshot) = (&context.state, context.egress.snapshot());
     let claims = state.sealer.session(id).filter(|claims| claims.is_of(identity, profile, snapshot));
     let Some(claims) = claims else { return Ok(None) };
     let _turn = state.turns.take(claims.key).await;
@@ -61,11 +61,11 @@ pub(crate) async fn restore(
     let birth = Birth { id, key, profile, identity: identity.clone(), era: claims.era, hello, face };
     let session = Session::new(birth, &snapshot.limits, state.sealer.clone());
     let (level, subscriptions) = row.map(|row| (row.level, row.subscriptions)).unwrap_or_default();
-    *session.level.lock() = level.map(Bytes::from);
+    *session.interests.level.lock() = level.map(Bytes::from);
     session.returned().inspect(|returned| returned.store(true, Ordering::Relaxed));
     let pending = PendingSession::new(context, session);
-    pending.find_view(&context.view).await;
-    state.sessions.add(&pending, Some(permit));
+    pending.session().find_view(&context.view).await;
+    state.sessions.add(pending.session(), Some(permit));
     let session = pending.keep();
     session.touch();
     session.resume_resources(context, serde_json::from_str(&subscriptions).unwrap_or_default());
@@ -115,7 +115,7 @@ impl Session {
                 notify_changed(self, *notice);
             }
         }
-        let (session, uris) = (self.clone(), self.subscriptions.all());
+        let (session, uris) = (self.clone(), self.interests.subscriptions.all());
         if !uris.is_empty() {
             // Many do not fit into a stream before its client reads.
             tokio::spawn(async move {

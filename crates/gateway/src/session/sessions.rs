@@ -127,7 +127,7 @@ impl Sessions {
 
     /// Returns true if a session other than `but` listens to a resource over this cell.
     pub(crate) fn listens(&self, but: &Session, over: (UpstreamId, &Arc<LinkCell>), uri: &str) -> bool {
-        self.table.any(|s| s.id != but.id && s.subscriptions.has(uri) && s.uses(over))
+        self.table.any(|s| s.id != but.id && s.interests.subscriptions.has(uri) && s.uses(over))
     }
 
     /// The sessions for which `is_one` is true.

@@ -14,7 +14,7 @@ use proto::rpc::{Id, result_response};
 
 use super::context::SessionContext;
 use super::followed::Subscribed;
-use super::session::weak_user;
+use super::session_links::weak_user;
 use crate::session::session::Session;
 use upstream::link::OpenLink;
 use upstream::link::requests::request;
@@ -65,11 +65,11 @@ impl Subscribing {
         if settled.is_err() || self.listener.refused().is_empty() {
             return (200, result_response(id, b"{}"));
         }
-        self.session.subscriptions.remove(&self.uri);
+        self.session.interests.subscriptions.remove(&self.uri);
         let name = self.listener.server().name();
         let message = format!("server {name:?} does not send updates for {}", self.uri);
         let fault = Fault::upstream(name, false, message);
-        (fault.http_status(self.session.kind.era), fault.response(Some(id)))
+        (fault.http_status(self.session.era()), fault.response(Some(id)))
     }
 }
 
@@ -85,9 +85,9 @@ impl Session {
         asked: Subscription,
         (upstream, server, declares): (&Arc<Upstream>, &Era, bool),
     ) -> Result<Changing, Fault> {
-        let limits = &context.egress.snapshot.limits;
+        let limits = &context.egress.snapshot().limits;
         if !asked.on {
-            let listened = self.subscriptions.remove(&asked.uri);
+            let listened = self.interests.subscriptions.remove(&asked.uri);
             context.state.note_change(self);
             upstream.topics.note_change();
             if !server.has_sessions() {
@@ -107,14 +107,15 @@ impl Session {
                 format!("is not available: server {:?} does not support subscriptions", upstream.name());
             return Err(Fault::unknown_method(Method::Subscribe.name(), &why));
         }
-        let is_new = self.subscriptions.insert(&asked.uri, upstream, limits.subscriptions_per_session)?;
+        let is_new =
+            self.interests.subscriptions.insert(&asked.uri, upstream, limits.subscriptions_per_session)?;
         if server.has_sessions() {
             return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new }));
         }
         let listening =
             upstream.listen(&context.egress, Listener::by_session(asked.uri.clone(), weak_user(self)));
         let listener = listening.handle().clone();
-        if let Some(kept) = self.subscriptions.lock().get_mut(&asked.uri) {
+        if let Some(kept) = self.interests.subscriptions.lock().get_mut(&asked.uri) {
             kept.how = Subscribed::Kept(listening);
         }
         context.state.note_change(self);
@@ -135,12 +136,12 @@ impl Session {
         context.state.note_change(self);
         match asked.on {
             true if agreed => {
-                if let Some(place) = self.subscriptions.lock().get_mut(&asked.uri) {
+                if let Some(place) = self.interests.subscriptions.lock().get_mut(&asked.uri) {
                     place.how = Subscribed::Taken;
                 }
                 upstream.topics.note_change();
             }
-            true if *is_new => drop(self.subscriptions.remove(&asked.uri)),
+            true if *is_new => drop(self.interests.subscriptions.remove(&asked.uri)),
             true => {}
             // Somebody may have come to share it just then.
             false => {
@@ -153,7 +154,7 @@ impl Session {
 
     /// Listens over the server's shared link to what it listened to on a link that serves another client now.
     pub(super) fn listen_beside(self: &Arc<Self>, egress: &Egress, link: &OpenLink) {
-        let mut all = self.subscriptions.lock();
+        let mut all = self.interests.subscriptions.lock();
         for (uri, followed) in all.iter_mut() {
             let is_there = std::ptr::eq(Arc::as_ptr(&followed.upstream.server), Arc::as_ptr(&link.server));
             if is_there && matches!(followed.how, Subscribed::Taken) {
@@ -165,7 +166,7 @@ impl Session {
 
     /// The open link to an upstream that this session shares with others.
     fn shared_link(&self, upstream: UpstreamId) -> Option<Arc<OpenLink>> {
-        let links = self.links.lock();
+        let links = self.links.used.lock();
         let used = links.get(&upstream).filter(|used| !used.cell.is_own())?;
         let link = used.cell.current().filter(|link| link.era.has_sessions())?;
         (used.joined.load(Ordering::Acquire) == link.tenancy()).then_some(link)
@@ -173,12 +174,12 @@ impl Session {
 
     /// Returns true if it reaches an upstream over this cell.
     pub(crate) fn uses(&self, (upstream, cell): (UpstreamId, &Arc<LinkCell>)) -> bool {
-        self.links.lock().get(&upstream).is_some_and(|used| Arc::ptr_eq(&used.cell, cell))
+        self.links.used.lock().get(&upstream).is_some_and(|used| Arc::ptr_eq(&used.cell, cell))
     }
 
     /// Ends the subscriptions on shared links that no other session has.
     pub(crate) fn leave_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
-        let uris = self.subscriptions.drain();
+        let uris = self.interests.subscriptions.drain();
         let Some(view) = self.view().map(|cell| cell.view()) else { return };
         let left: Vec<_> = uris
             .into_iter()
@@ -205,7 +206,12 @@ impl Session {
 
 /// Subscribes again after an unsubscription, if another session listens by now: its own request may have been overtaken.
 async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, uri: String) {
-    if link.users().iter().any(|user| user.attribution() != session.attribution && user.is_subscribed(&uri)) {
+    if link
+        .recipients
+        .users()
+        .iter()
+        .any(|user| user.attribution() != session.links.attribution && user.is_subscribed(&uri))
+    {
         request(&context.egress, &link, Method::Subscribe, &format!("\"uri\":{}", quote(&uri))).await;
     }
 }

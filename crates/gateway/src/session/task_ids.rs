@@ -1,6 +1,7 @@
 //! Task ids in servers' messages to a session's client. It must not know what a task is about.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use engine::tasks::{TaskIds, TaskPlace, message_edits, renames};
 use proto::bridge::tasks::in_message;
@@ -9,7 +10,33 @@ use proto::rpc::Frame;
 use upstream::Egress;
 use upstream::link::OpenLink;
 
+use super::sealer::StateSealer;
 use super::session::Session;
+use crate::admission::Identity;
+
+/// The owner of a session's task ids: they mean nothing in other sessions.
+pub(super) struct TaskOwner {
+    /// This session of that principal.
+    name: Box<str>,
+    sealer: Arc<StateSealer>,
+}
+
+impl TaskOwner {
+    pub(super) fn new(identity: &Identity, session: &str, sealer: Arc<StateSealer>) -> Self {
+        Self { name: format!("{}\0{session}", identity.id()).into(), sealer }
+    }
+}
+
+impl Session {
+    /// The owner of its task ids.
+    pub(crate) fn owner(&self) -> &str {
+        &self.tasks.name
+    }
+
+    fn task_ids(&self) -> TaskIds<'_> {
+        TaskIds::new(&*self.tasks.sealer, self.owner(), self.era())
+    }
+}
 
 /// An upstream's message on a session's link that concerns a task, in the form for the session's client; `None` if the
 /// task's owner is unknown.
@@ -25,7 +52,7 @@ pub(crate) fn for_session<'f>(
     if !link.own {
         return None;
     }
-    let ids = TaskIds::new(&*session.sealer, session.owner(), session.kind.era);
+    let ids = session.task_ids();
     let place = TaskPlace { server: link.server.name(), home: None };
     let edits = message_edits(frame, None, ids, place).ok()?;
     let mut splice = Splice::new(frame.text());

@@ -1,4 +1,4 @@
-//! The receivers of changed offers: views, and through them sessions and streams of notices. It must not know how lists
+//! The receivers of changed catalogues: views, and through them sessions and streams of notices. It must not know how lists
 //! are fetched.
 
 use std::collections::HashMap;

@@ -114,7 +114,7 @@ impl Basis {
         };
         let is_shared = self.upstreams.iter().any(shares);
         // Some are shown more than others.
-        let is_parted = |upstream: &Arc<Upstream>| upstream.server.is_parted();
+        let is_per_caller = |upstream: &Arc<Upstream>| upstream.server.is_per_caller();
         let by_class = !self.deciding(clients).askable.is_nothing();
         let spec = ViewSpec {
             era: clients.era,
@@ -123,7 +123,7 @@ impl Basis {
             schema_bytes,
             guard,
             separate: self.asks || is_shared,
-            personal: self.asks || by_class || self.upstreams.iter().any(is_parted),
+            personal: self.asks || by_class || self.upstreams.iter().any(is_per_caller),
         };
         let part = |upstream: &Arc<Upstream>| upstream.catalogue.part(clients.era, clients.askable);
         View::build_beside(spec, self.upstreams.iter().map(part).collect(), beside)

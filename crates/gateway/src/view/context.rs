@@ -8,7 +8,7 @@ use engine::Snapshot;
 use engine::access::Scheme;
 use engine::catalogue::UpstreamId;
 use proto::mcp::Notice;
-use upstream::oauth::Whose;
+use upstream::oauth::CallerId;
 use upstream::{Egress, Server, Upstream, Upstreams};
 
 use super::basis::Basis;
@@ -78,39 +78,40 @@ impl ViewState {
 
     /// The owner of the consents that this caller uses. The only client of a process that it started itself uses the
     /// shared consents; a caller without a name uses none, where callers are authenticated.
-    pub(crate) fn whose(&self, identity: &Identity) -> Option<Whose> {
+    pub(crate) fn caller_id(&self, identity: &Identity) -> Option<CallerId> {
         let is_known = identity.principal.scheme != Scheme::Anyone;
-        (is_known || self.lets_all_in).then(|| Whose::of(&identity.principal))
+        (is_known || self.lets_all_in).then(|| CallerId::of(&identity.principal))
     }
 
     /// The owner of a view that no other caller shares; `None` unless a server of the profile is per-caller.
-    pub(crate) fn sees_alone(&self, profile: usize, identity: &Identity) -> Option<Whose> {
+    pub(crate) fn sees_alone(&self, profile: usize, identity: &Identity) -> Option<CallerId> {
         let current = self.current.load();
         let profile = &current.profiles[profile];
-        let is_parted = || profile.upstreams.iter().any(|id| self.upstreams.get(*id).server.is_parted());
-        if profile.per_caller && is_parted() { self.whose(identity) } else { None }
+        let is_per_caller =
+            || profile.upstreams.iter().any(|id| self.upstreams.get(*id).server.is_per_caller());
+        if profile.per_caller && is_per_caller() { self.caller_id(identity) } else { None }
     }
 
     /// The servers of a profile as it is now.
-    pub(super) fn basis(&self, profile: usize, whose: Option<&Whose>) -> Basis {
+    pub(super) fn basis(&self, profile: usize, caller: Option<&CallerId>) -> Basis {
         let snapshot = self.current.load();
         let profile = snapshot.profiles[profile].clone();
-        let upstreams = profile.upstreams.iter().map(|id| self.upstream_by(*id, whose)).collect();
+        let upstreams = profile.upstreams.iter().map(|id| self.upstream_by(*id, caller)).collect();
         Basis::new(profile, upstreams, snapshot.asks)
     }
 
     /// A server in the form that this caller has it.
     pub(crate) fn upstream_of(&self, id: UpstreamId, identity: &Identity) -> Arc<Upstream> {
         let upstream = self.upstreams.get(id);
-        if !upstream.server.is_parted() {
+        if !upstream.server.is_per_caller() {
             return upstream;
         }
-        self.upstream_by(id, self.whose(identity).as_ref())
+        self.upstream_by(id, self.caller_id(identity).as_ref())
     }
 
     /// A server in the form that this owner has it.
-    pub(crate) fn upstream_by(&self, id: UpstreamId, whose: Option<&Whose>) -> Arc<Upstream> {
-        whose.map_or_else(|| self.upstreams.get(id), |whose| self.upstreams.of(id, whose))
+    pub(crate) fn upstream_by(&self, id: UpstreamId, caller: Option<&CallerId>) -> Arc<Upstream> {
+        caller.map_or_else(|| self.upstreams.get(id), |caller| self.upstreams.of(id, caller))
     }
 }
 

@@ -1,4 +1,4 @@
-//! One profile as one server: from its servers' offers to ready bytes, kept up to date. It must not know transports, or
+//! One profile as one server: from its servers' catalogues to ready bytes, kept up to date. It must not know transports, or
 //! how clients are notified: changes go up through [`context::ViewObserver`].
 //!
 //! | file | is for |
@@ -10,7 +10,7 @@
 //! | `basis` | the input of a view |
 //! | `page_use` | the use of its ready pages |
 //! | [`revision`] | counts of list changes |
-//! | `audience` | the receivers of changed offers |
+//! | `audience` | the receivers of changed catalogues |
 
 mod audience;
 mod basis;

@@ -126,7 +126,7 @@ async fn told_of_the_end(tools: usize) -> Vec<(bool, ThreadId)> {
     }
     let upstream = server(&context);
     upstream.catalogue.forget_all();
-    let updating = context.state.clone().catalogue_changed(&context.egress.snapshot, &upstream.server);
+    let updating = context.state.clone().catalogue_changed(context.egress.snapshot(), &upstream.server);
     updating.finished().await;
     observer.told.lock().clone()
 }
@@ -151,7 +151,7 @@ async fn large_views_are_built_on_the_blocking_pool() {
     // Shown as if nothing had been known: the next look finds 501 tools.
     first.publish(Arc::new(self::context(0).state.basis(0, None).build(first.clients, None, 1 << 16, None)));
     let upstream = server(&context);
-    let updating = context.state.clone().catalogue_changed(&context.egress.snapshot, &upstream.server);
+    let updating = context.state.clone().catalogue_changed(context.egress.snapshot(), &upstream.server);
     updating.finished().await;
     assert!(first.view().tool("a__t500").is_some());
     let told = observer.told.lock().clone();
@@ -169,7 +169,7 @@ async fn a_view_that_was_built_before_a_change_is_not_used() {
         let built = Prebuilt { basis, view: view.clone(), changes };
         if is_changed {
             let server = &server(&context).server;
-            context.state.clone().catalogue_changed(&context.egress.snapshot, server).finished().await;
+            context.state.clone().catalogue_changed(context.egress.snapshot(), server).finished().await;
         }
         let cell = views.insert(&context, &Looking::now(&context, 0, clients, &anyone), Some(built));
         assert_eq!(Arc::ptr_eq(&cell.view(), &view), !is_changed);
@@ -230,7 +230,8 @@ async fn pages_that_nobody_lists_are_dropped_and_laid_out_at_the_next_list() {
     assert!(!cell.is_early_for(&by_name, &view), "a call needs no pages");
     assert!(cell.is_early_for(&list, &view));
     // A change does not bring them back.
-    let changed = context.state.clone().catalogue_changed(&context.egress.snapshot, &server(&context).server);
+    let changed =
+        context.state.clone().catalogue_changed(context.egress.snapshot(), &server(&context).server);
     changed.finished().await;
     assert!(!cell.view().has_pages());
     cell.complete(&context, &list).await;

@@ -1,4 +1,4 @@
-//! One view, rebuilt as offers change. It must not know how views are found.
+//! One view, rebuilt as catalogues change. It must not know how views are found.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::page_use::PageUse;
 use super::views::Key;
 use crate::view::revision::Revision;
 use upstream::catalogue::Learner;
-use upstream::oauth::Whose;
+use upstream::oauth::CallerId;
 use upstream::{Server, Upstream};
 
 /// One view and its changes.
@@ -31,7 +31,7 @@ pub(crate) struct ViewCell {
     /// Askers for whom the same rules count.
     pub(crate) class: Class,
     /// The only owner that may see it; `None` if the whole class may.
-    pub(crate) whose: Option<Whose>,
+    pub(crate) caller: Option<CallerId>,
     /// The number of the rules in force when it was made.
     pub(crate) regime: u64,
     /// The rules for its callers, if there are any.
@@ -93,7 +93,7 @@ impl ViewCell {
         }
     }
 
-    /// Rebuilds it from its servers' current offers, and notifies its clients of the differences.
+    /// Rebuilds it from its servers' current catalogues, and notifies its clients of the differences.
     pub(crate) fn rebuild(&self, observer: Option<&dyn ViewObserver>, schema_bytes: usize) {
         let _one = self.building.lock();
         let changed = self.publish(Arc::new(self.built(schema_bytes, &self.view())));
@@ -103,7 +103,7 @@ impl ViewCell {
     /// The same on the blocking pool, if it is large, or others are being built.
     async fn rebuild_aside(self: &Arc<Self>, context: &Arc<ViewContext>) {
         let (observer, schema_bytes) =
-            (context.state.observer(), context.egress.snapshot.limits.schema_bytes);
+            (context.state.observer(), context.egress.snapshot().limits.schema_bytes);
         if !self.is_large() && !self.building.is_locked() {
             return self.rebuild(observer.as_deref(), schema_bytes);
         }
@@ -127,15 +127,15 @@ impl ViewCell {
 
     /// The key under which it is found.
     pub(super) fn key(&self) -> Key {
-        let whose = self.whose.as_ref().map(|whose| whose.id.clone());
-        (self.regime, self.profile, self.clients, self.class.clone(), whose)
+        let caller = self.caller.as_ref().map(|caller| caller.id.clone());
+        (self.regime, self.profile, self.clients, self.class.clone(), caller)
     }
 
     /// Returns true if clients of another view, with this key and this basis, are shown the same.
     pub(super) fn shows_the_same(&self, key: &Key, basis: &Basis) -> bool {
-        let (regime, profile, clients, class, whose) = self.key();
+        let (regime, profile, clients, class, caller) = self.key();
         let (_, _, others, ..) = key;
-        (regime, profile, &class, &whose) == (key.0, key.1, &key.3, &key.4)
+        (regime, profile, &class, &caller) == (key.0, key.1, &key.3, &key.4)
             && (clients.era, clients.keeps_ids) == (others.era, others.keeps_ids)
             && self.basis.load().is_like(basis)
             && self.deciding_key().2 == basis.deciding(*others)
@@ -144,8 +144,8 @@ impl ViewCell {
     /// The same key, reduced to what decides what its clients are shown.
     pub(super) fn deciding_key(&self) -> Key {
         let clients = self.basis.load().deciding(self.clients);
-        let (regime, profile, _, class, whose) = self.key();
-        (regime, profile, clients, class, whose)
+        let (regime, profile, _, class, caller) = self.key();
+        (regime, profile, clients, class, caller)
     }
 
     /// Shows its clients what their servers offer now, and returns the lists that have changed by that. `building` is held.
@@ -193,7 +193,7 @@ impl ViewCell {
             let is_unknown = upstream.catalogue.is_unknown(era);
             upstream.catalogue.is_known(era) || (is_unknown && !upstream.server.hung_lately())
         };
-        view.upstreams().iter().any(|u| u.offer.is_err())
+        view.upstreams().iter().any(|u| u.catalogue.is_err())
             && may_gain(frame, view)
             && self.lacks(view, |upstream| comes(upstream) && may_own(frame, view, upstream.name()))
     }
@@ -203,7 +203,7 @@ impl ViewCell {
         let basis = self.basis.load();
         // They stand in the same order, unless the view is of another basis, and behind the times.
         let mut all = basis.upstreams.iter();
-        view.upstreams().iter().filter(|u| u.offer.is_err()).any(|missing| {
+        view.upstreams().iter().filter(|u| u.catalogue.is_err()).any(|missing| {
             all.find(|upstream| upstream.server.spec.id == missing.id).is_none_or(|upstream| such(upstream))
         })
     }
@@ -216,7 +216,7 @@ impl ViewCell {
         }
         let patience = |upstream: &Upstream| {
             if wants_list(frame) {
-                context.state.list_wait(&context.egress.snapshot, &upstream.server)
+                context.state.list_wait(context.egress.snapshot(), &upstream.server)
             } else {
                 PATIENCE
             }
@@ -278,7 +278,7 @@ impl ViewCell {
     /// Waits until it is known what its servers show only to such clients, as long as a list can wait.
     pub(crate) async fn learned(&self, context: &Arc<ViewContext>) {
         let askable = self.clients.askable;
-        let until = Instant::now() + context.egress.snapshot.limits.list_wait;
+        let until = Instant::now() + context.egress.snapshot().limits.list_wait;
         for upstream in &self.basis.load_full().upstreams {
             let mut done = upstream.catalogue.watch();
             while upstream.catalogue.is_being_learned(askable) {
@@ -301,11 +301,11 @@ impl ViewCell {
 
     /// Rebuilds it from the profile's current state, and notifies its clients of the differences.
     pub(crate) fn follow(&self, context: &Arc<ViewContext>) {
-        let basis = context.state.basis(self.profile, self.whose.as_ref());
+        let basis = context.state.basis(self.profile, self.caller.as_ref());
         let is_there = basis.profile.is_there;
         if !basis.is_like(&self.basis.load()) {
             self.basis.store(Arc::new(basis));
-            self.rebuild(context.state.observer().as_deref(), context.egress.snapshot.limits.schema_bytes);
+            self.rebuild(context.state.observer().as_deref(), context.egress.snapshot().limits.schema_bytes);
             self.fetch_due(context);
         }
         if !is_there {

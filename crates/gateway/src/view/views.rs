@@ -20,7 +20,7 @@ use crate::view::revision::Revision;
 use crate::view::view_cell::ViewCell;
 use crate::view::{ClientClass, ViewContext};
 use upstream::catalogue::Learner;
-use upstream::oauth::Whose;
+use upstream::oauth::CallerId;
 use upstream::{Server, Upstream};
 
 /// The number of views that are kept, beyond those in use.
@@ -34,7 +34,7 @@ pub(super) struct Looking {
     profile: usize,
     clients: ClientClass,
     class: Class,
-    whose: Option<Whose>,
+    caller: Option<CallerId>,
 }
 
 impl Looking {
@@ -44,14 +44,14 @@ impl Looking {
         clients: ClientClass,
         identity: &Identity,
     ) -> Self {
-        let (class, whose) =
-            (identity.class(&context.egress.snapshot), context.state.sees_alone(profile, identity));
-        Self { profile, clients, class, whose }
+        let (class, caller) =
+            (identity.class(context.egress.snapshot()), context.state.sees_alone(profile, identity));
+        Self { profile, clients, class, caller }
     }
 
     fn key(&self, regime: u64) -> Key {
-        let whose = self.whose.as_ref().map(|whose| whose.id.clone());
-        (regime, self.profile, self.clients, self.class.clone(), whose)
+        let caller = self.caller.as_ref().map(|caller| caller.id.clone());
+        (regime, self.profile, self.clients, self.class.clone(), caller)
     }
 }
 
@@ -107,7 +107,7 @@ impl Views {
             Box::pin(wait_for(context, &looking)).await;
             // One that wants consent may have said so only now.
             let then = Looking::now(context, profile, clients, identity);
-            if then.whose != looking.whose {
+            if then.caller != looking.caller {
                 Box::pin(wait_for(context, &then)).await;
             }
         }
@@ -119,7 +119,7 @@ impl Views {
         cell
     }
 
-    /// The same without waiting for servers: unknown offers are fetched in the background.
+    /// The same without waiting for servers: unknown catalogues are fetched in the background.
     pub(crate) fn get_now(
         &self,
         context: &Arc<ViewContext>,
@@ -140,22 +140,22 @@ impl Views {
         if let Some(cell) = self.known(context, &looking) {
             return cell;
         }
-        let basis = context.state.basis(profile, looking.whose.as_ref());
+        let basis = context.state.basis(profile, looking.caller.as_ref());
         if !basis.is_large(era) {
             return self.insert(context, &looking, None);
         }
         self.note_large();
         // Counted before it is built: what changes since makes it useless.
         let changes = self.changes.load(Ordering::SeqCst);
-        let guard = context.egress.snapshot.guard(profile, &looking.class);
-        let (clients, schema_bytes) = (looking.clients, context.egress.snapshot.limits.schema_bytes);
+        let guard = context.egress.snapshot().guard(profile, &looking.class);
+        let (clients, schema_bytes) = (looking.clients, context.egress.snapshot().limits.schema_bytes);
         let beside = self.any_of(profile);
         let built = tokio::task::spawn_blocking(move || {
             let view = Arc::new(basis.build(clients, guard.as_ref(), schema_bytes, beside.as_deref()));
             Prebuilt { basis, view, changes }
         });
         let (built, then) = (built.await.ok(), look());
-        let regime = context.egress.snapshot.regime;
+        let regime = context.egress.snapshot().regime;
         let built = built.filter(|_| then.key(regime) == looking.key(regime));
         self.insert(context, &then, built)
     }
@@ -168,13 +168,13 @@ impl Views {
         identity: &Identity,
         tool: &str,
     ) -> Option<bool> {
-        let snapshot = &context.egress.snapshot;
-        let (class, whose) = (identity.class(snapshot), context.state.sees_alone(profile, identity));
+        let snapshot = context.egress.snapshot();
+        let (class, caller) = (identity.class(snapshot), context.state.sees_alone(profile, identity));
         let is_own = |cell: &ViewCell| {
             cell.profile == profile
                 && cell.regime == snapshot.regime
                 && cell.class == class
-                && cell.whose == whose
+                && cell.caller == caller
                 && cell.view().is_served()
         };
         let has = |cell: &ViewCell| cell.view().tool(tool).is_some();
@@ -188,15 +188,15 @@ impl Views {
     }
 
     fn known(&self, context: &Arc<ViewContext>, looking: &Looking) -> Option<Arc<ViewCell>> {
-        let Looking { profile, clients, class, whose } = looking;
-        let regime = context.egress.snapshot.regime;
+        let Looking { profile, clients, class, caller } = looking;
+        let regime = context.egress.snapshot().regime;
         let recent = self.recent.load();
         let is_it = |cell: &&Arc<ViewCell>| {
             cell.profile == *profile
                 && cell.regime == regime
                 && cell.clients == *clients
                 && cell.class == *class
-                && cell.whose == *whose
+                && cell.caller == *caller
         };
         if let Some(cell) = recent.as_ref().filter(is_it) {
             return Some(cell.clone());
@@ -212,8 +212,8 @@ impl Views {
         looking: &Looking,
         prebuilt: Option<Prebuilt>,
     ) -> Arc<ViewCell> {
-        let Looking { profile, clients, class, whose } = looking;
-        let snapshot = &context.egress.snapshot;
+        let Looking { profile, clients, class, caller } = looking;
+        let snapshot = context.egress.snapshot();
         let key = looking.key(snapshot.regime);
         let mut cells = self.cells.lock();
         if let Some(cell) = cells.get(&key) {
@@ -227,7 +227,7 @@ impl Views {
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
         // Looked up under the lock: who follows a change of the configuration meets this one, or came before.
-        let basis = context.state.basis(*profile, whose.as_ref());
+        let basis = context.state.basis(*profile, caller.as_ref());
         let guard = snapshot.guard(*profile, class);
         let like = |cell: &&Arc<ViewCell>| cell.shows_the_same(&key, &basis);
         let is_current = |built: &Prebuilt| {
@@ -247,7 +247,7 @@ impl Views {
             profile: *profile,
             clients: *clients,
             class: class.clone(),
-            whose: whose.clone(),
+            caller: caller.clone(),
             regime: snapshot.regime,
             guard,
             basis: ArcSwap::from_pointee(basis),
@@ -267,7 +267,7 @@ impl Views {
 
     /// Rebuilds all views from the current configuration. Views that were made under other rules are retired.
     pub(crate) fn follow(&self, context: &Arc<ViewContext>) {
-        let regime = context.egress.snapshot.regime;
+        let regime = context.egress.snapshot().regime;
         let (cells, old): (Vec<_>, Vec<_>) = {
             let mut cells = self.cells.lock();
             self.recent.store(None);
@@ -291,8 +291,10 @@ impl Views {
         let has = |cell: &ViewCell| cell.basis.load().profile.upstreams.contains(&upstream);
         let (old, own): (Vec<_>, Vec<_>) = {
             let mut cells = self.cells.lock();
-            let old =
-                cells.extract_if(|_, cell| cell.whose.is_none() && has(cell)).map(|(_, cell)| cell).collect();
+            let old = cells
+                .extract_if(|_, cell| cell.caller.is_none() && has(cell))
+                .map(|(_, cell)| cell)
+                .collect();
             (old, cells.values().filter(|cell| has(cell)).cloned().collect())
         };
         for cell in own {
@@ -389,9 +391,9 @@ impl Views {
 
 /// Begins to fetch what a view lacks, and waits for it as long as a client can be kept waiting.
 async fn wait_for(context: &Arc<ViewContext>, looking: &Looking) {
-    let basis = context.state.basis(looking.profile, looking.whose.as_ref());
+    let basis = context.state.basis(looking.profile, looking.caller.as_ref());
     let era = looking.clients.era;
     let is_due = |upstream: &Upstream| upstream.catalogue.is_due(era);
-    let patience = |upstream: &Upstream| context.state.list_wait(&context.egress.snapshot, &upstream.server);
+    let patience = |upstream: &Upstream| context.state.list_wait(context.egress.snapshot(), &upstream.server);
     basis.wait_for(&context.egress, era, is_due, patience).await;
 }

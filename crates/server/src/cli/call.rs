@@ -10,8 +10,8 @@ use super::target::TargetOptions;
 use crate::output::console::Console;
 use crate::output::failure::Failure;
 use crate::output::options::Global;
+use crate::terminal::catalogue::{self, Tool};
 use crate::terminal::connection::{Ask, Connection};
-use crate::terminal::offer::{self, Tool};
 use crate::terminal::rounds::{complete, outcome};
 use crate::terminal::save::Folder;
 use crate::terminal::show::Show;
@@ -102,9 +102,9 @@ async fn call(
     whole: Option<String>,
     words: &[String],
 ) -> Result<String, Failure> {
-    let offer = offer::gather(connection, &[ListKind::Tools], desk).await?;
-    let listed: Vec<String> = offer.list(ListKind::Tools).iter().map(|item| item.key.clone()).collect();
-    let tool: Option<Tool> = offer::tool(connection, offer, name);
+    let catalogue = catalogue::gather(connection, &[ListKind::Tools], desk).await?;
+    let listed: Vec<String> = catalogue.list(ListKind::Tools).iter().map(|item| item.key.clone()).collect();
+    let tool: Option<Tool> = catalogue::tool(connection, catalogue, name);
     let given = match whole {
         Some(json) => json,
         None => arguments::of_words(words, tool.as_ref().map(|tool| &tool.schema))?,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use engine::catalogue::{Item, ListKind, Offer};
+use engine::catalogue::{Item, ListKind, UpstreamCatalogue};
 use proto::era::ServerHello;
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::target::TargetOptions;
 use crate::output::console::{Console, one_line};
 use crate::output::failure::Failure;
 use crate::output::options::Global;
-use crate::terminal::offer::gather;
+use crate::terminal::catalogue::gather;
 
 /// The longest description on a terminal, in characters.
 const MOST: usize = 88;
@@ -75,12 +75,12 @@ pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), 
     }
     args.place.visit(args.words, false, global, console, async |connection, desk, _| {
         let lists: Vec<ListKind> = kinds.iter().map(|kind| kind.list()).collect();
-        let offer = gather(connection, &lists, desk).await?;
+        let catalogue = gather(connection, &lists, desk).await?;
         let text = if console.json {
-            raw(&offer, &kinds)
+            raw(&catalogue, &kinds)
         } else {
             let head = introduced(&connection.hello, connection.transport(), console);
-            format!("{head}{}", table(&offer, &kinds, console))
+            format!("{head}{}", table(&catalogue, &kinds, console))
         };
         console.print(&text)
     })
@@ -101,10 +101,10 @@ fn kind(word: &str) -> Result<ListedKind, Failure> {
 }
 
 /// The lists with the server's own text of each entry.
-fn raw(offer: &Offer, kinds: &[ListedKind]) -> String {
+fn raw(catalogue: &UpstreamCatalogue, kinds: &[ListedKind]) -> String {
     let list = |kind: &ListedKind| {
         let items: Vec<_> =
-            offer.list(kind.list()).iter().map(|item| String::from_utf8_lossy(&item.text)).collect();
+            catalogue.list(kind.list()).iter().map(|item| String::from_utf8_lossy(&item.text)).collect();
         format!("\"{}\":[{}]", kind.list().member(), items.join(","))
     };
     format!("{{{}}}", kinds.iter().map(list).collect::<Vec<_>>().join(","))
@@ -120,10 +120,10 @@ fn introduced(hello: &ServerHello, transport: &str, console: &Console) -> String
     format!("{} {}\n", console.out.bold(name.trim()), console.out.dim(&how))
 }
 
-fn table(offer: &Offer, kinds: &[ListedKind], console: &Console) -> String {
+fn table(catalogue: &UpstreamCatalogue, kinds: &[ListedKind], console: &Console) -> String {
     let mut text = String::new();
     for kind in kinds {
-        let items = offer.list(kind.list());
+        let items = catalogue.list(kind.list());
         if items.is_empty() && kinds.len() > 1 {
             continue;
         }

@@ -29,7 +29,7 @@ use upstream::mask::Mask;
 use upstream::negotiation::connector::{Connected, Connector};
 use upstream::negotiation::greeting::ChildStarter;
 use upstream::negotiation::guest::Guest;
-use upstream::negotiation::ladder::{Climb, Ladder, Reach, Rung};
+use upstream::negotiation::negotiator::{Candidate, Candidates, Negotiator, TransportChoice};
 use upstream::negotiation::wire::Wire;
 
 /// The longest answer, line or event, in bytes.
@@ -79,8 +79,8 @@ pub(crate) async fn connect(
 }
 
 fn embedded(spoken: &'static Era) -> Connected {
-    let rung = Rung { era: spoken, web: Web::Streamable };
-    Connected { wire: Wire::Native(Arc::new(Demo)), unasked: None, hello: Demo.hello(spoken), rung }
+    let candidate = Candidate { era: spoken, web: Web::Streamable };
+    Connected { wire: Wire::Native(Arc::new(Demo)), unasked: None, hello: Demo.hello(spoken), candidate }
 }
 
 fn http_target(uri: &Uri, headers: &HeaderMap, patience: Duration) -> Arc<HttpTarget> {
@@ -107,10 +107,11 @@ struct TerminalGuest<'a> {
 
 impl TerminalGuest<'_> {
     /// The ways to try, the newest first.
-    fn climb(&self, reach: Reach) -> Climb {
-        let mut rungs = Ladder::default().rungs(reach, self.pinned.unwrap_or(newest_stateless()));
-        rungs.retain(|rung| self.pinned.is_none_or(|era| rung.era == era));
-        Climb::new(rungs)
+    fn candidates(&self, transports: TransportChoice) -> Candidates {
+        let mut candidates =
+            Negotiator::new(transports).candidates(self.pinned.unwrap_or(newest_stateless()));
+        candidates.retain(|candidate| self.pinned.is_none_or(|era| candidate.era == era));
+        Candidates::new(candidates)
     }
 
     fn connector<'c>(&'c self, client: &'c Client) -> Connector<'c, Self> {
@@ -126,9 +127,9 @@ impl TerminalGuest<'_> {
         if let Some(era) = self.pinned.filter(|era| transport == HttpTransport::Sse && !era.has_sessions()) {
             return Err(LinkError::EventStream(format!("it does not support protocol version {era}")));
         }
-        let mut climb = self.climb(Reach::of(transport));
-        let connected = self.connector(client).over_http(&target, &mut climb).await;
-        connected.ok_or_else(|| climb.failure().0)
+        let mut candidates = self.candidates(TransportChoice::of(transport));
+        let connected = self.connector(client).over_http(&target, &mut candidates).await;
+        connected.ok_or_else(|| candidates.failure().0)
     }
 
     async fn over_pipe(
@@ -141,9 +142,9 @@ impl TerminalGuest<'_> {
         let limits = Limits { line_bytes: LARGEST, stderr_bytes: 64 << 10, ..Limits::default() };
         let (frames, span) = (FrameLimits::default(), tracing::Span::none());
         let child = ChildStarter { supervisor, spec, limits, frames, room: ROOM, span, within };
-        let mut climb = self.climb(Reach::Pipe);
-        let connected = self.connector(client).over_pipe(child, &mut climb).await;
-        connected.ok_or_else(|| climb.failure().0)
+        let mut candidates = self.candidates(TransportChoice::Pipe);
+        let connected = self.connector(client).over_pipe(child, &mut candidates).await;
+        connected.ok_or_else(|| candidates.failure().0)
     }
 
     /// The next id; each request of a connection has its own.
@@ -167,11 +168,11 @@ impl Guest for TerminalGuest<'_> {
         (key, introduction(key, era))
     }
 
-    fn is_sure_of(&self, _: Rung) -> bool {
+    fn is_sure_of(&self, _: Candidate) -> bool {
         self.pinned.is_some()
     }
 
-    fn patience(&self, _: Rung) -> Duration {
+    fn patience(&self, _: Candidate) -> Duration {
         self.patience
     }
 
@@ -179,8 +180,8 @@ impl Guest for TerminalGuest<'_> {
         self.refuse_other(hello.era)
     }
 
-    fn hears(&self, rung: Rung, why: &LinkError) {
-        tracing::debug!("{rung}: {}", self.mask.show(why));
+    fn hears(&self, candidate: Candidate, why: &LinkError) {
+        tracing::debug!("{candidate}: {}", self.mask.show(why));
     }
 
     fn talk(&self) -> impl FnOnce(&str) + Send + 'static {

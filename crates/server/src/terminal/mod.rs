@@ -10,17 +10,17 @@
 //! | `desk` | a server's messages and questions before its answer |
 //! | `form` | a question's form: fields and valid input |
 //! | `arguments` | a tool's arguments from the command line |
-//! | `offer` | a server's lists |
+//! | `catalogue` | a server's lists |
 //! | `show`, `pretty`, `save` | results for people: content blocks, JSON, files |
 //!
 //! It must not know the command line; the commands in `cli` use it.
 
 pub(crate) mod arguments;
+pub(crate) mod catalogue;
 pub(crate) mod connect;
 pub(crate) mod connection;
 mod desk;
 mod form;
-pub(crate) mod offer;
 pub(crate) mod pretty;
 pub(crate) mod rounds;
 pub(crate) mod save;

@@ -56,7 +56,7 @@ fn is_alias(name: &str, row: &Dialect) -> bool {
 fn about(column: &Column) -> String {
     let named: Vec<String> = column.placeholders().iter().map(|name| format!("`{{{name}}}`")).collect();
     // The table of failures already shows those.
-    if named.is_empty() || column.kind == CellKind::Say {
+    if named.is_empty() || column.kind == CellKind::FaultText {
         column.about.to_owned()
     } else {
         format!("{} Placeholders: {}", column.about, named.join(", "))
@@ -76,7 +76,7 @@ fn takes(column: &Column) -> String {
         CellKind::Word(choices) => words("", choices),
         CellKind::Words(choices) => words("a list of ", choices),
         CellKind::Order(choices) => words("a list that orders ", choices),
-        CellKind::Say => "an error, see above".to_owned(),
+        CellKind::FaultText => "an error, see above".to_owned(),
         _ => column.allowed(),
     }
 }
@@ -85,7 +85,7 @@ fn takes(column: &Column) -> String {
 fn shown(column: &Column, row: &Dialect) -> String {
     let value = row.get(column.name).unwrap_or_default();
     match &value {
-        Value::Object(members) if column.kind == CellKind::Say => {
+        Value::Object(members) if column.kind == CellKind::FaultText => {
             let there = members.iter().filter(|(_, value)| **value != Value::Bool(false));
             let all: Vec<String> = there.map(|(name, value)| code(&format!("{name}: {value}"))).collect();
             all.join(" ")

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use engine::catalogue::{Absence, ListKind, Offer, UpstreamOffer};
+use engine::catalogue::{Absence, ListKind, UpstreamCatalogue, ViewSource};
 use parking_lot::Mutex;
 use proto::bridge::handshake::server_capabilities;
 use proto::bridge::input::Askable;
@@ -62,13 +62,13 @@ impl Catalogue {
     }
 
     /// The lists of a version's lifecycle, else those of the other.
-    fn known(&self, client: &'static Era) -> Option<Arc<Offer>> {
+    fn known(&self, client: &'static Era) -> Option<Arc<UpstreamCatalogue>> {
         let own = self.face(client);
         own.known().or_else(|| self.faces.iter().find_map(Face::known))
     }
 
     /// The server's part in a view for clients of this version that can be asked this.
-    pub fn part(&self, client: &'static Era, askable: Askable) -> UpstreamOffer {
+    pub fn part(&self, client: &'static Era, askable: Askable) -> ViewSource {
         let more = self.gated.shown_to(askable);
         let (base, more) = match (self.known(client), more.split_first()) {
             (Some(base), _) => (Ok(base), &more[..]),
@@ -76,9 +76,9 @@ impl Catalogue {
             (None, Some((first, others))) => (Ok(first.clone()), others),
             (None, None) => (Err(self.absence(client)), &[][..]),
         };
-        let offer = base.map(|base| self.seen(&base, client, more));
+        let catalogue = base.map(|base| self.seen(&base, client, more));
         let (id, name) = (self.server.spec.id, self.server.name().clone());
-        UpstreamOffer { id, name, over_http: self.server.over_http(), offer }
+        ViewSource { id, name, over_http: self.server.over_http(), catalogue }
     }
 
     fn absence(&self, client: &'static Era) -> Absence {
@@ -86,7 +86,12 @@ impl Catalogue {
         self.face(client).absence().unwrap_or_else(starting)
     }
 
-    fn seen(&self, base: &Arc<Offer>, client: &'static Era, more: &[Arc<Offer>]) -> Arc<Offer> {
+    fn seen(
+        &self,
+        base: &Arc<UpstreamCatalogue>,
+        client: &'static Era,
+        more: &[Arc<UpstreamCatalogue>],
+    ) -> Arc<UpstreamCatalogue> {
         let hello = self.introduction(base, client);
         let is_own = same(&hello, &base.hello);
         if is_own && more.is_empty() {
@@ -102,7 +107,7 @@ impl Catalogue {
 
     /// The introduction by which clients of a version are served: that of the link that was opened for them, or what it is
     /// expected to be. A request that was built for another is built again.
-    fn introduction(&self, base: &Offer, client: &'static Era) -> ServerHello {
+    fn introduction(&self, base: &UpstreamCatalogue, client: &'static Era) -> ServerHello {
         if let Destination::Native(native) = &self.server.destination {
             return ServerHello {
                 instructions: base.hello.instructions.clone(),
@@ -144,13 +149,13 @@ impl Catalogue {
     }
 
     /// The server's own tools, as they were listed last.
-    pub fn tools(&self, client: &'static Era) -> Result<Arc<Offer>, Absence> {
+    pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, Absence> {
         self.known(client).ok_or_else(|| self.absence(client))
     }
 
     /// The number of tools that it lists.
     pub fn tool_count(&self, client: &'static Era) -> usize {
-        self.known(client).map_or(0, |offer| offer.list(ListKind::Tools).len())
+        self.known(client).map_or(0, |catalogue| catalogue.list(ListKind::Tools).len())
     }
 
     /// The bytes of all that it holds. Items that both lifecycles have in common are counted once if all are.
@@ -240,13 +245,16 @@ impl Catalogue {
 
     /// The same lists, without a second copy of items that are known already: a server lists nearly the same in both
     /// lifecycles, and nearly the same as before.
-    pub(super) fn shared(&self, offer: Offer) -> Offer {
-        self.faces.iter().filter_map(Face::known).fold(offer, |offer, known| offer.sharing(&known))
+    pub(super) fn shared(&self, catalogue: UpstreamCatalogue) -> UpstreamCatalogue {
+        self.faces
+            .iter()
+            .filter_map(Face::known)
+            .fold(catalogue, |catalogue, known| catalogue.sharing(&known))
     }
 
     /// Tells those who see it that what the server offers has changed.
     pub(super) fn tell(&self, egress: &Egress) -> Updating {
-        let told = egress.audience().map(|all| all.catalogue_changed(&egress.snapshot, &self.server));
+        let told = egress.audience().map(|all| all.catalogue_changed(egress.snapshot(), &self.server));
         told.unwrap_or_else(Updating::done)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use engine::catalogue::{Absence, Offer};
+use engine::catalogue::{Absence, UpstreamCatalogue};
 use proto::era::{Era, Lifecycle, newest_handshake, newest_stateless};
 
 use super::freshness::{Fetched, announces};
@@ -27,7 +27,7 @@ const PARTLY: Duration = Duration::from_mins(1);
 #[derive(Clone, Default)]
 struct FaceState {
     /// The lists, and when they were fetched.
-    known: Option<(Arc<Offer>, Instant)>,
+    known: Option<(Arc<UpstreamCatalogue>, Instant)>,
     /// The last fetch, where it failed.
     failed: Option<Failed>,
 }
@@ -60,15 +60,15 @@ impl Face {
     }
 
     /// The lists, if they are known.
-    pub(super) fn known(&self) -> Option<Arc<Offer>> {
-        self.state.load().known.as_ref().map(|(offer, _)| offer.clone())
+    pub(super) fn known(&self) -> Option<Arc<UpstreamCatalogue>> {
+        self.state.load().known.as_ref().map(|(catalogue, _)| catalogue.clone())
     }
 
     /// The lists, if they are known, with what tells for how long they hold.
     pub(super) fn fetched(&self) -> Option<Fetched> {
         let state = self.state.load();
-        let (offer, at) = state.known.as_ref()?;
-        Some(Fetched::new(offer, *at, state.failed.is_some()))
+        let (catalogue, at) = state.known.as_ref()?;
+        Some(Fetched::new(catalogue, *at, state.failed.is_some()))
     }
 
     /// The reason why the last fetch failed, if it did.
@@ -90,30 +90,30 @@ impl Face {
     /// Returns true if a fetch is due: nothing is known or confirmed, and the last failure is long enough ago.
     pub(super) fn is_due(&self) -> bool {
         let state = self.state.load();
-        let is_confirmed = state.known.as_ref().is_some_and(|(offer, _)| offer.is_confirmed);
+        let is_confirmed = state.known.as_ref().is_some_and(|(catalogue, _)| catalogue.is_confirmed);
         !is_confirmed && state.failed.as_ref().is_none_or(|failed| failed.at.elapsed() >= RETRY_AFTER)
     }
 
     /// Returns true if the lists are older than they can be trusted to hold. `over_http` if notices can be lost.
     pub(super) fn is_old(&self, over_http: bool) -> bool {
         let state = self.state.load();
-        let Some((offer, since)) = &state.known else { return false };
-        if offer.failures().next().is_some() && since.elapsed() > PARTLY {
+        let Some((catalogue, since)) = &state.known else { return false };
+        if catalogue.failures().next().is_some() && since.elapsed() > PARTLY {
             return true;
         }
-        let announces = announces(offer);
+        let announces = announces(catalogue);
         // What a pipe carries is not lost.
         if announces && !over_http {
             return false;
         }
-        let hint = Duration::from_millis(offer.cache.ttl_ms);
+        let hint = Duration::from_millis(catalogue.cache.ttl_ms);
         let shortest = if announces { OLD } else { YOUNG };
         since.elapsed() > if hint.is_zero() { OLD } else { hint.max(shortest) }
     }
 
     /// Keeps lists.
-    pub(super) fn keep(&self, offer: Arc<Offer>) {
-        self.state.store(Arc::new(FaceState { known: Some((offer, Instant::now())), failed: None }));
+    pub(super) fn keep(&self, catalogue: Arc<UpstreamCatalogue>) {
+        self.state.store(Arc::new(FaceState { known: Some((catalogue, Instant::now())), failed: None }));
     }
 
     /// Notes why a fetch failed. Lists that are known stay: old ones are better than none.

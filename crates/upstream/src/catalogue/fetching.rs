@@ -1,4 +1,4 @@
-//! Fetches of one list of offers, one at a time. They must not know which list.
+//! Fetches of one list of catalogues, one at a time. They must not know which list.
 
 use std::time::Instant;
 

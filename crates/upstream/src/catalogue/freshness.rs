@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use engine::catalogue::{Offer, declares};
+use engine::catalogue::{UpstreamCatalogue, declares};
 
 /// The time for which lists hold whose server cannot say so (before 2026-07-28), while its announcements are heard.
 const HEARD: Duration = Duration::from_mins(1);
@@ -12,8 +12,8 @@ const HEARD: Duration = Duration::from_mins(1);
 const UNHEARD: Duration = Duration::from_secs(5);
 
 /// Returns true if a server announces changes of its lists.
-pub(super) fn announces(offer: &Offer) -> bool {
-    let tells_of = |name| declares(&offer.hello.capabilities, name, Some("listChanged"));
+pub(super) fn announces(catalogue: &UpstreamCatalogue) -> bool {
+    let tells_of = |name| declares(&catalogue.hello.capabilities, name, Some("listChanged"));
     ["tools", "prompts", "resources"].into_iter().any(tells_of)
 }
 
@@ -79,13 +79,13 @@ pub(super) struct Fetched {
 
 impl Fetched {
     /// The facts of these lists, which were fetched at this time; `has_failed` if the last fetch since then did.
-    pub(super) fn new(offer: &Offer, at: Instant, has_failed: bool) -> Self {
-        let says = offer.listed_in.typed_results;
+    pub(super) fn new(catalogue: &UpstreamCatalogue, at: Instant, has_failed: bool) -> Self {
+        let says = catalogue.listed_in.typed_results;
         Self {
             at,
-            ttl: says.then(|| Duration::from_millis(offer.cache.ttl_ms)),
-            announces: announces(offer),
-            is_stale: has_failed || !offer.is_confirmed || offer.failures().next().is_some(),
+            ttl: says.then(|| Duration::from_millis(catalogue.cache.ttl_ms)),
+            announces: announces(catalogue),
+            is_stale: has_failed || !catalogue.is_confirmed || catalogue.failures().next().is_some(),
         }
     }
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use engine::catalogue::Offer;
+use engine::catalogue::UpstreamCatalogue;
 use parking_lot::Mutex;
 use proto::bridge::input::Askable;
 use proto::era::Era;
 
-use crate::pool::{Lease, LinkCell};
+use crate::pool::{DedicatedLink, LinkCell};
 
 /// The time after a failure before the next try may begin.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -21,7 +21,7 @@ pub struct Learner {
     /// A link on which the server knows that they can be asked, or each request says it.
     pub cell: Arc<LinkCell>,
     /// The hold on the link, where it is one that calls use in turns.
-    pub lease: Option<Lease>,
+    pub dedicated: Option<DedicatedLink>,
     /// Their capabilities, a JSON object in the words of their version.
     pub capabilities: Bytes,
     /// Their version.
@@ -33,7 +33,7 @@ enum ClassState {
     /// It is being learned for the first time; `true` if what comes of it may be out of date.
     Learning(bool),
     /// Its items beyond those for everybody.
-    Known(Arc<Offer>, ClassAge),
+    Known(Arc<UpstreamCatalogue>, ClassAge),
     Failed(Instant),
 }
 
@@ -80,15 +80,15 @@ impl Gated {
     }
 
     /// The items of a class, if they are known.
-    pub(super) fn known(&self, class: Askable) -> Option<Arc<Offer>> {
+    pub(super) fn known(&self, class: Askable) -> Option<Arc<UpstreamCatalogue>> {
         match self.classes.lock().get(&class) {
-            Some(ClassState::Known(offer, _)) => Some(offer.clone()),
+            Some(ClassState::Known(catalogue, _)) => Some(catalogue.clone()),
             _ => None,
         }
     }
 
     /// Keeps what a class is shown; `true` if that is other than before.
-    pub(super) fn keep(&self, class: Askable, more: Offer) -> bool {
+    pub(super) fn keep(&self, class: Askable, more: UpstreamCatalogue) -> bool {
         let (more, mut classes) = (Arc::new(more), self.classes.lock());
         let is_old = matches!(
             classes.get(&class),
@@ -102,9 +102,9 @@ impl Gated {
     }
 
     /// All classes that were learned, with their items.
-    pub(super) fn all(&self) -> Vec<(Askable, Arc<Offer>)> {
+    pub(super) fn all(&self) -> Vec<(Askable, Arc<UpstreamCatalogue>)> {
         let known = |(class, state): (&Askable, &ClassState)| match state {
-            ClassState::Known(offer, _) => Some((*class, offer.clone())),
+            ClassState::Known(catalogue, _) => Some((*class, catalogue.clone())),
             ClassState::Learning(_) | ClassState::Failed(_) => None,
         };
         self.classes.lock().iter().filter_map(known).collect()
@@ -142,7 +142,7 @@ impl Gated {
 
     /// The items that clients that can be asked this are shown beyond those for everybody: what was seen on a link of just their
     /// class, and until there was one, what was seen on links of those that can be asked less.
-    pub(super) fn shown_to(&self, askable: Askable) -> Vec<Arc<Offer>> {
+    pub(super) fn shown_to(&self, askable: Askable) -> Vec<Arc<UpstreamCatalogue>> {
         if askable.is_nothing() {
             return Vec::new();
         }
@@ -150,16 +150,16 @@ impl Gated {
         if let Some(ClassState::Known(own, _)) = classes.get(&askable) {
             return if own.is_empty() { Vec::new() } else { vec![own.clone()] };
         }
-        let mut shown: Vec<(Askable, Arc<Offer>)> = classes
+        let mut shown: Vec<(Askable, Arc<UpstreamCatalogue>)> = classes
             .iter()
             .filter(|(class, _)| askable.includes(**class))
             .filter_map(|(class, state)| match state {
-                ClassState::Known(offer, _) if !offer.is_empty() => Some((*class, offer.clone())),
+                ClassState::Known(catalogue, _) if !catalogue.is_empty() => Some((*class, catalogue.clone())),
                 _ => None,
             })
             .collect();
         shown.sort_by_key(|(class, _)| *class);
-        shown.into_iter().map(|(_, offer)| offer).collect()
+        shown.into_iter().map(|(_, catalogue)| catalogue).collect()
     }
 
     /// The part of what a client can be asked that decides what it is shown.
@@ -171,7 +171,8 @@ impl Gated {
         if let Some(ClassState::Known(own, _)) = classes.get(&askable) {
             return if own.is_empty() { Askable::NOTHING } else { askable };
         }
-        let decides = |state: &ClassState| matches!(state, ClassState::Known(offer, _) if !offer.is_empty());
+        let decides =
+            |state: &ClassState| matches!(state, ClassState::Known(catalogue, _) if !catalogue.is_empty());
         let own = classes.iter().filter(|(class, state)| askable.includes(**class) && decides(state));
         own.fold(Askable::NOTHING, |all, (class, _)| all.and(*class))
     }
@@ -201,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    fn offer(tools: &str) -> Offer {
+    fn catalogue(tools: &str) -> UpstreamCatalogue {
         let hello = ServerHello {
             era: &V2025_11_25,
             capabilities: Bytes::from_static(br#"{"tools":{}}"#),
@@ -224,13 +225,13 @@ mod tests {
     fn a_class_that_was_learned_is_shown_what_was_seen_on_its_own_links() {
         let (less, more) = (Askable::from_bits(1), Askable::from_bits(3));
         let gated = Gated::default();
-        assert!(gated.keep(less, offer(&tool("a", "as of then"))));
+        assert!(gated.keep(less, catalogue(&tool("a", "as of then"))));
         assert_eq!(gated.shown_to(more).len(), 1, "until it is learned what else there is");
         assert_eq!(gated.deciding(more), less);
-        assert!(!gated.keep(more, offer("")), "nothing beyond the lists for everybody");
+        assert!(!gated.keep(more, catalogue("")), "nothing beyond the lists for everybody");
         assert!(gated.shown_to(more).is_empty());
         assert_eq!(gated.deciding(more), Askable::NOTHING);
-        assert!(gated.keep(more, offer(&tool("a", "as of now"))));
+        assert!(gated.keep(more, catalogue(&tool("a", "as of now"))));
         let shown = gated.shown_to(more);
         assert_eq!((shown.len(), shown[0].list(ListKind::Tools).len()), (1, 1));
         assert_eq!(gated.deciding(more), more);
@@ -241,7 +242,7 @@ mod tests {
     fn a_class_that_cannot_be_learned_again_stays_stale_and_is_tried_later() {
         let (class, gated, now) = (Askable::from_bits(1), Gated::default(), Instant::now());
         let later = now + RETRY_AFTER + Duration::from_millis(1);
-        gated.keep(class, offer(&tool("a", "as of then")));
+        gated.keep(class, catalogue(&tool("a", "as of then")));
         assert!(!gated.is_unlearned(class, now) && !gated.begin(class, now));
         gated.grow_stale();
         assert!(gated.begin(class, now) && !gated.is_unlearned(class, now));
@@ -251,10 +252,10 @@ mod tests {
         assert!(!gated.is_unlearned(class, now) && gated.is_unlearned(class, later));
         assert!(gated.begin(class, later));
         gated.grow_stale();
-        gated.keep(class, offer(&tool("a", "as of now")));
+        gated.keep(class, catalogue(&tool("a", "as of now")));
         gated.end(class, later);
         assert!(gated.is_unlearned(class, later), "the lists changed while they were read");
-        gated.keep(class, offer(&tool("a", "as of now")));
+        gated.keep(class, catalogue(&tool("a", "as of now")));
         gated.miss(class, later);
         assert!(!gated.is_unlearned(class, later), "a moment after a failure");
         assert!(gated.is_unlearned(class, later + RETRY_AFTER * 2));

@@ -91,19 +91,19 @@ impl Catalogue {
             spans.into_iter().map(|span| span.of(text))
         };
         // They were kept under another selection, perhaps.
-        let offer = |text: &[u8]| stored::read(text, &self.server.spec.tools);
-        for offer in each("faces").filter_map(offer) {
-            let face = self.faces.iter().find(|face| face.lifecycle == offer.listed_in.lifecycle);
+        let catalogue = |text: &[u8]| stored::read(text, &self.server.spec.tools);
+        for catalogue in each("faces").filter_map(catalogue) {
+            let face = self.faces.iter().find(|face| face.lifecycle == catalogue.listed_in.lifecycle);
             if let Some(face) = face {
-                self.server.health.note(HealthEvent::ListsKept(offer.list(ListKind::Tools).len()));
-                face.keep(Arc::new(self.shared(offer)));
+                self.server.health.note(HealthEvent::ListsKept(catalogue.list(ListKind::Tools).len()));
+                face.keep(Arc::new(self.shared(catalogue)));
             }
         }
         for class in each("classes") {
             let Ok(own) = Members::of_document(class, MAX_DEPTH) else { continue };
             let bits = own.get(class, "askable").and_then(|span| std::str::from_utf8(span.of(class)).ok());
             let bits = bits.and_then(|bits| bits.parse().ok()).map(Askable::from_bits);
-            let more = own.get(class, "more").and_then(|span| offer(span.of(class)));
+            let more = own.get(class, "more").and_then(|span| catalogue(span.of(class)));
             if let (Some(askable), Some(more)) = (bits, more) {
                 self.gated.keep(askable, more);
             }

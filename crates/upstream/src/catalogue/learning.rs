@@ -29,7 +29,9 @@ impl Catalogue {
     /// Returns true if it is to be learned what clients that can be asked this are shown.
     pub fn is_unlearned(&self, askable: Askable) -> bool {
         let is_asked = self.server.spec.asks == QuestionPolicy::Auto && !self.server.is_native();
-        is_asked && !self.server.leaving.is_stopped() && self.gated.is_unlearned(askable, Instant::now())
+        is_asked
+            && !self.server.shutdown.begun.is_stopped()
+            && self.gated.is_unlearned(askable, Instant::now())
     }
 
     /// Returns true if clients that can be asked this may be shown more in a moment.
@@ -52,8 +54,8 @@ impl Catalogue {
                 let _told = Learned(&catalogue, class);
                 // Its link is free for calls before anybody is told.
                 let learner = learner;
-                let idle = egress.snapshot.calls(&catalogue.server.spec).usual.timeouts.idle;
-                let patience = egress.snapshot.opening_time() + idle;
+                let idle = egress.snapshot().calls(&catalogue.server.spec).usual.timeouts.idle;
+                let patience = egress.snapshot().opening_time() + idle;
                 let outcome = timeout(patience, catalogue.try_learn(&egress, class, &learner)).await;
                 if let Ok(Err(e)) = outcome {
                     tracing::debug!(
@@ -85,18 +87,18 @@ impl Catalogue {
             let text = client_capabilities(&learner.capabilities, learner.era, era);
             String::from_utf8_lossy(&text).into_owned()
         };
-        let offer = self.gather_over(egress, &learner.cell, &of).await?;
+        let catalogue = self.gather_over(egress, &learner.cell, &of).await?;
         let has_roots = class.capabilities().contains("\"roots\"");
         let clients = if has_roots { "roots" } else { "capabilities to be asked" };
         self.server.health.note(HealthEvent::ListedFor(clients));
-        let lifecycle = offer.listed_in.lifecycle;
+        let lifecycle = catalogue.listed_in.lifecycle;
         let base = self.faces.iter().find(|face| face.lifecycle == lifecycle).and_then(Face::known);
         let more = match base {
-            Some(base) => offer.beyond(&base),
-            None => offer,
+            Some(base) => catalogue.beyond(&base),
+            None => catalogue,
         };
         // A list that failed on this link has what was seen there before.
-        let entries = egress.snapshot.limits.catalogue_entries;
+        let entries = egress.snapshot().limits.catalogue_entries;
         let more = self.gated.known(class).map_or(more.clone(), |before| more.completed(&before, entries));
         let differs = self.gated.keep(class, more);
         if differs {

@@ -9,12 +9,14 @@ use transport::up::{LinkError, read_hello};
 use super::cell::Catalogue;
 use crate::egress::Egress;
 use crate::link::OpenLink;
-use crate::negotiation::ladder::PROBE;
+use crate::negotiation::negotiator::PROBE;
 
 impl Catalogue {
     /// Returns true if it is to be asked before clients of this version are served, and can be.
     pub(super) fn is_lifecycle_unlearned(&self, client: &'static Era) -> bool {
-        self.is_child_asked_for(client) && self.server.ladder.may_be_stateless_too() && self.can_be_asked()
+        self.is_child_asked_for(client)
+            && self.server.negotiator.may_be_stateless_too()
+            && self.can_be_asked()
     }
 
     fn is_child_asked_for(&self, client: &'static Era) -> bool {
@@ -28,10 +30,10 @@ impl Catalogue {
         }
         let Some(links) = self.links.upgrade() else { return };
         let Ok(link) = links.shared_link(client).get(egress).await else { return };
-        let ladder = &self.server.ladder;
-        if ladder.may_be_stateless_too() {
+        let negotiator = &self.server.negotiator;
+        if negotiator.may_be_stateless_too() {
             let answer = timeout(PROBE, discovers(egress, &link)).await;
-            ladder.note_stateless(matches!(answer, Ok(Ok(()))));
+            negotiator.note_stateless(matches!(answer, Ok(Ok(()))));
         }
     }
 }
@@ -40,7 +42,7 @@ impl Catalogue {
 async fn discovers(egress: &Egress, link: &OpenLink) -> Result<(), LinkError> {
     let (era, key) = (newest_stateless(), egress.next_key());
     let request = discover_request(&Id::number(key), era, crate::CLIENT_INFO);
-    let mut call = link.wire.own_call(&egress.client, key, request).await?;
+    let mut call = link.wire.own_call(egress.client(), key, request).await?;
     loop {
         let frame = call.next().await?;
         if matches!(frame.kind(), FrameKind::Response | FrameKind::Error) {

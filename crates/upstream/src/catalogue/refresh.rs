@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, Offer};
+use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, UpstreamCatalogue};
 use proto::era::Era;
 use proto::json::LIST_DEPTH;
 use proto::rpc::{FrameLimits, Id};
@@ -105,7 +105,7 @@ impl Catalogue {
     /// Tries a server again, though nobody asks, when its health says that it is time: it is asked for its lists, which says what
     /// has become of it.
     pub fn retry_if_due(self: &Arc<Self>, egress: &Egress) {
-        if self.server.leaving.is_stopped() {
+        if self.server.shutdown.begun.is_stopped() {
             return;
         }
         let health = &self.server.health;
@@ -140,7 +140,7 @@ impl Catalogue {
         known.filter_map(move |face| links.as_ref()?.known_shared_link(face.era()))
     }
 
-    async fn try_fetch(&self, egress: &Egress, era: &'static Era) -> Result<Offer, LinkError> {
+    async fn try_fetch(&self, egress: &Egress, era: &'static Era) -> Result<UpstreamCatalogue, LinkError> {
         let cell = self.links.upgrade().ok_or(LinkError::Closed)?.shared_link(era);
         self.gather_over(egress, &cell, &|_| "{}".to_owned()).await
     }
@@ -150,7 +150,7 @@ impl Catalogue {
         egress: &Egress,
         cell: &Arc<LinkCell>,
         capabilities: &(dyn Fn(&'static Era) -> String + Send + Sync),
-    ) -> Result<Offer, LinkError> {
+    ) -> Result<UpstreamCatalogue, LinkError> {
         let first = cell.get(egress).await?;
         match self.gather(egress, &first, capabilities(first.era)).await {
             // Servers forget sessions, some of them all but the newest; another one is begun at once.
@@ -167,13 +167,13 @@ impl Catalogue {
         egress: &Egress,
         link: &Arc<OpenLink>,
         capabilities: String,
-    ) -> Result<Offer, LinkError> {
-        let limits = &egress.snapshot.limits;
+    ) -> Result<UpstreamCatalogue, LinkError> {
+        let limits = &egress.snapshot().limits;
         let caps = GatherLimits { pages: limits.list_pages, entries: limits.catalogue_entries };
         let mut gather = Gather::new(link.hello.clone(), caps, crate::CLIENT_INFO)
             .serving(self.server.spec.tools.clone())
             .for_clients(capabilities);
-        let patience = egress.snapshot.calls(&self.server.spec).usual.timeouts.idle;
+        let patience = egress.snapshot().calls(&self.server.spec).usual.timeouts.idle;
         // One item that is too deep must not hide the others: each is checked alone.
         let frames = FrameLimits { depth: LIST_DEPTH, ..egress.frame_limits() };
         let mut first_fault = None;
@@ -181,7 +181,7 @@ impl Catalogue {
             let key = egress.next_key();
             let Some(body) = gather.request(&Id::number(key)) else { break };
             let request = self.server.own_request(link.era, key, body, list.method());
-            let answer = link.ask(&egress.client, request, frames);
+            let answer = link.ask(egress.client(), request, frames);
             let answer = timeout(patience, answer).await;
             let answer = answer.unwrap_or_else(|_| Err(LinkError::Late(patience.as_secs())));
             match answer {
@@ -210,11 +210,11 @@ impl Catalogue {
         if let Some(fault) = first_fault.filter(|_| gather.is_in_vain()) {
             return Err(fault);
         }
-        let mut offer = gather.finish();
+        let mut catalogue = gather.finish();
         if let Destination::Native(server) = &self.server.destination {
-            offer.reader = Some(Reading::of(server));
+            catalogue.reader = Some(Reading::of(server));
         }
-        Ok(offer)
+        Ok(catalogue)
     }
 
     fn absence_for(&self, error: &LinkError) -> Absence {
@@ -222,31 +222,32 @@ impl Catalogue {
     }
 
     /// Keeps what was fetched for a lifecycle. A server may have answered in the other one.
-    async fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<Offer, LinkError>) {
+    async fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<UpstreamCatalogue, LinkError>) {
         match outcome {
-            Ok(offer) => {
+            Ok(catalogue) => {
                 self.server.note_hang(false);
-                let answered = offer.listed_in.lifecycle;
+                let answered = catalogue.listed_in.lifecycle;
                 let face = self.faces.iter().find(|face| face.lifecycle == answered);
                 let face = if self.server.is_native() { &self.faces[0] } else { face.unwrap_or(asked) };
                 let before = face.known();
-                let entries = egress.snapshot.limits.catalogue_entries;
-                let offer = match &before {
-                    Some(before) => offer.completed(before, entries),
-                    None => offer,
+                let entries = egress.snapshot().limits.catalogue_entries;
+                let catalogue = match &before {
+                    Some(before) => catalogue.completed(before, entries),
+                    None => catalogue,
                 };
-                let offer = self.shared(offer);
-                let tools = offer.list(ListKind::Tools).len();
-                self.server.health.note(match self.server.flaw(&offer) {
-                    None => HealthEvent::ListsFetched(tools, offer.left_out),
-                    Some(why) => HealthEvent::ListsFetchedInPart(tools, offer.left_out, why),
+                let catalogue = self.shared(catalogue);
+                let tools = catalogue.list(ListKind::Tools).len();
+                self.server.health.note(match self.server.flaw(&catalogue) {
+                    None => HealthEvent::ListsFetched(tools, catalogue.left_out),
+                    Some(why) => HealthEvent::ListsFetchedInPart(tools, catalogue.left_out, why),
                 });
-                self.server.tell_lists(&offer);
-                if before.as_ref().is_some_and(|before| !before.same_lists(&offer)) {
+                self.server.tell_lists(&catalogue);
+                if before.as_ref().is_some_and(|before| !before.same_lists(&catalogue)) {
                     self.gated.grow_stale();
                 }
-                let is_news = before.is_none_or(|before| !before.is_confirmed || !before.same_lists(&offer));
-                face.keep(Arc::new(offer));
+                let is_news =
+                    before.is_none_or(|before| !before.is_confirmed || !before.same_lists(&catalogue));
+                face.keep(Arc::new(catalogue));
                 if is_news {
                     self.save();
                 }

@@ -2,12 +2,12 @@
 //! and derives the state from it, so that no order of events leads into a state that nothing leaves. It must not know links,
 //! catalogues or the log.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::breaker::Breaker;
 use super::event::{Failure, HealthEvent};
-use super::schedule::Schedule;
+use super::facts::{
+    ConnectionFacts, Down, KnownLists, ListFacts, ProcessEnds, ReachFacts, RequestFacts, Tries,
+};
 use super::state::{HealthCause, HealthWord};
 
 /// A process that ran this long was well: its end counts as a first one.
@@ -15,12 +15,6 @@ const HEALTHY: Duration = Duration::from_mins(1);
 
 /// The time after an end in which no next start is known yet.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-
-/// A first try that takes longer than this counts as done, so nothing waits for a server that hangs.
-const FIRST_TRY: Duration = Duration::from_secs(8);
-
-/// The number of links whose lost notices are remembered; there is one shared link for each version.
-const MOST_LINKS: usize = 32;
 
 /// A change of state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,72 +26,21 @@ pub(super) struct HealthChange {
     pub(super) lasted: Duration,
 }
 
-/// The reason why nothing can be opened.
-#[derive(Debug, Clone)]
-pub(super) enum Down {
-    /// A link that worked has ended on its own.
-    Ended(HealthCause),
-    /// A process could not be started.
-    NotStarted(HealthCause),
-    /// It cannot be reached.
-    Unreachable(HealthCause),
-}
-
-/// The lists that are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KnownLists {
-    Nothing,
-    /// Those of an earlier run.
-    Kept,
-    Confirmed,
-}
-
-/// Ends and failed starts of a process in a row.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ends {
-    pub(super) first: Instant,
-    pub(super) last: Instant,
-    pub(super) number: u32,
-}
-
 /// The state machine of one server.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, from which the state is derived")]
 pub(super) struct HealthMachine {
     /// True if each link is a process.
     pub(super) is_child: bool,
     pub(super) is_leaving: bool,
-    pub(super) openings: u32,
-    pub(super) listings: u32,
-    /// True if a link is open, as far as is known.
-    pub(super) is_open: bool,
-    pub(super) opened_at: Option<Instant>,
-    pub(super) is_resting: bool,
-    /// The clients for which a process of their own has started although the shared one does not.
-    pub(super) starts_for: Option<&'static str>,
-    pub(super) lists: KnownLists,
-    pub(super) tools: usize,
-    pub(super) left_out: usize,
-    pub(super) down: Option<Down>,
-    pub(super) unauthorized: Option<HealthCause>,
-    pub(super) lists_failed: Option<HealthCause>,
-    /// The reason why a part of the lists is out of date.
-    pub(super) lists_partly: Option<HealthCause>,
-    /// True if a request failed in a way that only another one explains.
-    is_doubted: bool,
-    breaker: Breaker,
-    /// The reason why clients' requests are held back, until the server has answered the gateway.
-    pub(super) held_back: Option<HealthCause>,
-    pub(super) lost_notices: BTreeMap<u64, HealthCause>,
-    pub(super) ends: Option<Ends>,
-    pub(super) last_ended: Option<u64>,
-    /// The time when the first try began, and true once one has ended.
-    pub(super) first_try: Option<Instant>,
-    pub(super) was_tried: bool,
-    pub(super) schedule: Schedule,
+    pub(super) connection: ConnectionFacts,
+    pub(super) ends: ProcessEnds,
+    pub(super) reach: ReachFacts,
+    pub(super) lists: ListFacts,
+    pub(super) requests: RequestFacts,
+    tries: Tries,
     pub(super) now: Instant,
-    pub(super) state: (HealthWord, HealthCause),
-    pub(super) since: Instant,
+    state: (HealthWord, HealthCause),
+    since: Instant,
 }
 
 impl HealthMachine {
@@ -106,28 +49,12 @@ impl HealthMachine {
         Self {
             is_child,
             is_leaving: false,
-            openings: 0,
-            listings: 0,
-            is_open: false,
-            opened_at: None,
-            is_resting: false,
-            starts_for: None,
-            lists: KnownLists::Nothing,
-            tools: 0,
-            left_out: 0,
-            down: None,
-            unauthorized: None,
-            lists_failed: None,
-            lists_partly: None,
-            is_doubted: false,
-            breaker: Breaker::default(),
-            held_back: None,
-            lost_notices: BTreeMap::new(),
-            ends: None,
-            last_ended: None,
-            first_try: None,
-            was_tried: false,
-            schedule: Schedule::new(seed),
+            connection: ConnectionFacts::default(),
+            ends: ProcessEnds::default(),
+            reach: ReachFacts::default(),
+            lists: ListFacts::default(),
+            requests: RequestFacts::default(),
+            tries: Tries::new(seed),
             now,
             state: (HealthWord::Starting, HealthCause::plain(super::derived::NOT_ASKED)),
             since: now,
@@ -139,7 +66,7 @@ impl HealthMachine {
         self.now = self.now.max(now);
         self.take(event);
         if !self.is_failing() {
-            self.schedule.over();
+            self.tries.schedule.over();
         }
         let state = self.derived();
         let from = self.state.0;
@@ -156,7 +83,7 @@ impl HealthMachine {
     /// Returns true if the server is to be tried now though nobody asks. The caller tries it.
     pub(super) fn take_try(&mut self, now: Instant) -> bool {
         self.now = self.now.max(now);
-        !self.is_leaving && self.schedule.take(self.now)
+        !self.is_leaving && self.tries.schedule.take(self.now)
     }
 
     /// The state and its reason.
@@ -171,23 +98,25 @@ impl HealthMachine {
 
     /// The number of tools that it listed last.
     pub(super) fn tools(&self) -> usize {
-        self.tools
+        self.lists.tools
     }
 
     /// The time of the next try; `None` if there is none, or one is under way.
     pub(super) fn next_try(&self) -> Option<Instant> {
-        self.schedule.next().filter(|_| self.openings == 0 && self.listings == 0 && !self.is_leaving)
+        self.tries
+            .schedule
+            .next()
+            .filter(|_| self.connection.openings == 0 && self.lists.fetches == 0 && !self.is_leaving)
     }
 
     /// Returns true if it was tried, or its lists are known from before.
     pub(super) fn was_tried(&self, now: Instant) -> bool {
-        let takes_long = |began: Instant| now.saturating_duration_since(began) >= FIRST_TRY;
-        self.was_tried || self.lists != KnownLists::Nothing || self.first_try.is_some_and(takes_long)
+        self.lists.known != KnownLists::Nothing || self.tries.are_enough(now)
     }
 
     /// Returns true if it is known that nothing is open.
     pub(super) fn is_down(&self) -> bool {
-        self.down.is_some()
+        self.reach.down.is_some()
     }
 
     /// Returns true if no request can reach it now.
@@ -197,22 +126,22 @@ impl HealthMachine {
 
     /// Returns true if clients' requests are held back.
     pub(super) fn is_held_back(&self) -> bool {
-        self.held_back.is_some() && !self.is_leaving
+        self.requests.held_back.is_some() && !self.is_leaving
     }
 
     /// Returns true if no request has failed for a while, so that good ones need not be counted.
     pub(super) fn is_calm(&self) -> bool {
-        self.down.is_none() && self.held_back.is_none() && self.breaker.is_calm(self.now)
+        self.reach.down.is_none() && self.requests.are_calm(self.now)
     }
 
     fn take(&mut self, event: HealthEvent) {
         match event {
             HealthEvent::OpeningBegan => {
-                self.openings += 1;
-                self.first_try.get_or_insert(self.now);
+                self.connection.openings += 1;
+                self.tries.first.get_or_insert(self.now);
             }
             HealthEvent::OpeningEnded(outcome) => {
-                self.openings = self.openings.saturating_sub(1);
+                self.connection.openings = self.connection.openings.saturating_sub(1);
                 match outcome {
                     Ok(()) => self.opened(),
                     Err(failure) => self.failed_to_open(failure),
@@ -221,18 +150,18 @@ impl HealthMachine {
             HealthEvent::LinkEnded(link, cause) => self.ended(link, cause),
             HealthEvent::NextStart(at) => {
                 if self.is_failing() {
-                    self.schedule.at(at);
+                    self.tries.schedule.at(at);
                 }
             }
-            HealthEvent::Rested => (self.is_resting, self.is_open) = (true, false),
+            HealthEvent::Rested => (self.connection.is_resting, self.connection.is_open) = (true, false),
             HealthEvent::ListingBegan => {
-                self.listings += 1;
-                self.first_try.get_or_insert(self.now);
+                self.lists.fetches += 1;
+                self.tries.first.get_or_insert(self.now);
             }
-            HealthEvent::ListingEnded => self.listings = self.listings.saturating_sub(1),
+            HealthEvent::ListingEnded => self.lists.fetches = self.lists.fetches.saturating_sub(1),
             HealthEvent::ListsKept(tools) => {
-                if self.lists == KnownLists::Nothing {
-                    (self.lists, self.tools) = (KnownLists::Kept, tools);
+                if self.lists.known == KnownLists::Nothing {
+                    (self.lists.known, self.lists.tools) = (KnownLists::Kept, tools);
                 }
             }
             HealthEvent::ListsFetched(tools, left_out) => self.listed(tools, left_out, None),
@@ -240,11 +169,11 @@ impl HealthMachine {
             HealthEvent::ListedFor(clients) => self.listed_for(clients),
             HealthEvent::ListsFailed(failure) => self.failed_to_list(failure),
             HealthEvent::ExchangeGood => {
-                self.breaker.good(self.now);
-                self.is_doubted = false;
+                self.requests.breaker.good(self.now);
+                self.reach.is_doubted = false;
                 // An owner's process that answers says nothing about the shared one that keeps ending.
                 if !self.is_child {
-                    self.down = None;
+                    self.reach.down = None;
                 }
             }
             HealthEvent::ExchangeFailed(failure) => {
@@ -253,48 +182,39 @@ impl HealthMachine {
             }
             HealthEvent::StreamFailed(failure) => self.failed_to_answer(failure),
             HealthEvent::NoticesLost(link, cause) => {
-                if self.lost_notices.len() < MOST_LINKS {
-                    self.lost_notices.insert(link, cause);
-                }
+                self.connection.lose_notices(link, cause);
             }
-            HealthEvent::NoticesHeard(link) => drop(self.lost_notices.remove(&link)),
+            HealthEvent::NoticesHeard(link) => drop(self.connection.lost_notices.remove(&link)),
             HealthEvent::Leaving => self.is_leaving = true,
         }
     }
 
     /// The process of an owner has listed its items. That says something where the shared one never has.
     fn listed_for(&mut self, clients: &'static str) {
-        if self.is_child && self.down.is_some() && self.lists != KnownLists::Confirmed {
-            self.starts_for = Some(clients);
+        if self.is_child && self.reach.down.is_some() && self.lists.known != KnownLists::Confirmed {
+            self.reach.starts_for = Some(clients);
         }
     }
 
     fn opened(&mut self) {
         self.opened_again();
-        self.breaker.reset();
-        self.opened_at = Some(self.now);
-        self.lost_notices.clear();
+        self.requests.breaker.reset();
+        self.connection.opened_at = Some(self.now);
+        self.connection.lost_notices.clear();
     }
 
     /// It is there: what says otherwise is over.
     fn opened_again(&mut self) {
-        self.release();
-        (self.down, self.unauthorized, self.starts_for) = (None, None, None);
-        (self.is_open, self.is_resting, self.is_doubted) = (true, false, false);
+        self.requests.release();
+        (self.reach.down, self.reach.unauthorized, self.reach.starts_for) = (None, None, None);
+        (self.connection.is_open, self.connection.is_resting, self.reach.is_doubted) = (true, false, false);
     }
 
     fn listed(&mut self, tools: usize, left_out: usize, partly: Option<HealthCause>) {
         self.opened_again();
-        (self.lists_failed, self.lists_partly) = (None, partly);
-        (self.lists, self.tools, self.left_out) = (KnownLists::Confirmed, tools, left_out);
-        self.was_tried = true;
-    }
-
-    /// It has answered the gateway: clients' requests are sent again.
-    fn release(&mut self) {
-        if self.held_back.take().is_some() {
-            self.breaker.reset();
-        }
+        (self.lists.failed, self.lists.partly) = (None, partly);
+        (self.lists.known, self.lists.tools, self.lists.left_out) = (KnownLists::Confirmed, tools, left_out);
+        self.tries.was_tried = true;
     }
 
     fn failed_to_open(&mut self, failure: Failure) {
@@ -315,14 +235,14 @@ impl HealthMachine {
     fn failed_to_list(&mut self, failure: Failure) {
         match failure {
             // What cannot be opened lists nothing: that has been said.
-            _ if self.down.is_some() || self.unauthorized.is_some() => {}
+            _ if self.reach.down.is_some() || self.reach.unauthorized.is_some() => {}
             Failure::Unreachable(cause) | Failure::Doubtful(cause) => self.be_down(Down::Unreachable(cause)),
             Failure::Unwell(cause) => {
-                self.was_tried = true;
-                self.lists_failed = Some(cause);
+                self.tries.was_tried = true;
+                self.lists.failed = Some(cause);
                 // It refuses, so it is there.
-                self.release();
-                self.schedule.failed(self.now);
+                self.requests.release();
+                self.tries.schedule.failed(self.now);
             }
             Failure::Unauthorized(cause) => self.want_credential(cause),
             Failure::Nothing => {}
@@ -332,11 +252,11 @@ impl HealthMachine {
     fn failed_to_answer(&mut self, failure: Failure) {
         match failure {
             // The end of a process comes on its own, and says more.
-            _ if self.is_child || self.down.is_some() => {}
+            _ if self.is_child || self.reach.down.is_some() => {}
             Failure::Unreachable(cause) => self.be_down(Down::Unreachable(cause)),
-            Failure::Doubtful(_) if !self.is_doubted && self.unauthorized.is_none() => {
-                self.is_doubted = true;
-                self.schedule.at(self.now);
+            Failure::Doubtful(_) if !self.reach.is_doubted && self.reach.unauthorized.is_none() => {
+                self.reach.is_doubted = true;
+                self.tries.schedule.at(self.now);
             }
             // One tool may fail, or want another credential than the rest.
             Failure::Doubtful(_) | Failure::Unwell(_) | Failure::Unauthorized(_) | Failure::Nothing => {}
@@ -347,52 +267,50 @@ impl HealthMachine {
     /// what there is to know.
     fn count_failure(&mut self, failure: &Failure) {
         let Failure::Doubtful(cause) = failure else { return };
-        if self.held_back.is_none()
-            && let Some(why) = self.breaker.failed(self.now)
-        {
-            self.held_back = Some(cause.after(&format!("breaker open, {why}")));
-            self.schedule.at(self.now);
+        if self.requests.failed(self.now, cause) {
+            self.tries.schedule.at(self.now);
         }
     }
 
     fn be_down(&mut self, down: Down) {
-        (self.is_open, self.is_resting, self.unauthorized) = (false, false, None);
-        self.is_doubted = false;
-        self.down = Some(down);
-        self.was_tried = true;
-        self.schedule.failed(self.now);
+        (self.connection.is_open, self.connection.is_resting, self.reach.unauthorized) = (false, false, None);
+        self.reach.is_doubted = false;
+        self.reach.down = Some(down);
+        self.tries.was_tried = true;
+        self.tries.schedule.failed(self.now);
     }
 
     /// It answers, but lets nobody in. Trying again is of no use before somebody has another credential.
     fn want_credential(&mut self, cause: HealthCause) {
-        (self.down, self.lists_failed, self.held_back, self.is_doubted) = (None, None, None, false);
-        self.unauthorized = Some(cause);
-        self.was_tried = true;
-        self.schedule.over();
+        (self.reach.down, self.lists.failed, self.requests.held_back, self.reach.is_doubted) =
+            (None, None, None, false);
+        self.reach.unauthorized = Some(cause);
+        self.tries.was_tried = true;
+        self.tries.schedule.over();
     }
 
     fn ended(&mut self, link: u64, cause: HealthCause) {
         // Several notice it.
-        if self.last_ended.replace(link) == Some(link) {
+        if self.ends.last_link.replace(link) == Some(link) {
             return;
         }
         self.count_end();
-        self.lost_notices.remove(&link);
+        self.connection.lost_notices.remove(&link);
         self.be_down(Down::Ended(cause));
-        self.schedule.at(self.now + FIRST_PAUSE);
+        self.tries.schedule.at(self.now + FIRST_PAUSE);
     }
 
     fn count_end(&mut self) {
         let was_well = |opened: Instant| self.now.saturating_duration_since(opened) >= HEALTHY;
-        let before = self.ends.filter(|_| !self.opened_at.take().is_some_and(was_well));
-        self.ends = Some(Ends {
-            first: before.map_or(self.now, |ends| ends.first),
-            last: self.now,
-            number: before.map_or(0, |ends| ends.number).saturating_add(1),
-        });
+        // How long it ran decides only when there was an end before.
+        let is_first = self.ends.in_a_row.is_none() || self.connection.opened_at.take().is_some_and(was_well);
+        self.ends.count(self.now, is_first);
     }
 
     fn is_failing(&self) -> bool {
-        self.down.is_some() || self.lists_failed.is_some() || self.held_back.is_some() || self.is_doubted
+        self.reach.down.is_some()
+            || self.lists.failed.is_some()
+            || self.requests.held_back.is_some()
+            || self.reach.is_doubted
     }
 }

@@ -4,6 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `event` | what happens to a server |
+//! | `facts` | what is known of a server |
 //! | `machine`, `derived` | the state machine: events in, changes of state out; from what is known to the state |
 //! | `state` | the states and their reasons |
 //! | `breaker` | when clients' requests are held back |
@@ -15,6 +16,7 @@
 mod breaker;
 mod derived;
 mod event;
+mod facts;
 mod journal;
 mod machine;
 mod observed;

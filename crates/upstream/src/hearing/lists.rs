@@ -45,7 +45,7 @@ impl Ear {
             upstream.announced.news(lists, link.heard_on(), Instant::now());
         } else {
             let lists = &upstream.announced.no_echoes(lists, link.heard_on(), Instant::now())[..];
-            let users = link.users();
+            let users = link.recipients.users();
             if users.is_empty()
                 && let Some(all) = self.egress.audience()
             {
@@ -65,8 +65,8 @@ impl Ear {
             return false;
         }
         if let Some(cell) = upstream.links.dedicated.holder(link).or_else(|| self.cell.upgrade()) {
-            let (lease, capabilities) = (None, cell.capabilities().clone());
-            let learner = Learner { era: cell.era(), cell, lease, capabilities };
+            let (dedicated, capabilities) = (None, cell.capabilities().clone());
+            let learner = Learner { era: cell.era(), cell, dedicated, capabilities };
             return upstream.catalogue.learn_again(&self.egress, self.askable, &learner).await;
         }
         false

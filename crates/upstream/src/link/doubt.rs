@@ -55,7 +55,7 @@ impl OpenLink {
         let late = LinkError::Late(PATIENCE.as_secs());
         match &self.wire {
             Wire::Native(_) => Ok(()),
-            Wire::Http(link) => match self.probe.reaction(&egress.client, link).await {
+            Wire::Http(link) => match self.probe.reaction(egress.client(), link).await {
                 Reaction::Silent => Err(late),
                 _ => Ok(()),
             },
@@ -63,7 +63,7 @@ impl OpenLink {
                 let method = if self.era.has_sessions() { Method::Ping } else { Method::Discover };
                 let key = egress.next_key();
                 let outbound = self.server.own_request(self.era, key, question(self.era, key).0, method);
-                match timeout(PATIENCE, self.ask(&egress.client, outbound, egress.frame_limits())).await {
+                match timeout(PATIENCE, self.ask(egress.client(), outbound, egress.frame_limits())).await {
                     Ok(asked) => asked.map(drop),
                     Err(_) => Err(late),
                 }

@@ -4,6 +4,8 @@
 //! | file | is for |
 //! |---|---|
 //! | [`open_link`] | the link and its state |
+//! | `activity`, `announced` | its use over time; the state that its server was sent |
+//! | `recipients` | the receivers of what its server sends |
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
 //! | [`sending`] | requests, and retries after refusals |
@@ -11,15 +13,19 @@
 //! | `outbox` | messages that need no answer |
 //! | [`requests`] | the gateway's own requests |
 
+mod activity;
+mod announced;
 mod doubt;
 pub mod open_link;
 mod outbox;
 mod probe;
+mod recipients;
 pub mod reply;
 pub mod requests;
 pub mod sending;
 pub mod user;
 
 pub use crate::negotiation::wire::Wire;
-pub use open_link::{Inbound, LinkHold, Needed, OpenLink};
+pub use open_link::{HeldLink, LinkHold, OpenLink};
+pub use recipients::Inbound;
 pub use user::LinkUser;

@@ -3,16 +3,12 @@
 //! their content.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::timeout;
-
-use super::open_link::OpenLink;
-use crate::egress::Egress;
 
 /// The number of messages that may wait, and their bytes beside the first.
 const MOST: (usize, usize) = (256, 8 << 20);
@@ -24,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(super) struct Outbox {
     waiting: Mutex<OutboxQueue>,
-    quiet: Notify,
+    all_sent: Notify,
 }
 
 #[derive(Default)]
@@ -37,7 +33,7 @@ struct OutboxQueue {
 
 impl Outbox {
     /// Adds a message; returns true if the caller has to start sending, or `None` if there is no room.
-    fn put(&self, text: Bytes) -> Option<bool> {
+    pub(super) fn put(&self, text: Bytes) -> Option<bool> {
         let mut waiting = self.waiting.lock();
         if waiting.texts.len() >= MOST.0 || waiting.bytes > MOST.1 {
             return None;
@@ -48,54 +44,28 @@ impl Outbox {
     }
 
     /// The next message to send; after the last one, sending stops.
-    fn next(&self) -> Option<Bytes> {
+    pub(super) fn next(&self) -> Option<Bytes> {
         let mut waiting = self.waiting.lock();
         let next = waiting.texts.pop_front();
         if let Some(text) = &next {
             waiting.bytes -= text.len();
         } else {
             waiting.busy = false;
-            self.quiet.notify_waiters();
+            self.all_sent.notify_waiters();
         }
         next
     }
-}
-
-impl OpenLink {
-    /// Sends a notification, or an answer to a question, after those before it.
-    pub fn say(self: &Arc<Self>, egress: &Egress, text: Bytes) {
-        match self.outbox.put(text) {
-            None => {
-                tracing::warn!(server = %self.server.name(), "dropped a message: too many are waiting to \
-                    be sent");
-            }
-            Some(false) => {}
-            Some(true) => {
-                let (link, egress) = (self.clone(), egress.clone());
-                tokio::spawn(async move {
-                    while let Some(text) = link.outbox.next() {
-                        if link.is_alive()
-                            && let Err(e) = link.notify(&egress.client, text).await
-                        {
-                            let told = link.server.describe(&e);
-                            tracing::warn!(server = %link.server.name(), "a message was not delivered: {told}");
-                        }
-                    }
-                });
-            }
-        }
-    }
 
     /// Returns true if messages are waiting to be sent.
-    pub fn is_sending(&self) -> bool {
-        self.outbox.waiting.lock().busy
+    pub(super) fn is_sending(&self) -> bool {
+        self.waiting.lock().busy
     }
 
     /// Waits until all messages are sent, but not long: some servers accept no notifications.
-    pub async fn flushed(&self) {
-        let quiet = self.outbox.quiet.notified();
+    pub(super) async fn flushed(&self) {
+        let sent = self.all_sent.notified();
         if self.is_sending() {
-            let _ = timeout(PATIENCE, quiet).await;
+            let _ = timeout(PATIENCE, sent).await;
         }
     }
 }

@@ -23,8 +23,8 @@ pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, para
         method.name()
     );
     let outbound = link.server.own_request(link.era, key, Bytes::from(body), method);
-    let answer = link.ask(&egress.client, outbound, egress.frame_limits());
-    let patience = egress.snapshot.limits.connect_timeout;
+    let answer = link.ask(egress.client(), outbound, egress.frame_limits());
+    let patience = egress.snapshot().limits.connect_timeout;
     match tokio::time::timeout(patience, answer).await {
         Ok(Ok(answer)) => return answer.kind() != FrameKind::Error,
         Ok(Err(e)) => {
@@ -67,7 +67,7 @@ impl Drop for OpenRequest {
                 let params = format!("\"requestId\":{key}");
                 let text = proto::era::notice(Notice::Cancelled.name(), params.as_bytes());
                 // An upstream that is gone works on nothing any more.
-                let _ = link.notify(&egress.client, text).await;
+                let _ = link.notify(egress.client(), text).await;
             });
         }
     }

@@ -1,12 +1,14 @@
-//! Requests over an open link, and retries after refusals. It must not know their content.
+//! Messages over an open link: requests, retries after refusals, and messages that need no answer. It must not know their content.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use engine::exchange::Outbound;
 use native::NativeCall;
 use proto::era::{Doubt, discover_request, doubt, doubt_of_status};
 use proto::mcp::Method;
-use proto::rpc::{Frame, FrameKind, FrameLimits, Id};
+use proto::rpc::{Frame, FrameKind, FrameLimits, Id, code, error_response};
 use transport::net::client::Client;
 use transport::up::{HttpLink, HttpReply, LinkError, OpenCall, Owner};
 
@@ -70,7 +72,7 @@ impl OpenLink {
         limits: FrameLimits,
         (owner, carried): (Owner, Option<&Carried>),
     ) -> Result<Reply, LinkError> {
-        self.touch();
+        self.activity.touch();
         let open = self.counts_calls().then(|| self.calls.begin(outbound.key, owner));
         match &self.wire {
             Wire::Http(link) => match self.posted(client, link, outbound, open.as_ref()).await? {
@@ -146,7 +148,7 @@ impl OpenLink {
         let id = egress.next_key();
         let body = discover_request(&Id::number(id), self.era, crate::CLIENT_INFO);
         let request = self.server.own_request(self.era, id, body, Method::Discover);
-        let asked = self.ask(&egress.client, request, egress.frame_limits());
+        let asked = self.ask(egress.client(), request, egress.frame_limits());
         if let Ok(Ok(_)) = tokio::time::timeout(HEARD_WITHIN, asked).await {
             self.calls.answered(key);
         }
@@ -254,5 +256,46 @@ impl OpenLink {
         }
         let other = Box::pin(self.settle_doubt(client, link, &Rejection::bare(status), doubt)).await;
         other.map_or(outcome, Err)
+    }
+}
+
+impl OpenLink {
+    /// Sends a notification, or an answer to a question, after those before it. Returns at once.
+    pub fn enqueue(self: &Arc<Self>, egress: &Egress, text: Bytes) {
+        match self.outbox.put(text) {
+            None => {
+                tracing::warn!(server = %self.server.name(), "dropped a message: too many are waiting to \
+                    be sent");
+            }
+            Some(false) => {}
+            Some(true) => {
+                let (link, egress) = (self.clone(), egress.clone());
+                tokio::spawn(async move {
+                    while let Some(text) = link.outbox.next() {
+                        if link.is_alive()
+                            && let Err(e) = link.notify(egress.client(), text).await
+                        {
+                            let why = link.server.describe(&e);
+                            tracing::warn!(server = %link.server.name(), "a message was not delivered: {why}");
+                        }
+                    }
+                });
+            }
+        }
+    }
+
+    /// Answers a question in the place of a client that cannot be asked.
+    pub fn refuse(self: &Arc<Self>, egress: &Egress, question: &Frame, why: &str) {
+        self.enqueue(egress, error_response(question.id(), code::METHOD_NOT_FOUND, why, None));
+    }
+
+    /// Returns true if messages are waiting to be sent.
+    pub fn is_sending(&self) -> bool {
+        self.outbox.is_sending()
+    }
+
+    /// Waits until all messages are sent, but not long.
+    pub async fn flushed(&self) {
+        self.outbox.flushed().await;
     }
 }

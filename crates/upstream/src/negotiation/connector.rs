@@ -14,7 +14,7 @@ use transport::up::{HttpLink, HttpTarget, LinkError, MuxRoom, SseLink, Unasked};
 
 use super::greeting::{ChildStarter, greet};
 use super::guest::Guest;
-use super::ladder::{Climb, PROBE, Rung};
+use super::negotiator::{Candidate, Candidates, PROBE};
 use super::wire::Wire;
 
 /// Opens transports for one guest, and introduces it.
@@ -38,16 +38,21 @@ pub struct Connected {
     /// The server's introduction.
     pub hello: ServerHello,
     /// The way that works.
-    pub rung: Rung,
+    pub candidate: Candidate,
 }
 
 impl<G: Guest> Connector<'_, G> {
-    /// Tries the ways of `climb` at an address until one works. `None` if none does; the reasons are in `climb`.
-    pub async fn over_http(&self, target: &Arc<HttpTarget>, climb: &mut Climb) -> Option<Connected> {
-        while let Some((rung, is_again)) = climb.next_rung() {
-            let opened = match timeout(self.patience(rung, is_again), self.open(target, rung)).await {
+    /// Tries `candidates` at an address until one works. `None` if none does; `candidates` then has the reasons.
+    pub async fn over_http(
+        &self,
+        target: &Arc<HttpTarget>,
+        candidates: &mut Candidates,
+    ) -> Option<Connected> {
+        while let Some((candidate, is_again)) = candidates.next_candidate() {
+            let opened = match timeout(self.patience(candidate, is_again), self.open(target, candidate)).await
+            {
                 Ok(opened) => opened,
-                Err(_) => Err(LinkError::Late(self.patience(rung, is_again).as_secs())),
+                Err(_) => Err(LinkError::Late(self.patience(candidate, is_again).as_secs())),
             };
             let why = match opened {
                 Ok(connected) => match self.guest.accepts(&connected.hello) {
@@ -59,42 +64,42 @@ impl<G: Guest> Connector<'_, G> {
                 },
                 Err(why) => why,
             };
-            self.guest.hears(rung, &why);
-            climb.failed(rung, why);
+            self.guest.hears(candidate, &why);
+            candidates.failed(candidate, why);
         }
         None
     }
 
-    /// Tries the ways of `climb` at a child until one works.
-    pub async fn over_pipe(&self, child: ChildStarter<'_>, climb: &mut Climb) -> Option<Connected> {
-        let greeted = greet(self.guest, &child, climb).await?;
+    /// Tries `candidates` at a child until one works.
+    pub async fn over_pipe(&self, child: ChildStarter<'_>, candidates: &mut Candidates) -> Option<Connected> {
+        let greeted = greet(self.guest, &child, candidates).await?;
         let (link, unasked) = greeted.piped;
-        let (hello, rung) = (greeted.hello, greeted.rung);
-        Some(Connected { wire: Wire::Pipe(link), unasked: Some(unasked), hello, rung })
+        let (hello, candidate) = (greeted.hello, greeted.candidate);
+        Some(Connected { wire: Wire::Pipe(link), unasked: Some(unasked), hello, candidate })
     }
 
     /// The time for opening and handshake. Servers may leave a question that they do not know unanswered; those that know
     /// it answer at once.
-    fn patience(&self, rung: Rung, is_again: bool) -> Duration {
-        let all = self.guest.patience(rung);
-        match rung.era.lifecycle {
-            Lifecycle::Stateless if !is_again && !self.guest.is_sure_of(rung) => PROBE.min(all),
+    fn patience(&self, candidate: Candidate, is_again: bool) -> Duration {
+        let all = self.guest.patience(candidate);
+        match candidate.era.lifecycle {
+            Lifecycle::Stateless if !is_again && !self.guest.is_sure_of(candidate) => PROBE.min(all),
             _ => all,
         }
     }
 
-    async fn open(&self, target: &Arc<HttpTarget>, rung: Rung) -> Result<Connected, LinkError> {
-        let (wire, unasked, hello) = match rung.web {
+    async fn open(&self, target: &Arc<HttpTarget>, candidate: Candidate) -> Result<Connected, LinkError> {
+        let (wire, unasked, hello) = match candidate.web {
             Web::Streamable => {
-                let (link, hello) = self.streamable(target, rung.era).await?;
+                let (link, hello) = self.streamable(target, candidate.era).await?;
                 (Wire::Http(link), None, hello)
             }
             Web::EventStream => {
-                let (link, unasked, hello) = self.event_stream(target, rung.era).await?;
+                let (link, unasked, hello) = self.event_stream(target, candidate.era).await?;
                 (Wire::Sse(link), Some(unasked), hello)
             }
         };
-        Ok(Connected { wire, unasked, hello, rung })
+        Ok(Connected { wire, unasked, hello, candidate })
     }
 
     async fn streamable(

@@ -16,7 +16,7 @@ use transport::child::{Limits as ChildLimits, SpawnError, Spec, Supervisor};
 use transport::up::{LinkError, MuxCall, MuxRoom, PipeLink, Unasked, read_hello};
 
 use super::guest::Guest;
-use super::ladder::{Climb, PROBE, Rung, Verdict, verdict};
+use super::negotiator::{Candidate, Candidates, PROBE, Verdict, verdict};
 
 /// A started child, and the messages that it sends on its own.
 pub(super) type Piped = (PipeLink, Unasked);
@@ -59,29 +59,29 @@ pub(super) struct Greeted {
     /// The server's introduction.
     pub(super) hello: ServerHello,
     /// The way that works.
-    pub(super) rung: Rung,
+    pub(super) candidate: Candidate,
 }
 
-/// Tries the ways of `climb` until one works. A child has all of its time from its start to its first answer; it is not
+/// Tries `candidates` until one works. A child has all of its time from its start to its first answer; it is not
 /// ended earlier, unless it is refused.
 ///
 /// # Errors
-/// Returns `None` if no way works; the reasons are in `climb`.
+/// Returns `None` if no way works; the reasons are in `candidates`.
 pub(super) async fn greet(
     guest: &impl Guest,
     starter: &ChildStarter<'_>,
-    climb: &mut Climb,
+    candidates: &mut Candidates,
 ) -> Option<Greeted> {
     let mut child: Option<Child> = None;
-    while let Some((rung, _)) = climb.next_rung() {
-        match attempt(guest, starter, climb, rung, &mut child).await {
+    while let Some((candidate, _)) = candidates.next_candidate() {
+        match attempt(guest, starter, candidates, candidate, &mut child).await {
             Ok((works, hello)) => {
                 let piped = child.take()?.piped;
-                return Some(Greeted { piped, hello, rung: works });
+                return Some(Greeted { piped, hello, candidate: works });
             }
             Err(why) => {
-                guest.hears(rung, &why);
-                climb.failed(rung, why);
+                guest.hears(candidate, &why);
+                candidates.failed(candidate, why);
             }
         }
     }
@@ -95,25 +95,25 @@ pub(super) async fn greet(
 async fn attempt(
     guest: &impl Guest,
     starter: &ChildStarter<'_>,
-    climb: &mut Climb,
-    rung: Rung,
+    candidates: &mut Candidates,
+    candidate: Candidate,
     kept: &mut Option<Child>,
-) -> Result<(Rung, ServerHello), LinkError> {
+) -> Result<(Candidate, ServerHello), LinkError> {
     let used = kept.take().filter(|child| !child.piped.0.is_closed());
     let was_used = used.is_some();
     let mut child = match used {
         Some(child) => child,
         None => Child::start(guest, starter).await?,
     };
-    let mut asked = child.ask(guest, climb, rung).await;
+    let mut asked = child.ask(guest, candidates, candidate).await;
     let is_confused = asked.as_ref().is_err_and(|why| {
-        verdict(why, rung) == Verdict::Refused && (child.piped.0.is_closed() || !child.is_asked())
+        verdict(why, candidate) == Verdict::Refused && (child.piped.0.is_closed() || !child.is_asked())
     });
     // What was asked before may have confused it.
     if was_used && is_confused {
         child.piped.0.stop().await;
         child = Child::start(guest, starter).await?;
-        asked = child.ask(guest, climb, rung).await;
+        asked = child.ask(guest, candidates, candidate).await;
     }
     *kept = Some(child);
     asked
@@ -125,9 +125,9 @@ struct Child {
     within: Duration,
     until: Instant,
     /// The requests that are not answered yet, the newest last.
-    asked: Vec<(Rung, MuxCall)>,
+    asked: Vec<(Candidate, MuxCall)>,
     /// An answer that came after another request had been sent already.
-    early: Option<(Rung, ServerHello)>,
+    early: Option<(Candidate, ServerHello)>,
 }
 
 impl Child {
@@ -146,33 +146,34 @@ impl Child {
     async fn ask(
         &mut self,
         guest: &impl Guest,
-        climb: &mut Climb,
-        rung: Rung,
-    ) -> Result<(Rung, ServerHello), LinkError> {
-        if let Some(early) = self.early.take_if(|early| early.0 == rung) {
-            climb.answered(rung);
+        candidates: &mut Candidates,
+        candidate: Candidate,
+    ) -> Result<(Candidate, ServerHello), LinkError> {
+        if let Some(early) = self.early.take_if(|early| early.0 == candidate) {
+            candidates.answered(candidate);
             return Ok(early);
         }
-        let is_probe =
-            !climb.is_last() && rung.era.lifecycle == Lifecycle::Stateless && !guest.is_sure_of(rung);
-        if !self.asked.iter().any(|(other, _)| *other == rung) {
-            let (key, request) = guest.introduction(rung.era);
-            self.asked.push((rung, self.piped.0.own_call(key, request).await?));
+        let is_probe = !candidates.is_last()
+            && candidate.era.lifecycle == Lifecycle::Stateless
+            && !guest.is_sure_of(candidate);
+        if !self.asked.iter().any(|(other, _)| *other == candidate) {
+            let (key, request) = guest.introduction(candidate.era);
+            self.asked.push((candidate, self.piped.0.own_call(key, request).await?));
         }
         let mut until = if is_probe { self.until.min(Instant::now() + PROBE) } else { self.until };
         loop {
             let Ok((index, answer)) = timeout_at(until, next(&mut self.asked)).await else {
-                return self.silent(climb, until);
+                return self.silent(candidates, until);
             };
             let (of, _) = self.asked.remove(index);
             match answer.and_then(|frame| read_hello(&frame, of.era)) {
-                Ok(hello) if of == rung => {
+                Ok(hello) if of == candidate => {
                     guest.accepts(&hello)?;
                     if of.era.lifecycle == Lifecycle::Handshake {
                         self.piped.0.notify(initialized()).await?;
                     }
                     if let Some((early, _)) = self.early.take() {
-                        climb.answered(early);
+                        candidates.answered(early);
                     }
                     return Ok((of, hello));
                 }
@@ -182,16 +183,20 @@ impl Child {
                     self.early = Some((of, hello));
                     until = until.min(Instant::now() + PROBE);
                 }
-                Err(why) if of == rung => return Err(why),
+                Err(why) if of == candidate => return Err(why),
                 Err(why) => guest.hears(of, &why),
             }
         }
     }
 
     /// Handles a child that did not answer in time.
-    fn silent(&mut self, climb: &mut Climb, until: Instant) -> Result<(Rung, ServerHello), LinkError> {
+    fn silent(
+        &mut self,
+        candidates: &mut Candidates,
+        until: Instant,
+    ) -> Result<(Candidate, ServerHello), LinkError> {
         if let Some(early) = self.early.take() {
-            climb.answered(early.0);
+            candidates.answered(early.0);
             return Ok(early);
         }
         if until < self.until {
@@ -202,7 +207,7 @@ impl Child {
 }
 
 /// The next answer to any of the requests, and the request that it answers.
-async fn next(asked: &mut [(Rung, MuxCall)]) -> (usize, Result<Frame, LinkError>) {
+async fn next(asked: &mut [(Candidate, MuxCall)]) -> (usize, Result<Frame, LinkError>) {
     std::future::poll_fn(|context| {
         for (index, (_, call)) in asked.iter_mut().enumerate() {
             loop {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use proto::era::{Era, ServerHello};
 use transport::up::LinkError;
 
-use super::ladder::Rung;
+use super::negotiator::Candidate;
 
 /// The side that opens a handshake with a server.
 pub trait Guest: Sync {
@@ -14,10 +14,10 @@ pub trait Guest: Sync {
     fn introduction(&self, era: &'static Era) -> (u64, Bytes);
 
     /// Returns true if this way is known to work, so that it needs no short deadline.
-    fn is_sure_of(&self, rung: Rung) -> bool;
+    fn is_sure_of(&self, candidate: Candidate) -> bool;
 
     /// The time in which a server answers over HTTP.
-    fn patience(&self, rung: Rung) -> Duration;
+    fn patience(&self, candidate: Candidate) -> Duration;
 
     /// Refuses a server that speaks another era than the only one that is wanted.
     ///
@@ -31,7 +31,7 @@ pub trait Guest: Sync {
     }
 
     /// Receives the reason why a way does not work.
-    fn hears(&self, rung: Rung, why: &LinkError);
+    fn hears(&self, candidate: Candidate, why: &LinkError);
 
     /// Returns the receiver of the first line that a child prints and that is not a message.
     fn talk(&self) -> impl FnOnce(&str) + Send + 'static;

@@ -3,7 +3,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`ladder`] | the ways, tried in turn and remembered |
+//! | [`negotiator`] | versions and transports, tried in turn and remembered |
 //! | [`guest`] | the side that opens the handshake |
 //! | [`wire`] | the transports |
 //! | [`greeting`] | the introduction to a child, over its pipe |
@@ -12,5 +12,5 @@
 pub mod connector;
 pub mod greeting;
 pub mod guest;
-pub mod ladder;
+pub mod negotiator;
 pub mod wire;

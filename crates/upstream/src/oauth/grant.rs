@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use transport::up::{Credential, CredentialRefusal};
 
+use super::caller_id::CallerId;
 use super::client::Registered;
 use super::consent_request::{ConsentRequest, ConsentTarget};
 use super::discovery::is_same;
 use super::metadata::{Service, canonical};
 use super::outside::{FetchRules, within};
-use super::owner::Whose;
 use super::tokens::{self, NoTokens, Parties, Tokens};
 use super::{ConsentFault, OAuthProcess, Page};
 
@@ -37,7 +37,7 @@ const PAGES: usize = 4;
 pub struct Grant {
     pub(super) server: Arc<str>,
     /// Its owner; shared by all callers if `None`.
-    pub(super) whose: Option<Whose>,
+    pub(super) caller: Option<CallerId>,
     pub(super) url: Uri,
     pub(super) config: OAuthClient,
     pub(super) around: Arc<OAuthProcess>,
@@ -82,14 +82,14 @@ pub(super) fn unix() -> u64 {
 
 impl Grant {
     pub(super) fn new(
-        (server, whose): (&Arc<str>, Option<Whose>),
+        (server, caller): (&Arc<str>, Option<CallerId>),
         url: Uri,
         config: OAuthClient,
         around: Arc<OAuthProcess>,
     ) -> Self {
         Self {
             server: server.clone(),
-            whose,
+            caller,
             url,
             config,
             around,
@@ -101,8 +101,8 @@ impl Grant {
     }
 
     /// Returns true if it belongs to the server of this name, and to this caller or all callers.
-    pub(super) fn is_to(&self, server: &str, whose: Option<&Whose>) -> bool {
-        *self.server == *server && self.whose.as_ref() == whose
+    pub(super) fn is_to(&self, server: &str, caller: Option<&CallerId>) -> bool {
+        *self.server == *server && self.caller.as_ref() == caller
     }
 
     /// The same in the place of another grant for a server of this name.
@@ -376,8 +376,8 @@ impl Grant {
 
     /// The name under which the tokens are stored.
     fn place(&self) -> String {
-        match &self.whose {
-            Some(whose) => format!("grant {} of {}", self.server, whose.digest()),
+        match &self.caller {
+            Some(caller) => format!("grant {} of {}", self.server, caller.digest()),
             None => format!("grant {}", self.server),
         }
     }

@@ -2,15 +2,15 @@
 
 use engine::credential::challenge::Challenge;
 
-use super::{ConsentFault, Consents, Page, Status, Whose};
+use super::{CallerId, ConsentFault, Consents, Page, Status};
 
 impl Consents {
-    /// A page on which a user gives the consent of `whose` to `server`, whether or not the server asked for it.
+    /// A page on which a user gives the consent of `caller` to `server`, whether or not the server asked for it.
     ///
     /// # Errors
     /// [`ConsentFault::NoServer`], [`ConsentFault::NobodyAsked`].
-    pub async fn start(&self, server: &str, whose: Option<&Whose>) -> Result<Page, ConsentFault> {
-        let grant = self.of(server, whose)?;
+    pub async fn start(&self, server: &str, caller: Option<&CallerId>) -> Result<Page, ConsentFault> {
+        let grant = self.of(server, caller)?;
         let searched = {
             let grant = grant.clone();
             tokio::spawn(async move { grant.want(&Challenge::default()).await }).await
@@ -20,12 +20,12 @@ impl Consents {
         grant.page().ok_or_else(|| ConsentFault::NobodyAsked(why()))
     }
 
-    /// The state of the consent of `whose` to `server`.
+    /// The state of the consent of `caller` to `server`.
     ///
     /// # Errors
     /// [`ConsentFault::NoServer`].
-    pub async fn status(&self, server: &str, whose: Option<&Whose>) -> Result<Status, ConsentFault> {
-        let grant = self.of(server, whose)?;
+    pub async fn status(&self, server: &str, caller: Option<&CallerId>) -> Result<Status, ConsentFault> {
+        let grant = self.of(server, caller)?;
         if grant.held().is_none() {
             grant.adopt(None).await;
         }
@@ -44,8 +44,8 @@ impl Consents {
     ///
     /// # Errors
     /// [`ConsentFault::NoServer`], [`ConsentFault::NoRefreshToken`], [`ConsentFault::RefreshFailed`].
-    pub async fn refresh(&self, server: &str, whose: Option<&Whose>) -> Result<(), ConsentFault> {
-        let grant = self.of(server, whose)?;
+    pub async fn refresh(&self, server: &str, caller: Option<&CallerId>) -> Result<(), ConsentFault> {
+        let grant = self.of(server, caller)?;
         if grant.held().is_none() {
             grant.adopt(None).await;
         }
@@ -57,8 +57,8 @@ impl Consents {
     ///
     /// # Errors
     /// [`ConsentFault::NoServer`].
-    pub async fn forget(&self, server: &str, whose: Option<&Whose>) -> Result<bool, ConsentFault> {
-        let grant = self.of(server, whose)?;
+    pub async fn forget(&self, server: &str, caller: Option<&CallerId>) -> Result<bool, ConsentFault> {
+        let grant = self.of(server, caller)?;
         grant.adopt(None).await;
         Ok(grant.drop_tokens().await)
     }

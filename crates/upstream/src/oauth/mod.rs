@@ -24,6 +24,7 @@
 //! configuration says so, one consent counts for all who may use the server: the user who gives it lends the gateway that
 //! right.
 
+mod caller_id;
 mod client;
 mod consent_request;
 mod discovery;
@@ -34,7 +35,6 @@ mod management;
 mod messages;
 mod metadata;
 mod outside;
-mod owner;
 mod redirect;
 mod search;
 mod secret;
@@ -51,8 +51,8 @@ use engine::config::OAuthClient;
 use http::Uri;
 use parking_lot::Mutex;
 
+pub use caller_id::CallerId;
 pub use grant::Grant;
-pub use owner::Whose;
 pub use redirect::is_callback;
 pub use start::Begun;
 
@@ -211,15 +211,15 @@ impl Consents {
     pub fn enter(
         &self,
         server: &Arc<str>,
-        whose: Option<Whose>,
+        caller: Option<CallerId>,
         url: Uri,
         config: OAuthClient,
     ) -> Arc<Grant> {
-        let mut grant = Grant::new((server, whose), url, config, self.around.clone());
+        let mut grant = Grant::new((server, caller), url, config, self.around.clone());
         let mut grants = self.grants.lock();
         grants.retain(|known| known.strong_count() > 0);
         let mut newest = grants.iter().rev().filter_map(Weak::upgrade);
-        if let Some(before) = newest.find(|known| known.is_to(server, grant.whose.as_ref())) {
+        if let Some(before) = newest.find(|known| known.is_to(server, grant.caller.as_ref())) {
             grant = grant.in_place_of(&before);
         }
         let grant = Arc::new(grant);
@@ -232,8 +232,8 @@ impl Consents {
         self.grants.lock().iter().rev().filter_map(Weak::upgrade).collect()
     }
 
-    fn of(&self, server: &str, whose: Option<&Whose>) -> Result<Arc<Grant>, ConsentFault> {
-        self.all().into_iter().find(|grant| grant.is_to(server, whose)).ok_or(ConsentFault::NoServer)
+    fn of(&self, server: &str, caller: Option<&CallerId>) -> Result<Arc<Grant>, ConsentFault> {
+        self.all().into_iter().find(|grant| grant.is_to(server, caller)).ok_or(ConsentFault::NoServer)
     }
 
     /// Handles the return of a browser with the path and the query of its URL, and its cookies. Returns the server to
@@ -245,12 +245,12 @@ impl Consents {
         &self,
         (path, query): (&str, &str),
         cookies: &[&str],
-    ) -> Result<(Arc<str>, Option<Whose>), (ConsentFault, Option<Arc<str>>)> {
+    ) -> Result<(Arc<str>, Option<CallerId>), (ConsentFault, Option<Arc<str>>)> {
         let brought = Brought::read(query).ok_or((ConsentFault::UnknownState, None))?;
         let state = brought.state.as_deref().filter(|state| !state.is_empty());
         let named = |state| self.all().into_iter().find_map(|grant| Some((grant.named(state)?, grant)));
         let (asked, grant) = state.and_then(named).ok_or((ConsentFault::UnknownState, None))?;
-        let (server, whose) = (grant.server.clone(), grant.whose.clone());
+        let (server, caller) = (grant.server.clone(), grant.caller.clone());
         if !asked.began_with(cookies, self.around.is_secure()) {
             tracing::warn!(%server, "the consent callback arrived in a different browser than the one \
                                      that started it");
@@ -272,9 +272,9 @@ impl Consents {
         let finished = finished.await.unwrap_or_else(|e| Err(ConsentFault::NotExchanged(e.to_string())));
         match finished {
             Ok(()) => {
-                let by = whose.as_ref().map_or("all", |whose| &whose.id);
+                let by = caller.as_ref().map_or("all", |caller| &caller.id);
                 tracing::info!(server = %server, %by, "consent was given");
-                Ok((server, whose))
+                Ok((server, caller))
             }
             Err(fault) => {
                 tracing::warn!(server = %server, "consent was not given: {fault}");

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use http::Uri;
 
+use super::caller_id::CallerId;
 use super::consent_request::{ConsentRequest, LIFE};
 use super::grant::Grant;
-use super::owner::Whose;
 use super::{Consents, Page};
 
 /// The number of failed proofs after which a page is closed.
@@ -20,7 +20,7 @@ pub struct Begun {
     /// The server that requires it.
     pub server: Arc<str>,
     /// Its future owner; shared by all callers if `None`.
-    pub whose: Option<Whose>,
+    pub caller: Option<CallerId>,
     /// The host of the authorization server.
     pub at: String,
     /// The scopes that the user is asked to allow, if they are known.
@@ -41,8 +41,8 @@ impl Consents {
         self.with(entry, |grant, asked| {
             let url: Option<Uri> = asked.url.parse().ok();
             let at = url.and_then(|url| url.authority().map(ToString::to_string)).unwrap_or_default();
-            let (server, whose) = (grant.server.clone(), grant.whose.clone());
-            Begun { server, whose, at, scopes: asked.wanted.scopes.clone() }
+            let (server, caller) = (grant.server.clone(), grant.caller.clone());
+            Begun { server, caller, at, scopes: asked.wanted.scopes.clone() }
         })
     }
 

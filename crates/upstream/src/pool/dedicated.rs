@@ -17,9 +17,9 @@ use super::dormant::{Demand, DormantLinks};
 use super::link_cell::LinkCell;
 use super::rights::{Hold, Queued, Reserved};
 use super::rules::rules;
+use crate::closing;
 use crate::egress::{Egress, SpareLinks};
 use crate::link::OpenLink;
-use crate::parting;
 
 /// The time between two looks of an owner that waits: some of what it waits for comes with time alone.
 const LOOK: Duration = Duration::from_millis(250);
@@ -293,7 +293,7 @@ impl SpareLinks for Dedicated {
 
 impl State {
     fn slot_of(&self, link: &OpenLink) -> Option<SlotId> {
-        let slot = link.slot.load(Ordering::Relaxed);
+        let slot = link.tenancy.slot.load(Ordering::Relaxed);
         self.links.get(&slot).filter(|pooled| pooled.link.id == link.id).map(|_| slot)
     }
 
@@ -383,7 +383,7 @@ impl Aftermath {
                 continue;
             }
             let egress = egress.clone();
-            parting::beside(async move { link.close(&egress.client).await });
+            closing::beside(async move { link.close(egress.client()).await });
         }
     }
 }

@@ -14,7 +14,7 @@ use transport::up::LinkError;
 
 use super::dedicated::{Admission, Dedicated, new_owner};
 use super::dispatch::OwnerId;
-use super::opening::Opening;
+use super::opening::LinkOpening;
 use super::rights::Reserved;
 use super::starts::Starts;
 use crate::egress::{Egress, Updating};
@@ -163,7 +163,7 @@ impl LinkCell {
             None => None,
         };
         let asked = self.server.link_era(self.kind.era);
-        let opening = Opening {
+        let opening = LinkOpening {
             egress,
             server: &self.server,
             kind: &self.kind,
@@ -270,7 +270,7 @@ impl LinkCell {
         let Some(old) = self.open.swap(None) else { return };
         self.note_end(&old);
         if self.server.is_child() {
-            if old.carried_calls() {
+            if old.activity.carried_calls() {
                 starts.backoff.served();
             }
             starts.is_final = false;
@@ -278,14 +278,14 @@ impl LinkCell {
             starts.backoff.ended(Instant::now(), why);
             self.note_next_start(&starts.backoff);
         }
-        starts.users = old.users().iter().map(Arc::downgrade).collect();
+        starts.users = old.recipients.users().iter().map(Arc::downgrade).collect();
     }
 
     /// Returns true if it should be open although no request needs it now.
     pub fn is_wanted(&self) -> bool {
         self.server.over_http()
             && !self.is_over()
-            && !self.server.leaving.is_stopped()
+            && !self.server.shutdown.begun.is_stopped()
             && !self.is_resting()
             && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
@@ -298,7 +298,7 @@ impl LinkCell {
     /// Closes the link, if it is open.
     pub async fn close(&self, egress: &Egress) {
         if let Some(link) = self.open.swap(None) {
-            link.close(&egress.client).await;
+            link.close(egress.client()).await;
         }
     }
 
@@ -336,7 +336,7 @@ impl LinkCell {
 
     /// Returns true if a call or a task uses its link, or waits for it to be opened.
     pub fn is_needed(&self) -> bool {
-        self.is_opening() || self.current().is_some_and(|link| link.is_needed())
+        self.is_opening() || self.current().is_some_and(|link| link.activity.is_needed())
     }
 
     /// Returns true if it is being opened.
@@ -364,6 +364,6 @@ struct Over<'a>(&'a Server);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        self.0.quiet.note();
+        self.0.shutdown.drain.note();
     }
 }

@@ -11,14 +11,13 @@ use parking_lot::Mutex;
 use proto::era::Era;
 
 use super::dedicated::{Dedicated, PoolFigures};
-use super::lease::Leases;
 use super::link_cell::{LinkCell, LinkListener};
+use crate::closing;
 use crate::egress::Egress;
 use crate::health::HealthEvent;
 use crate::link::{LinkUser, OpenLink, Wire};
 use crate::link_key::LinkKey;
-use crate::parting;
-use crate::quota::Holder;
+use crate::quota::{Holder, Quota};
 use crate::server::Server;
 
 /// The number of lines of stderr that are shown.
@@ -53,7 +52,7 @@ pub struct Links {
     /// The receiver of each opened link.
     listener: Weak<dyn LinkListener>,
     /// The permits of calls that need a link exclusively.
-    pub leases: Leases,
+    pub(super) dedicated_calls: Arc<Quota>,
     /// The links that serve one owner at a time.
     pub dedicated: Arc<Dedicated>,
     /// The shared link that was asked for last: nearly all requests ask for the same.
@@ -61,7 +60,7 @@ pub struct Links {
     /// By the version that is asked for. On none of them can anybody be asked.
     shared: Mutex<HashMap<&'static Era, Arc<LinkCell>>>,
     /// Those that one call at a time has for itself.
-    leased: Mutex<Vec<Weak<LinkCell>>>,
+    of_calls: Mutex<Vec<Weak<LinkCell>>>,
 }
 
 impl Links {
@@ -69,13 +68,13 @@ impl Links {
     pub fn new(server: Arc<Server>, listener: Weak<dyn LinkListener>) -> Self {
         let dedicated = Dedicated::new(&server.spec, server.is_child());
         Self {
-            leases: Leases::new(dedicated.max_calls()),
+            dedicated_calls: Quota::new(dedicated.max_calls()),
             dedicated,
             server,
             listener,
             recent: ArcSwapOption::empty(),
             shared: Mutex::default(),
-            leased: Mutex::default(),
+            of_calls: Mutex::default(),
         }
     }
 
@@ -125,12 +124,12 @@ impl Links {
     }
 
     /// A link for calls that use it exclusively, one after the other.
-    pub(super) fn leased_link(&self, kind: &LinkKey, holder: Holder) -> Arc<LinkCell> {
+    pub(super) fn link_of_call(&self, kind: &LinkKey, holder: Holder) -> Arc<LinkCell> {
         let cell = self.cell(kind.clone(), kind.own_hello(), None);
         let cell = Arc::new(cell.pooled(self.dedicated.clone(), holder));
-        let mut leased = self.leased.lock();
-        leased.retain(|cell| cell.strong_count() > 0);
-        leased.push(Arc::downgrade(&cell));
+        let mut of_calls = self.of_calls.lock();
+        of_calls.retain(|cell| cell.strong_count() > 0);
+        of_calls.push(Arc::downgrade(&cell));
         cell
     }
 
@@ -150,7 +149,7 @@ impl Links {
     /// All links that belong to no session.
     pub fn cells(&self) -> Vec<Arc<LinkCell>> {
         let mut cells: Vec<_> = self.shared.lock().values().cloned().collect();
-        cells.extend(self.leased.lock().iter().filter_map(Weak::upgrade));
+        cells.extend(self.of_calls.lock().iter().filter_map(Weak::upgrade));
         for kept in self.dedicated.kept_cells() {
             if !cells.iter().any(|cell| Arc::ptr_eq(cell, &kept)) {
                 cells.push(kept);
@@ -181,7 +180,11 @@ impl Links {
 
     /// The sessions whose calls use these links.
     pub fn users(&self) -> Vec<Arc<dyn LinkUser>> {
-        self.cells().iter().filter_map(|cell| cell.current()).flat_map(|link| link.users()).collect()
+        self.cells()
+            .iter()
+            .filter_map(|cell| cell.current())
+            .flat_map(|link| link.recipients.users())
+            .collect()
     }
 
     /// Lets go of shared children and of sessions at the server that nobody has used for so long; they start again when
@@ -202,14 +205,14 @@ impl Links {
                 Wire::Http(_) if link.era.has_sessions() => "an unused session there is closed",
                 _ => continue,
             };
-            if link.idle() > after && !link.is_used() && !is_heard(asked, &link) {
+            if link.activity.idle() > after && !link.is_used() && !is_heard(asked, &link) {
                 tracing::info!(server = %self.server.name(), "{rests} after {after:?}");
                 open = open.saturating_sub(1);
                 if open == 0 && self.server.is_child() {
                     self.server.health.note(HealthEvent::Rested);
                 }
                 let egress = egress.clone();
-                parting::beside(async move { cell.rest(&egress).await });
+                closing::beside(async move { cell.rest(&egress).await });
             }
         }
         self.dedicated.shed(egress, after);

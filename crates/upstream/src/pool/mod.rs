@@ -9,13 +9,13 @@
 //! | [`links`] | the links to one server that are no session's own |
 //! | `dedicated`, [`dispatch`], `rules` | links that serve one owner at a time; who of them gets which; how many there are |
 //! | `rights` | requests in the queue, openings and calls: each ends when it is dropped |
-//! | [`lease`] | links that one call has for itself while it runs |
+//! | [`dedicated_link`] | links that one call has for itself while it runs |
 //! | [`dormant`] | those whose call or task waits for its client, and which of them makes way |
 
 mod dedicated;
+pub mod dedicated_link;
 pub mod dispatch;
 pub mod dormant;
-pub mod lease;
 pub mod link_cell;
 pub mod links;
 mod opening;
@@ -25,6 +25,6 @@ mod starts;
 mod turns;
 
 pub use dedicated::{Dedicated, PoolFigures};
-pub use lease::{Lease, Leases};
+pub use dedicated_link::DedicatedLink;
 pub use link_cell::{LinkCell, LinkListener};
 pub use links::{LinkFigures, Links};

@@ -21,14 +21,14 @@ use crate::link_key::LinkKey;
 use crate::negotiation::connector::Connector;
 use crate::negotiation::greeting::ChildStarter;
 use crate::negotiation::guest::Guest;
-use crate::negotiation::ladder::{Climb, Rung};
+use crate::negotiation::negotiator::{Candidate, Candidates};
 use crate::server::Server;
 
 /// The number of unsolicited messages that may queue.
 const UNASKED: usize = 256;
 
 /// The link to open, and the client that it is for.
-pub(super) struct Opening<'a> {
+pub(super) struct LinkOpening<'a> {
     pub(super) egress: &'a Egress,
     pub(super) server: &'a Arc<Server>,
     pub(super) kind: &'a LinkKey,
@@ -38,36 +38,36 @@ pub(super) struct Opening<'a> {
     pub(super) own: bool,
 }
 
-impl Opening<'_> {
+impl LinkOpening<'_> {
     /// Opens the link.
     ///
     /// # Errors
     /// The reason why no way works: the upstream's own message, if it sent one.
     pub(super) async fn run(&self) -> Result<OpenLink, LinkError> {
-        let ladder = &self.server.ladder;
-        let mut climb = Climb::new(ladder.rungs(self.server.reach, self.server.link_era(self.kind.era)));
-        let room = mux_room(&self.egress.snapshot.limits);
+        let negotiator = &self.server.negotiator;
+        let mut candidates = Candidates::new(negotiator.candidates(self.server.link_era(self.kind.era)));
+        let room = mux_room(&self.egress.snapshot().limits);
         let span = tracing::error_span!("event stream", server = %self.server.name());
-        let connector = Connector { guest: self, client: &self.egress.client, room, span };
+        let connector = Connector { guest: self, client: self.egress.client(), room, span };
         let connected = match &self.server.destination {
             Destination::Native(native) => return Ok(self.native(native)),
-            Destination::Child(spec) => connector.over_pipe(self.starter(spec, room), &mut climb).await,
-            Destination::Http(target) => connector.over_http(target, &mut climb).await,
+            Destination::Child(spec) => connector.over_pipe(self.starter(spec, room), &mut candidates).await,
+            Destination::Http(target) => connector.over_http(target, &mut candidates).await,
         };
         if let Some(connected) = connected {
-            ladder.settle(connected.rung, climb.refused());
+            negotiator.settle(connected.candidate, candidates.refused());
             let link = OpenLink::new(self.server.clone(), connected.wire, connected.hello, self.own);
             if let Some(unasked) = connected.unasked {
-                link.keep_unasked(unasked);
+                link.recipients.keep_unasked(unasked);
             }
             return Ok(link);
         }
-        let refused = climb.refused().to_vec();
-        let (failure, all) = climb.failure();
+        let refused = candidates.refused().to_vec();
+        let (failure, all) = candidates.failure();
         if matches!(failure, LinkError::NotStarted { .. }) {
-            ladder.was_silent(&refused);
+            negotiator.was_silent(&refused);
         } else if all {
-            ladder.forget();
+            negotiator.forget();
         }
         Err(failure)
     }
@@ -78,7 +78,7 @@ impl Opening<'_> {
     }
 
     fn starter<'s>(&'s self, spec: &'s Spec, room: MuxRoom) -> ChildStarter<'s> {
-        let limits = &self.egress.snapshot.limits;
+        let limits = &self.egress.snapshot().limits;
         ChildStarter {
             supervisor: self.egress.supervisor(),
             spec,
@@ -92,7 +92,7 @@ impl Opening<'_> {
             frames: self.egress.frame_limits(),
             room,
             span: tracing::error_span!("child", server = %self.server.name()),
-            within: self.egress.snapshot.start_timeout(&self.server.spec),
+            within: self.egress.snapshot().start_timeout(&self.server.spec),
         }
     }
 
@@ -118,7 +118,7 @@ fn mux_room(limits: &Limits) -> MuxRoom {
     MuxRoom { max_calls: limits.calls_per_session * 64, unasked: UNASKED, forget: limits.call_timeout }
 }
 
-impl Guest for Opening<'_> {
+impl Guest for LinkOpening<'_> {
     /// The first link of a server takes the place of any server's dedicated one that nothing runs on, a further link only
     /// that of one that nobody owns.
     async fn make_room(&self) -> bool {
@@ -135,14 +135,14 @@ impl Guest for Opening<'_> {
         (key, request)
     }
 
-    fn is_sure_of(&self, rung: Rung) -> bool {
-        self.server.ladder.takes(rung)
+    fn is_sure_of(&self, candidate: Candidate) -> bool {
+        self.server.negotiator.takes(candidate)
     }
 
-    fn patience(&self, rung: Rung) -> Duration {
-        match rung.web {
-            Web::Streamable => self.egress.snapshot.limits.connect_timeout * 3,
-            Web::EventStream => self.egress.snapshot.opening_time(),
+    fn patience(&self, candidate: Candidate) -> Duration {
+        match candidate.web {
+            Web::Streamable => self.egress.snapshot().limits.connect_timeout * 3,
+            Web::EventStream => self.egress.snapshot().opening_time(),
         }
     }
 
@@ -150,8 +150,8 @@ impl Guest for Opening<'_> {
         Ok(())
     }
 
-    fn hears(&self, rung: Rung, why: &LinkError) {
-        tracing::debug!(server = %self.server.name(), "{rung}: {}", self.server.describe(why));
+    fn hears(&self, candidate: Candidate, why: &LinkError) {
+        tracing::debug!(server = %self.server.name(), "{candidate}: {}", self.server.describe(why));
     }
 
     fn talk(&self) -> impl FnOnce(&str) + Send + 'static {

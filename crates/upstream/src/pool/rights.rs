@@ -43,7 +43,7 @@ impl Reserved {
     pub(super) fn opened(mut self, cell: &Arc<LinkCell>, link: &Arc<OpenLink>) {
         let Some(slot) = self.slot.take() else { return };
         let mut state = self.pool.state.lock();
-        link.slot.store(slot, Ordering::Relaxed);
+        link.tenancy.slot.store(slot, Ordering::Relaxed);
         let pooled = PooledLink { link: link.clone(), holder: Arc::downgrade(cell), kept: None };
         state.links.insert(slot, pooled);
         state.dispatch.opened(slot, Instant::now());

@@ -11,7 +11,7 @@ use super::dedicated::Admission;
 use super::dispatch::{LinkClass, SlotId};
 use super::link_cell::LinkCell;
 use crate::egress::Egress;
-use crate::link::{LinkHold, Needed, OpenLink};
+use crate::link::{HeldLink, LinkHold, OpenLink};
 
 impl LinkCell {
     /// Waits for a link of the pool, or for the right to open one; `None` without a pool.
@@ -19,7 +19,7 @@ impl LinkCell {
         let Some(pool) = &self.pool else { return Ok(None) };
         let version = self.server.link_era(self.kind.era).version;
         let class = LinkClass { version, askable: self.askable() };
-        let patience = egress.snapshot.calls(&self.server.spec).usual.timeouts.idle;
+        let patience = egress.snapshot().calls(&self.server.spec).usual.timeouts.idle;
         pool.admit(egress, self, (self.owner, class), patience).await.map(Some)
     }
 
@@ -52,12 +52,12 @@ impl LinkCell {
     }
 
     /// Keeps its link for a call; `None` if another owner has it by now.
-    pub fn need(&self, egress: &Egress, link: &Arc<OpenLink>) -> Option<Needed> {
+    pub fn need(&self, egress: &Egress, link: &Arc<OpenLink>) -> Option<HeldLink> {
         let hold: Option<Box<dyn LinkHold>> = match &self.pool {
             Some(pool) => Some(Box::new(pool.enter(egress, self.owner, link)?)),
             None => None,
         };
-        Some(Needed::new(link.clone(), hold))
+        Some(HeldLink::new(link.clone(), hold))
     }
 
     /// Returns true if its link is a process.

@@ -26,7 +26,7 @@ pub fn is_behind(topics: &Topics, link: &OpenLink) -> bool {
     matches!(link.wire, Wire::Pipe(_))
         && !link.own
         && link.era.has_sessions()
-        && link.told.load(Ordering::Acquire) != topics.revision()
+        && link.announced.topics_revision.load(Ordering::Acquire) != topics.revision()
 }
 
 /// Sends a link the subscriptions at its upstream; continues in the background if that takes longer.
@@ -36,7 +36,7 @@ pub async fn announce_topics(
     topics: &Arc<Topics>,
     link: &Arc<OpenLink>,
 ) {
-    if !link.begin_announcing() {
+    if !link.announced.begin_announcing() {
         return;
     }
     let (egress, links, topics, link) = (egress.clone(), links.clone(), topics.clone(), link.clone());
@@ -63,9 +63,9 @@ async fn announce(egress: &Egress, links: &Links, topics: &Topics, link: &Arc<Op
     loop {
         let revision = topics.revision();
         let wanted = wanted(links, topics);
-        let mut news = link.note_topics(&wanted).into_iter();
+        let mut news = link.announced.note_topics(&wanted).into_iter();
         if news.len() == 0 || !link.is_alive() {
-            link.told.store(revision, Ordering::Release);
+            link.announced.topics_revision.store(revision, Ordering::Release);
             return;
         }
         let mut told = JoinSet::new();

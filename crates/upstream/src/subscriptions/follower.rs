@@ -56,7 +56,7 @@ impl Follower {
             if self.topics().is_over(false) {
                 return;
             }
-            if self.server().leaving.is_stopped() {
+            if self.server().shutdown.begun.is_stopped() {
                 return self.topics().settle(u64::MAX);
             }
             let upto = *self.topics().wanted.borrow();
@@ -247,8 +247,8 @@ impl Follower {
         );
         let request = self.server().own_request(link.era, key, body.into(), Method::Listen);
         let limits = self.egress.frame_limits();
-        let patience = self.egress.snapshot.limits.connect_timeout;
-        let opened = link.open_stream(&self.egress.client, request, limits);
+        let patience = self.egress.snapshot().limits.connect_timeout;
+        let opened = link.open_stream(self.egress.client(), request, limits);
         let opened =
             tokio::time::timeout(patience, opened).await.map_err(|_| LinkError::Late(patience.as_secs()))?;
         let Some(source) = opened? else { return Ok(None) };
@@ -302,7 +302,7 @@ impl NoticeStream {
     async fn next(stream: &mut Option<Self>, egress: &Egress, limits: FrameLimits) -> Option<(u64, Frame)> {
         let Some(stream) = stream else { return std::future::pending().await };
         loop {
-            match stream.source.next(&egress.client, limits).await {
+            match stream.source.next(egress.client(), limits).await {
                 Ok(Item::Frame(frame)) => return Some((stream.number, frame)),
                 Ok(Item::Paused(_)) => {}
                 Err(_) => return None,
@@ -322,7 +322,7 @@ impl Drop for NoticeStream {
                 let params = format!("\"requestId\":{key}");
                 let text = proto::era::notice(Notice::Cancelled.name(), params.as_bytes());
                 // A child that is gone listens no more either.
-                let _ = link.notify(&egress.client, text).await;
+                let _ = link.notify(egress.client(), text).await;
             });
         }
     }

@@ -7,8 +7,8 @@ fn refused(code: i32) -> Frame {
     Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap()
 }
 
-fn keys(offer: &Offer, kind: ListKind) -> Vec<&str> {
-    offer.list(kind).iter().map(|item| item.key.as_str()).collect()
+fn keys(catalogue: &UpstreamCatalogue, kind: ListKind) -> Vec<&str> {
+    catalogue.list(kind).iter().map(|item| item.key.as_str()).collect()
 }
 
 #[test]
@@ -20,13 +20,13 @@ fn a_list_that_fails_empties_no_other_and_keeps_what_was_read() {
     gather.feed(&answer(r#"{"resources":[{"uri":"f://2"}]}"#)).unwrap();
     gather.feed(&answer(r#"{"resourceTemplates":[]}"#)).unwrap();
     assert!(gather.wants().is_none() && !gather.is_in_vain());
-    let offer = gather.finish();
-    let failures: Vec<&str> = offer.failures().collect();
+    let catalogue = gather.finish();
+    let failures: Vec<&str> = catalogue.failures().collect();
     let reasons = ["tools/list was answered with error -32603: no", "prompts/list: did not answer"];
     assert_eq!(failures, reasons);
     let tools = r#"{"name":"old"},{"name":"new","description":"old"}"#;
-    let last = super::offer(&V2025_11_25, [tools, r#"{"name":"p"}"#, r#"{"uri":"f://1"}"#, ""]);
-    let whole = offer.completed(&last, 9);
+    let last = super::catalogue(&V2025_11_25, [tools, r#"{"name":"p"}"#, r#"{"uri":"f://1"}"#, ""]);
+    let whole = catalogue.completed(&last, 9);
     assert_eq!(keys(&whole, ListKind::Tools), ["new", "old"]);
     assert!(whole.list(ListKind::Tools)[0].member("description").is_none(), "what was read counts");
     assert_eq!(
@@ -34,7 +34,7 @@ fn a_list_that_fails_empties_no_other_and_keeps_what_was_read() {
         (vec!["p"], vec!["f://2"])
     );
     assert_eq!(
-        keys(&offer.completed(&last, 3), ListKind::Prompts),
+        keys(&catalogue.completed(&last, 3), ListKind::Prompts),
         [] as [&str; 0],
         "no more than is allowed"
     );
@@ -86,8 +86,8 @@ fn a_failed_list_holds_for_no_time_and_its_schemas_refuse_nothing() {
         for kind in [ListKind::Prompts, ListKind::Resources, ListKind::Templates] {
             gather.feed(&answer(&format!(r#"{{"{}":[],"ttlMs":9000}}"#, kind.member()))).unwrap();
         }
-        let offer = Ok(Arc::new(gather.finish()));
-        view(&V2026_07_28, &Profile::default(), vec![upstream(1, "u", offer)])
+        let catalogue = Ok(Arc::new(gather.finish()));
+        view(&V2026_07_28, &Profile::default(), vec![upstream(1, "u", catalogue)])
     };
     let shown = |view: &View| {
         String::from_utf8(view.pages(ListKind::Tools).page(None).unwrap().text().to_vec()).unwrap()

@@ -5,7 +5,7 @@ use super::*;
 const TWO: &str = "mcpServers: { docs: { command: x }, blog: { command: x } }\n";
 
 /// The view of any client at these servers, under these rules.
-fn under(rules: &str, upstreams: Vec<UpstreamOffer>) -> View {
+fn under(rules: &str, upstreams: Vec<ViewSource>) -> View {
     let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
     let config = load(&format!("{TWO}access: {rules}\n"), "test", &lookup).unwrap().config;
     let rules = Arc::new(Rules::compile(&config.access));
@@ -25,14 +25,15 @@ fn under(rules: &str, upstreams: Vec<UpstreamOffer>) -> View {
 }
 
 /// A server with its own tool, resource and template; `says` is a capability that no other server has.
-fn server(id: u32, name: &str, says: &str) -> UpstreamOffer {
+fn server(id: u32, name: &str, says: &str) -> ViewSource {
     let uri = format!("{{\"uri\":\"{name}://listed\"}}");
     let template = format!("{{\"uriTemplate\":\"{name}://{{id}}\"}}");
-    let mut offer = Offer::clone(&offer(&V2025_11_25, [r#"{"name":"x"}"#, "", &uri, &template]));
-    offer.hello.instructions = Some(format!("Of {name}."));
-    offer.hello.capabilities =
+    let mut catalogue =
+        UpstreamCatalogue::clone(&catalogue(&V2025_11_25, [r#"{"name":"x"}"#, "", &uri, &template]));
+    catalogue.hello.instructions = Some(format!("Of {name}."));
+    catalogue.hello.capabilities =
         format!(r#"{{"tools":{{}},"resources":{{}},"experimental":{{"{says}":{{}}}}}}"#).into();
-    upstream(id, name, Ok(Arc::new(offer)))
+    upstream(id, name, Ok(Arc::new(catalogue)))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A server whose lists are public and may be cached for a while.
-fn public() -> Arc<Offer> {
+fn public() -> Arc<UpstreamCatalogue> {
     let mut gather = Gather::new(hello(&V2026_07_28), LIMITS, "{}");
     while let Some(kind) = gather.wants() {
         let list = format!(r#"{{"{}":[],"ttlMs":9000,"cacheScope":"public"}}"#, kind.member());

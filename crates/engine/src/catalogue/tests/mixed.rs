@@ -5,8 +5,12 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// An offer of a server with these capabilities, which answers each list request with this text.
-fn told(era: &'static Era, capabilities: &'static str, said: impl Fn(ListKind) -> String) -> Arc<Offer> {
+/// A catalogue of a server with these capabilities, which answers each list request with this text.
+fn told(
+    era: &'static Era,
+    capabilities: &'static str,
+    said: impl Fn(ListKind) -> String,
+) -> Arc<UpstreamCatalogue> {
     let hello = ServerHello { capabilities: Bytes::from_static(capabilities.as_bytes()), ..hello(era) };
     let mut gather = Gather::new(hello, LIMITS, "{}");
     while let Some(kind) = gather.wants() {
@@ -31,7 +35,7 @@ fn modern(kind: ListKind) -> String {
 
 const ALL: &str = r#"{"tools":{},"prompts":{},"resources":{"subscribe":true},"completions":{}}"#;
 
-fn of(era: &'static Era, upstreams: Vec<UpstreamOffer>) -> View {
+fn of(era: &'static Era, upstreams: Vec<ViewSource>) -> View {
     view(era, &Profile::default(), upstreams)
 }
 
@@ -69,9 +73,9 @@ fn every_client_sees_every_upstream_in_its_own_words() {
 
 #[test]
 fn nothing_is_rewritten_within_an_era() {
-    let offer = told(&V2026_07_28, ALL, modern);
-    let text = offer.list(ListKind::Resources)[0].text.clone();
-    let view = of(&V2026_07_28, vec![upstream(1, "u", Ok(offer))]);
+    let catalogue = told(&V2026_07_28, ALL, modern);
+    let text = catalogue.list(ListKind::Resources)[0].text.clone();
+    let view = of(&V2026_07_28, vec![upstream(1, "u", Ok(catalogue))]);
     let page = view.pages(ListKind::Resources).page(None).unwrap().text();
     assert!(memchr::memmem::find(page, &text).is_some());
     assert_eq!(
@@ -126,8 +130,8 @@ fn promises_of_freshness_are_those_of_servers_that_can_make_them() {
     assert_eq!(hint(&V2026_07_28, &V2026_07_28), json!([5000, "public", "complete"]));
     assert_eq!(hint(&V2025_11_25, &V2026_07_28), json!([0, "private", "complete"]));
     assert_eq!(hint(&V2026_07_28, &V2025_11_25), json!([null, null, null]));
-    let offer = told(&V2025_11_25, ALL, modern);
-    assert_eq!((offer.cache.ttl_ms, offer.cache.scope), (0, CacheScope::Private));
+    let catalogue = told(&V2025_11_25, ALL, modern);
+    assert_eq!((catalogue.cache.ttl_ms, catalogue.cache.scope), (0, CacheScope::Private));
 }
 
 #[test]
@@ -140,9 +144,9 @@ fn the_first_version_lists_templates_with_the_resources_and_has_no_pages() {
         assert_eq!(gather.wants(), Some(ListKind::Resources));
         gather.feed(&answer(said)).unwrap();
         assert_eq!(gather.wants(), None, "no list of templates, no pages");
-        let offer = gather.finish();
-        let counts = [ListKind::Resources, ListKind::Templates].map(|kind| offer.list(kind).len());
-        assert_eq!((counts, offer.notes.len()), ([resources, found], 0), "{said}");
+        let catalogue = gather.finish();
+        let counts = [ListKind::Resources, ListKind::Templates].map(|kind| catalogue.list(kind).len());
+        assert_eq!((counts, catalogue.notes.len()), ([resources, found], 0), "{said}");
     }
     let mut gather = Gather::new(hello(&V1), LIMITS, "{}");
     assert!(gather.feed(&answer(r#"{"tool":[]}"#)).is_err());
@@ -158,9 +162,9 @@ fn the_first_version_lists_templates_with_the_resources_and_has_no_pages() {
     while let Some(kind) = gather.wants() {
         gather.feed(&answer(&many(kind))).unwrap();
     }
-    let offer = Arc::new(gather.finish());
+    let catalogue = Arc::new(gather.finish());
     let at = |era, kind, cursor: Option<&str>| -> Option<(usize, usize)> {
-        let view = of(era, vec![upstream(1, "u", Ok(offer.clone()))]);
+        let view = of(era, vec![upstream(1, "u", Ok(catalogue.clone()))]);
         let list: Value = serde_json::from_slice(view.pages(kind).page(cursor)?.text()).unwrap();
         let count = |member: &str| list[member].as_array().map_or(0, Vec::len);
         Some((count("resources"), count("resourceTemplates")))
@@ -183,8 +187,8 @@ fn headers_are_known_where_either_side_has_them() {
         format!(r#"{{"tools":[{},{}]}}"#, tool("good", "string"), tool("bad", "number"))
     };
     let seen = |from, to, over_http| {
-        let offer = told(from, r#"{"tools":{}}"#, tools);
-        let view = of(to, vec![UpstreamOffer { over_http, ..upstream(1, "u", Ok(offer)) }]);
+        let catalogue = told(from, r#"{"tools":{}}"#, tools);
+        let view = of(to, vec![ViewSource { over_http, ..upstream(1, "u", Ok(catalogue)) }]);
         let good = view.tool("u__good").unwrap();
         (good.mirrored.len(), view.tool("u__bad").is_some())
     };

@@ -29,16 +29,16 @@ fn settings() -> [(&'static str, ToolSetting); 3] {
     ]
 }
 
-fn offers() -> Vec<UpstreamOffer> {
+fn catalogues() -> Vec<ViewSource> {
     let tools = r#"{"name":"x"},{"name":"y"},{"odd":1e2,"name":"z","description":"old","inputSchema":{"type":"object"}}"#;
-    let alike = || offer(&V2025_11_25, [tools, r#"{"name":"x"}"#, "", ""]);
+    let alike = || catalogue(&V2025_11_25, [tools, r#"{"name":"x"}"#, "", ""]);
     vec![upstream(1, "one", Ok(alike())), upstream(2, "two", Ok(alike()))]
 }
 
 #[test]
 fn what_is_set_counts_for_that_server_alone() {
     for era in [&V2025_11_25, &V2026_07_28] {
-        let view = view(era, &profile(&settings()), offers());
+        let view = view(era, &profile(&settings()), catalogues());
         assert!(view.tool("one__x").is_none() && view.tool("two__x").is_some());
         let why = view.tool("why").unwrap();
         assert_eq!((why.upstream, why.real_name.as_deref()), (UpstreamId(1), Some(b"\"y\"".as_slice())));
@@ -61,6 +61,6 @@ fn what_is_set_counts_for_that_server_alone() {
 fn rules_of_the_profile_count_before_what_is_set() {
     let mut profile = profile(&settings());
     profile.tools.deny = vec![crate::config::Glob::parse("*__y").unwrap()];
-    let view = view(&V2025_11_25, &profile, offers());
+    let view = view(&V2025_11_25, &profile, catalogues());
     assert!(view.tool("why").is_none() && view.tool("two__y").is_none());
 }

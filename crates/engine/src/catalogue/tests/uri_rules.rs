@@ -37,14 +37,15 @@ fn profile(allow: Option<Vec<String>>, deny: Vec<String>) -> Profile {
 }
 
 /// A server with these resources and templates.
-fn server(id: u32, resources: &[String], templates: &[String]) -> UpstreamOffer {
+fn server(id: u32, resources: &[String], templates: &[String]) -> ViewSource {
     let list = |key: &str, all: &[String]| {
         all.iter().map(|uri| format!("{{\"{key}\":\"{uri}\",\"name\":\"n\"}}")).collect::<Vec<_>>().join(",")
     };
     let (resources, templates) = (list("uri", resources), list("uriTemplate", templates));
-    let mut offer = Offer::clone(&offer(&V2025_11_25, ["", "", &resources, &templates]));
-    offer.hello.capabilities = Bytes::from_static(br#"{"resources":{"subscribe":true},"completions":{}}"#);
-    upstream(id, &format!("s{id}"), Ok(Arc::new(offer)))
+    let mut catalogue = UpstreamCatalogue::clone(&catalogue(&V2025_11_25, ["", "", &resources, &templates]));
+    catalogue.hello.capabilities =
+        Bytes::from_static(br#"{"resources":{"subscribe":true},"completions":{}}"#);
+    upstream(id, &format!("s{id}"), Ok(Arc::new(catalogue)))
 }
 
 fn strings(all: &[&str]) -> Vec<String> {
@@ -121,8 +122,8 @@ proptest! {
         asked in uris(),
     ) {
         let profile = profile(allow, deny);
-        let offers = (0..).zip(&servers).map(|(id, (uris, templates))| server(id, uris, templates));
-        let view = view(&V2025_11_25, &profile, offers.collect());
+        let catalogues = (0..).zip(&servers).map(|(id, (uris, templates))| server(id, uris, templates));
+        let view = view(&V2025_11_25, &profile, catalogues.collect());
         let shown = |kind| String::from_utf8(view.pages(kind).page(None).unwrap().text().to_vec()).unwrap();
         let (listed, patterns) = (shown(ListKind::Resources), shown(ListKind::Templates));
         let all = servers.iter().flat_map(|(uris, _)| uris).chain(&asked);

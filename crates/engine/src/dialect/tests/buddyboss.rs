@@ -101,7 +101,7 @@ fn s0_12_and_13_tools_are_listed_without_params() {
 #[test]
 fn s0_14_all_tools_are_listed_at_once() {
     let many: Vec<String> = (0..90).map(|n| format!(r#"{{"name":"t{n}","inputSchema":{{}}}}"#)).collect();
-    let own = vec![upstream(1, "own", Ok(offer([&many.join(","), "", "", ""])))];
+    let own = vec![upstream(1, "own", Ok(catalogue([&many.join(","), "", "", ""])))];
     let e = Endpoint { view: view(Naming::Plain, own), ..endpoint() };
     let said = e.says(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{"cursor":"whatever"}}"#);
     assert_eq!(said["result"]["tools"].as_array().unwrap().len(), 90);

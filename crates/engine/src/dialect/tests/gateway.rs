@@ -5,8 +5,12 @@ use crate::fault::Condition;
 
 fn endpoint() -> Endpoint {
     let servers = vec![
-        upstream(1, "github", Ok(offer([TOOLS, PROMPTS, RESOURCES, ""]))),
-        upstream(2, "files", Ok(offer([r#"{"name":"read","inputSchema":{"type":"object"}}"#, "", "", ""]))),
+        upstream(1, "github", Ok(catalogue([TOOLS, PROMPTS, RESOURCES, ""]))),
+        upstream(
+            2,
+            "files",
+            Ok(catalogue([r#"{"name":"read","inputSchema":{"type":"object"}}"#, "", "", ""])),
+        ),
         upstream(3, "down", Err(gone())),
     ];
     Endpoint { view: view(Naming::Prefix, servers), ..Endpoint::of("gateway") }
@@ -237,8 +241,10 @@ fn s3_24_unknown_methods_are_tried_at_the_servers() {
     assert_eq!(endpoint().error(&request("logging/setLevel", &json!({"level":"info"}))).0, -32601);
     let refused = Trouble::new(Condition::UnknownMethod, "x").about("acme/do");
     assert_eq!(endpoint().trouble(&text, refused)["error"]["message"], "Method not found: acme/do");
-    let one =
-        vec![upstream(1, "a", Ok(offer(["", "", "", ""]))), upstream(2, "b", Ok(offer(["", "", "", ""])))];
+    let one = vec![
+        upstream(1, "a", Ok(catalogue(["", "", "", ""]))),
+        upstream(2, "b", Ok(catalogue(["", "", "", ""]))),
+    ];
     let e = Endpoint { view: view(Naming::Prefix, one), ..endpoint() };
     let (code, message, ..) = e.error(&request("resources/read", &json!({"uri":"x://nope"})));
     assert_eq!((code, message.as_str()), (-32001, "Resource not found: x://nope"));

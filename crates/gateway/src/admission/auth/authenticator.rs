@@ -14,26 +14,19 @@ use engine::fault::Condition;
 use http::HeaderMap;
 use tracing::field::display;
 
-use super::challenge::Challenges;
-use super::counted::CallCounts;
 use super::denied::{Denied, NotAdmitted, Refused};
-use super::digest::{Digest, Digests};
+use super::digest::Digest;
 use super::guesses::Guesses;
 use super::jwt::Issuer;
 use super::keys::{KeyBook, Keys};
-use super::near::{self, Near};
+use super::near;
 use super::protected::{Protected, protected};
-use super::recent::Recent;
-use super::resource::Resource;
+use super::results::RecentResults;
 use super::site::Site;
 use super::users::Users;
 use super::{Moment, NotSound};
 use upstream::web::Web;
 
-/// The number of credentials whose principals are remembered.
-const MOST_KNOWN: usize = 8192;
-/// The number of names with wrong passwords that are remembered.
-const MOST_WRONG: usize = 4096;
 /// The time for which a token is trusted without another check; a withdrawn token can be used for this long.
 const TOKEN_HOLDS: Duration = Duration::from_secs(30);
 /// The same for API keys, which can be revoked at any time.
@@ -57,26 +50,19 @@ enum Recalled<'h> {
 /// Authenticates callers. Clones share their results; each asks other servers over its own connections.
 #[derive(Clone)]
 pub(crate) struct Authenticator {
-    ways: Arc<Ways>,
+    methods: Arc<AuthMethods>,
     web: Arc<dyn Web>,
 }
 
-/// All methods of authentication, and recent results.
-pub(super) struct Ways {
+/// All methods of authentication, and their recent results.
+pub(super) struct AuthMethods {
     bearer: Option<Digest>,
     keys: Option<Keys>,
     pub(super) users: Users,
     pub(super) site: Option<Site>,
     issuers: Vec<Issuer>,
-    resource: Option<Resource>,
-    /// The scopes that every token needs.
-    required: Vec<Box<str>>,
-    challenges: Challenges,
-    digests: Digests,
-    near: Near,
-    pub(super) known: Recent<Arc<Principal>>,
-    pub(super) wrong: Recent<Refused>,
-    pub(super) counted: CallCounts,
+    protected: Protected,
+    pub(super) results: RecentResults,
     /// The counts of wrong passwords; `None` if they are not limited.
     guesses: Option<Guesses>,
     anyone: Arc<Principal>,
@@ -96,17 +82,17 @@ impl Authenticator {
         book: Option<Arc<dyn KeyBook>>,
         web: Arc<dyn Web>,
     ) -> Result<Self, NotSound> {
-        Ok(Self { ways: Arc::new(Ways::new(config, book)?), web })
+        Ok(Self { methods: Arc::new(AuthMethods::new(config, book)?), web })
     }
 
     /// The same with the connections of another thread.
     pub(crate) fn over(&self, web: Arc<dyn Web>) -> Self {
-        Self { ways: Arc::clone(&self.ways), web }
+        Self { methods: Arc::clone(&self.methods), web }
     }
 
     /// Returns true if any caller has to authenticate.
     pub(crate) fn asks(&self) -> bool {
-        self.ways.asks
+        self.methods.asks
     }
 
     /// Identifies the sender of a request with these headers from `client`; a pipe has no client address. Returns at once
@@ -116,12 +102,12 @@ impl Authenticator {
         headers: &HeaderMap,
         client: Option<IpAddr>,
     ) -> Result<Arc<Principal>, NotAdmitted> {
-        if !self.ways.asks {
-            return Ok(Arc::clone(&self.ways.anyone));
+        if !self.methods.asks {
+            return Ok(Arc::clone(&self.methods.anyone));
         }
-        let (ways, client) = (&*self.ways, client.map(|address| address_block(address, IPV6_BITS)));
-        let (now, counts) = (ways.start.elapsed(), ways.guesses.as_ref().zip(client));
-        let identified = match ways.recall(headers, now) {
+        let (methods, client) = (&*self.methods, client.map(|address| address_block(address, IPV6_BITS)));
+        let (now, counts) = (methods.start.elapsed(), methods.guesses.as_ref().zip(client));
+        let identified = match methods.recall(headers, now) {
             Ok(Recalled::Holder(principal)) => {
                 if let Some((guesses, address)) = counts {
                     let value = authorization::value(headers).ok().flatten();
@@ -131,16 +117,16 @@ impl Authenticator {
             }
             Ok(Recalled::Unknown(value, digest)) => {
                 // What was refused a moment ago is no new attempt.
-                let attempt = match counts.filter(|_| ways.wrong.get(&digest, now).is_none()) {
+                let attempt = match counts.filter(|_| methods.results.wrong.get(&digest, now).is_none()) {
                     Some((guesses, address)) => {
-                        let is_familiar = ways.known.last(&digest).is_some();
+                        let is_familiar = methods.results.known.last(&digest).is_some();
                         let begun = guesses.begin((value, address), (digest, is_familiar), now);
                         begun.map_err(NotAdmitted::TooSoon)?
                     }
                     None => None,
                 };
                 // What else the clock says is only asked where it matters.
-                let found = self.find(value, (digest, client), ways.now()).await;
+                let found = self.find(value, (digest, client), methods.now()).await;
                 let failed = matches!(&found, Err(denied) if denied.condition == Condition::BadCredentials);
                 if let Some(attempt) = attempt.filter(|_| !failed) {
                     attempt.take_back();
@@ -163,7 +149,7 @@ impl Authenticator {
         headers: &HeaderMap,
         now: Moment,
     ) -> Result<Arc<Principal>, Denied> {
-        match self.ways.recall(headers, now.since_start)? {
+        match self.methods.recall(headers, now.since_start)? {
             Recalled::Holder(principal) => Ok(principal),
             Recalled::Unknown(value, digest) => self.find(value, (digest, None), now).await,
         }
@@ -176,34 +162,34 @@ impl Authenticator {
         now: Moment,
     ) -> Result<Arc<Principal>, Denied> {
         // Boxed, because a connection keeps room for this future, which is seldom needed.
-        let found = Box::pin(self.ways.find(value, from, &*self.web, now)).await;
-        found.map_err(|refused| self.ways.denied(refused))
+        let found = Box::pin(self.methods.find(value, from, &*self.web, now)).await;
+        found.map_err(|refused| self.methods.denied(refused))
     }
 
     /// Returns true if credentials can end while their sessions and streams are open.
     pub(crate) fn takes_what_ends(&self) -> bool {
-        self.ways.keys.is_some() || !self.ways.issuers.is_empty() || self.ways.site.is_some()
+        self.methods.keys.is_some() || !self.methods.issuers.is_empty() || self.methods.site.is_some()
     }
 
     /// Looks up which keys were revoked since the last time.
     pub(crate) async fn look_again(&self) {
-        if let Some(keys) = &self.ways.keys
+        if let Some(keys) = &self.methods.keys
             && keys.look_again().await
         {
-            self.ways.known.clear();
-            self.ways.near.forget();
+            self.methods.results.known.clear();
+            self.methods.results.near.forget();
         }
     }
 
     /// Returns true if the key of this principal was revoked, as of the last look.
     pub(crate) fn is_revoked(&self, principal: &Principal) -> bool {
-        self.ways.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
+        self.methods.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
     }
 
     /// Forgets failed attempts that no longer count.
     pub(crate) fn sweep(&self) {
-        if let Some(guesses) = &self.ways.guesses {
-            guesses.sweep(self.ways.start.elapsed());
+        if let Some(guesses) = &self.methods.guesses {
+            guesses.sweep(self.methods.start.elapsed());
         }
     }
 
@@ -211,32 +197,35 @@ impl Authenticator {
     /// credentials cannot be guessed.
     pub(crate) fn is_familiar(&self, headers: &HeaderMap) -> bool {
         let Ok(Some(value)) = authorization::value(headers) else { return false };
-        let (last, now) = (self.ways.known.last(&self.ways.digests.of(value)), self.ways.now().unix_ms);
+        let (last, now) = (
+            self.methods.results.known.last(&self.methods.results.digests.of(value)),
+            self.methods.now().unix_ms,
+        );
         let lasts = |whose: &Principal| whose.until_ms.is_none_or(|end| now < end);
         last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
     }
 
     /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is their path.
     pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
-        self.ways.resource.as_ref()?.metadata(path)
+        self.methods.protected.resource.as_ref()?.metadata(path)
     }
 }
 
 impl std::fmt::Debug for Authenticator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Authenticator").field("asks", &self.ways.asks).finish_non_exhaustive()
+        f.debug_struct("Authenticator").field("asks", &self.methods.asks).finish_non_exhaustive()
     }
 }
 
-impl Ways {
+impl AuthMethods {
     fn new(config: &Auth, book: Option<Arc<dyn KeyBook>>) -> Result<Self, NotSound> {
-        let (digests, near) = (Digests::new()?, Near::new()?);
+        let results = RecentResults::new()?;
         let resource_url = config.oauth.as_ref().map(|own| own.resource.expose());
         let issuers = config.jwt.iter().map(|issuer| Issuer::new(issuer, resource_url));
         let issuers: Vec<Issuer> = issuers.collect::<Result<_, _>>()?;
         let bearer = config.bearer.as_ref().map(|bearer| {
             let token = bearer.token.expose();
-            let sound = authorization::is_token(token).then(|| digests.of(token.as_bytes()));
+            let sound = authorization::is_token(token).then(|| results.digests.of(token.as_bytes()));
             sound.ok_or_else(|| NotSound("the bearer token must be visible ASCII without spaces".to_owned()))
         });
         let bearer = bearer.transpose()?;
@@ -248,12 +237,10 @@ impl Ways {
         };
         let users = Users::new(&config.users)?;
         let site = config.site.as_ref().map(Site::new).transpose()?;
-        let Protected { resource, required, challenges } = protected(config, &issuers)?;
-        let challenges = Challenges {
-            bearer: bearer.is_some() || keys.is_some() || !issuers.is_empty(),
-            basic: !users.is_empty() || site.is_some(),
-            ..challenges
-        };
+        let mut protected = protected(config, &issuers)?;
+        let challenges = &mut protected.challenges;
+        challenges.bearer = bearer.is_some() || keys.is_some() || !issuers.is_empty();
+        challenges.basic = !users.is_empty() || site.is_some();
         Ok(Self {
             asks: challenges.bearer || challenges.basic,
             bearer,
@@ -261,14 +248,8 @@ impl Ways {
             users,
             site,
             issuers,
-            resource,
-            required,
-            challenges,
-            digests,
-            near,
-            known: Recent::new(MOST_KNOWN),
-            wrong: Recent::new(MOST_WRONG),
-            counted: CallCounts::default(),
+            protected,
+            results,
             guesses: config.failures.map(Guesses::new).transpose()?,
             anyone: Arc::new(Principal::anyone()),
             holder: Arc::new(Principal::new("bearer", Scheme::Bearer)),
@@ -288,15 +269,15 @@ impl Ways {
     fn recall<'h>(&self, headers: &'h HeaderMap, since_start: Duration) -> Result<Recalled<'h>, Denied> {
         let value = match authorization::value(headers) {
             Ok(Some(value)) => value,
-            Ok(None) => return Err(Denied::missing(&self.challenges)),
+            Ok(None) => return Err(Denied::missing(&self.protected.challenges)),
             Err(why) => return Err(self.denied(Refused::Bad(why))),
         };
-        let tag = self.near.tag(value);
+        let tag = self.results.near.tag(value);
         if let Some(principal) = near::get(tag, since_start) {
             return Ok(Recalled::Holder(principal));
         }
-        let digest = self.digests.of(value);
-        Ok(match self.known.get_with_end(&digest, since_start) {
+        let digest = self.results.digests.of(value);
+        Ok(match self.results.known.get_with_end(&digest, since_start) {
             Some((principal, until)) => {
                 near::put(tag, Arc::clone(&principal), until);
                 Recalled::Holder(principal)
@@ -317,9 +298,9 @@ impl Ways {
             ShownCredential::Bearer(token) => {
                 let (principal, holds) = self.bearer(token, web, now).await?;
                 // Who is found to be the same as before stays the same one, which sessions see at a glance.
-                let last = self.known.last(&digest).filter(|last| *last == principal);
-                let principal = last.unwrap_or_else(|| self.counted.with(&principal));
-                self.known.put(digest, Arc::clone(&principal), now.since_start + holds);
+                let last = self.results.known.last(&digest).filter(|last| *last == principal);
+                let principal = last.unwrap_or_else(|| self.results.counted.with(&principal));
+                self.results.known.put(digest, Arc::clone(&principal), now.since_start + holds);
                 Ok(principal)
             }
             ShownCredential::Basic(basic) => self.basic(basic, (digest, client), web, now).await,
@@ -332,7 +313,7 @@ impl Ways {
         web: &dyn Web,
         now: Moment,
     ) -> Result<(Arc<Principal>, Duration), Refused> {
-        let digest = self.digests.of(token.as_bytes());
+        let digest = self.results.digests.of(token.as_bytes());
         if self.bearer.as_ref().is_some_and(|expected| expected.same(&digest)) {
             return Ok((Arc::clone(&self.holder), USER_HOLDS));
         }
@@ -357,7 +338,7 @@ impl Ways {
         let issuer = token.issuer().and_then(|url| self.issuers.iter().find(|issuer| issuer.url() == url));
         let issuer = issuer.ok_or(Refused::Bad("tokens of its issuer are not accepted here"))?;
         let accepted = issuer.check(&token, web, now).await?;
-        if self.required.iter().any(|scope| !accepted.scopes.contains(scope)) {
+        if self.protected.required.iter().any(|scope| !accepted.scopes.contains(scope)) {
             return Err(Refused::TooLittle);
         }
         let left = Duration::from_secs(accepted.ends).saturating_sub(Duration::from_millis(now.unix_ms));
@@ -375,6 +356,6 @@ impl Ways {
     }
 
     fn denied(&self, refused: Refused) -> Denied {
-        Denied::of(refused, &self.challenges, &self.required)
+        Denied::of(refused, &self.protected.challenges, &self.protected.required)
     }
 }

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `authenticator` | the methods of authentication, one after the other; results are cached for a short time |
 //! | `digest`, `recent` | credentials as digests under a key of this process, and cached results |
+//! | `results` | all cached results |
 //! | `near` | the same for the latest requests of this thread |
 //! | `counted` | the running calls of a principal, over all of its credentials |
 //! | `keys` | API keys |
@@ -37,6 +38,7 @@ mod passwords;
 mod protected;
 mod recent;
 mod resource;
+mod results;
 mod site;
 mod turns;
 mod users;

@@ -8,12 +8,12 @@ use engine::access::Principal;
 use engine::credential::authorization::Basic;
 
 use super::Moment;
-use super::authenticator::{USER_HOLDS, WRONG_HOLDS, Ways};
+use super::authenticator::{AuthMethods, USER_HOLDS, WRONG_HOLDS};
 use super::denied::Refused;
 use super::digest::Digest;
 use upstream::web::Web;
 
-impl Ways {
+impl AuthMethods {
     /// The principal with this name and password.
     pub(super) async fn basic(
         &self,
@@ -23,7 +23,7 @@ impl Ways {
         now: Moment,
     ) -> Result<Arc<Principal>, Refused> {
         let at = now.since_start;
-        if let Some(refused) = self.wrong.get(&digest, at) {
+        if let Some(refused) = self.results.wrong.get(&digest, at) {
             return Err(refused);
         }
         let site = self.site.as_ref().filter(|_| !self.users.has(&basic.user));
@@ -36,10 +36,10 @@ impl Ways {
         };
         let turn = turns.take(client).await?;
         // Who stood in line with the same password before may have been let in, or not.
-        if let Some(principal) = self.known.get(&digest, at) {
+        if let Some(principal) = self.results.known.get(&digest, at) {
             return Ok(principal);
         }
-        if let Some(refused) = self.wrong.get(&digest, at) {
+        if let Some(refused) = self.results.wrong.get(&digest, at) {
             return Err(refused);
         }
         let (checked, holds) = match site {
@@ -48,13 +48,13 @@ impl Ways {
         };
         match checked {
             Ok(principal) => {
-                let principal = self.counted.with(&principal);
-                self.known.put(digest, Arc::clone(&principal), at + holds);
+                let principal = self.results.counted.with(&principal);
+                self.results.known.put(digest, Arc::clone(&principal), at + holds);
                 Ok(principal)
             }
             Err(refused) => {
                 if matches!(refused, Refused::Bad(_) | Refused::Forbidden(_)) {
-                    self.wrong.put(digest, refused.clone(), at + WRONG_HOLDS);
+                    self.results.wrong.put(digest, refused.clone(), at + WRONG_HOLDS);
                 }
                 Err(refused)
             }

@@ -19,7 +19,7 @@ use crate::call::CallContext;
 use crate::call::call::Call;
 use crate::call::caller::Caller;
 use crate::call::task_home::Home;
-use upstream::link::Needed;
+use upstream::link::HeldLink;
 use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::Sleeper;
 
@@ -28,14 +28,16 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> Excha
     let context = call.context.clone();
     match made {
         Made::Task { id, home } => {
-            if let Some(link) = call.link.as_ref().map(Needed::again) {
-                let own = call.sleep(Sleeper::Task).zip(call.lease.take().map(|(lease, _)| lease));
+            if let Some(link) = call.connection.held.as_ref().map(HeldLink::again) {
+                let own = call
+                    .sleep(Sleeper::Task)
+                    .zip(call.connection.dedicated.take().map(|(dedicated, _)| dedicated));
                 context.state.homes.keep(home, Home::new(call.upstream.clone(), link, id, own));
             }
             answer
         }
         Made::Known(task) => {
-            if let Some(link) = &call.link {
+            if let Some(link) = call.link() {
                 // The process or session that runs it is the only one that knows it.
                 call.upstream.links.dedicated.bind(link, Binding::Task);
             }

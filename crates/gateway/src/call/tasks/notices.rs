@@ -23,7 +23,7 @@ use crate::session::session::Session;
 use upstream::link::OpenLink;
 use upstream::link::reply::{Item, ReplySource};
 use upstream::link::requests::OpenRequest;
-use upstream::oauth::Whose;
+use upstream::oauth::CallerId;
 use upstream::subscriptions::topics::ResourceNotice;
 use upstream::{CLIENT_INFO, Upstream};
 
@@ -45,7 +45,7 @@ pub(crate) fn wanted(
     identity: &Identity,
 ) -> Result<Vec<Heard>, Fault> {
     let ids = TaskIds::new(context.sealer(), identity.id(), view.era());
-    let max = context.egress.snapshot.limits.subscriptions_per_session;
+    let max = context.egress.snapshot().limits.subscriptions_per_session;
     let mut tasks = heard(frame, wanted, view, ids, max)?;
     let tells = |id| view.upstream_era(id).is_some_and(|era| era.shapes.tasks == Tasks::Extension);
     tasks.retain(|heard| tells(heard.upstream));
@@ -75,7 +75,7 @@ impl Drop for Following {
 pub(crate) fn follow(
     context: &Arc<CallContext>,
     tasks: &[Heard],
-    whose: Option<&Whose>,
+    caller: Option<&CallerId>,
 ) -> (Vec<Following>, mpsc::Receiver<ResourceNotice>) {
     let mut by_upstream: BTreeMap<UpstreamId, Vec<KnownTask>> = BTreeMap::new();
     for heard in tasks {
@@ -84,7 +84,7 @@ pub(crate) fn follow(
     let (sender, heard) = mpsc::channel(BEHIND);
     let one = |(upstream, tasks)| {
         let (settle, settled) = watch::channel(false);
-        let upstream = context.view.state.upstream_by(upstream, whose);
+        let upstream = context.view.state.upstream_by(upstream, caller);
         let follower = Follower { context: context.clone(), upstream, tasks, sender: sender.clone(), settle };
         Following { running: tokio::spawn(follower.run()).abort_handle(), settled }
     };
@@ -103,7 +103,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 pub(crate) fn notify_session(context: &Arc<CallContext>, session: &Arc<Session>, task: Heard) {
     let Ok(place) = TOLD.try_acquire() else { return };
     let (following, mut heard) =
-        follow(context, &[task], context.view.state.whose(&session.identity).as_ref());
+        follow(context, &[task], context.view.state.caller_id(&session.identity).as_ref());
     let session = Arc::downgrade(session);
     tokio::spawn(async move {
         let _held = (place, following);
@@ -172,7 +172,7 @@ impl Follower {
         let limits = self.context.egress.frame_limits();
         loop {
             let item = tokio::select! {
-                item = source.next(&self.context.egress.client, limits) => item?,
+                item = source.next(self.context.egress.client(), limits) => item?,
                 () = link.dead.stopped() => return Ok(true),
                 () = self.sender.closed() => return Ok(true),
             };
@@ -218,9 +218,9 @@ impl Follower {
             ids.join(",")
         );
         let request = self.upstream.server.own_request(link.era, key, body.into(), Method::Listen);
-        let patience = self.context.egress.snapshot.limits.connect_timeout;
+        let patience = self.context.egress.snapshot().limits.connect_timeout;
         let opened =
-            link.open_stream(&self.context.egress.client, request, self.context.egress.frame_limits());
+            link.open_stream(self.context.egress.client(), request, self.context.egress.frame_limits());
         let opened = tokio::time::timeout(patience, opened).await;
         let source = opened.map_err(|_| LinkError::Late(patience.as_secs()))??;
         let open = OpenRequest::new(&self.context.egress, link, key);

@@ -26,7 +26,7 @@ pub(super) struct Account {
 impl Account {
     /// The account of the profile's first server that receives callers' own names and passwords, at the site that
     /// authenticates callers; `None` if there is no such server. It is never sent to another site.
-    pub(super) fn of(shard: &Shard, profile: usize) -> Option<Self> {
+    pub(super) fn of(shard: &Arc<Shard>, profile: usize) -> Option<Self> {
         let gateway = &shard.gateway;
         let door = gateway.standing.config().auth.site.as_ref()?;
         let servers = gateway.snapshot.profiles[profile].upstreams.iter();
@@ -41,7 +41,7 @@ impl Account {
     }
 
     /// The identity that the site reports, or the one that it reported a short time ago.
-    pub(super) async fn identify(&self, shard: &Shard) -> Result<Identity, Trouble> {
+    pub(super) async fn identify(&self, shard: &Arc<Shard>) -> Result<Identity, Trouble> {
         // Whoever starts this process sits on this machine, and guesses nothing.
         match shard.door.identify(&self.headers, None).await {
             Ok(principal) => Ok(Identity::of(principal, None)),

@@ -34,7 +34,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// # Errors
 /// Returns the message of a refusal if there are too many.
 pub(crate) fn open(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     front: &Front,
     identity: &Identity,
     messages: &str,
@@ -76,7 +76,7 @@ pub(crate) fn open(
 
 /// A session that ends with its stream.
 struct Opened {
-    shard: Shard,
+    shard: Arc<Shard>,
     id: Box<str>,
     session: Arc<Session>,
     holding: Holding,

@@ -35,7 +35,7 @@ const FOREVER: Duration = Duration::from_hours(24 * 365);
 /// Serves until stdin ends, or until a line has to be served by the standard protocol; returns that line and those read
 /// after it.
 pub(crate) async fn serve(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     front: &Front,
     stdin: &mut Stdin,
     out: &mpsc::Sender<Bytes>,
@@ -73,7 +73,7 @@ pub(crate) async fn serve(
 
 /// The caller. The user that starts a process needs no check, unless the site of the account that it uses has to identify
 /// it.
-async fn who(shard: &Shard, account: Option<&Account>) -> Result<Identity, Trouble> {
+async fn who(shard: &Arc<Shard>, account: Option<&Account>) -> Result<Identity, Trouble> {
     match account {
         Some(account) => account.identify(shard).await,
         None => Ok(Identity::anyone(None)),
@@ -115,7 +115,7 @@ impl Ahead<'_> {
     /// Processes the line `text` while it reads on.
     async fn beside(
         &mut self,
-        shard: &Shard,
+        shard: &Arc<Shard>,
         front: &Front,
         (text, session): (&Bytes, &Session),
         taking: impl Future<Output = Taken>,
@@ -150,13 +150,13 @@ impl Ahead<'_> {
 }
 
 /// The id of a request.
-fn id_of(shard: &Shard, text: &Bytes) -> Option<Id> {
+fn id_of(shard: &Arc<Shard>, text: &Bytes) -> Option<Id> {
     let frame = Frame::parse(text.clone(), shard.gateway.frame_limits()).ok()?;
     frame.id().filter(|_| frame.kind() == FrameKind::Request).cloned()
 }
 
 /// The request that a notification cancels, if the dialect has notifications; and the notification.
-fn cancelled(shard: &Shard, front: &Front, text: &Bytes) -> Option<(Id, Frame)> {
+fn cancelled(shard: &Arc<Shard>, front: &Front, text: &Bytes) -> Option<(Id, Frame)> {
     if front.row.reading.no_id == NoId::Refuse {
         return None;
     }

@@ -42,7 +42,7 @@ pub(crate) fn refuse(row: &Dialect, trouble: &Trouble) -> DialectReply {
 /// The reply to a request for a profile that does not exist, with the message's id if it has one. It is counted like any
 /// other.
 pub(crate) fn refuse_message(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     row: &Dialect,
     (identity, headers): (&Identity, &HeaderMap),
     text: Option<&Bytes>,
@@ -61,7 +61,7 @@ pub(crate) fn refuse_message(
 }
 
 /// The request in a message.
-fn asked(shard: &Shard, row: &Dialect, text: &Bytes) -> Option<DialectRequest> {
+fn asked(shard: &Arc<Shard>, row: &Dialect, text: &Bytes) -> Option<DialectRequest> {
     match read(row, text, shard.gateway.frame_limits()) {
         Reading::Ask(ask) => Some(ask),
         _ => None,
@@ -69,7 +69,12 @@ fn asked(shard: &Shard, row: &Dialect, text: &Bytes) -> Option<DialectRequest> {
 }
 
 /// The reply to a message that cannot be served, with the id of its request.
-pub(crate) fn refuse_text(shard: &Shard, row: &Dialect, text: &Bytes, trouble: &Trouble) -> DialectReply {
+pub(crate) fn refuse_text(
+    shard: &Arc<Shard>,
+    row: &Dialect,
+    text: &Bytes,
+    trouble: &Trouble,
+) -> DialectReply {
     engine::dialect::refuse(row, asked(shard, row, text).as_ref(), trouble)
 }
 
@@ -83,7 +88,7 @@ pub(crate) fn too_soon(verdict: &Verdict) -> Trouble {
 
 /// Processes a message, or an array of messages.
 pub(crate) async fn take(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     front: &Front,
     identity: &Identity,
     session: Option<&Arc<Session>>,
@@ -100,13 +105,18 @@ pub(crate) async fn take(
 
 /// Refuses a message, or an array of messages, of a client that is not admitted. It is logged and recorded like any
 /// other.
-pub(crate) async fn take_refused(shard: &Shard, front: &Front, text: &Bytes, trouble: &Trouble) -> Taken {
+pub(crate) async fn take_refused(
+    shard: &Arc<Shard>,
+    front: &Front,
+    text: &Bytes,
+    trouble: &Trouble,
+) -> Taken {
     let (identity, refused) = (&Identity::anyone(None), Some(trouble));
     Asking { shard, front, identity, session: None, headers: None, text, refused }.all().await
 }
 
 struct Asking<'a> {
-    shard: &'a Shard,
+    shard: &'a Arc<Shard>,
     front: &'a Front,
     identity: &'a Identity,
     session: Option<&'a Arc<Session>>,

@@ -23,7 +23,7 @@ use crate::session::subscriptions::Change;
 
 /// The session of a batch, if the batch is acceptable.
 async fn batch_session(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
     version: Option<&str>,
@@ -35,15 +35,15 @@ async fn batch_session(
     }
     get::check_version(version, None)?;
     let session = get::find(shard, entry, headers, None).await?;
-    if !session.kind.era.batches {
-        return Err(Box::new(no_batches(session.kind.era)));
+    if !session.era().batches {
+        return Err(Box::new(no_batches(session.era())));
     }
     Ok(session)
 }
 
 /// Runs the messages of a batch concurrently; their answers share one stream.
 pub(super) async fn batch(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
     version: Option<&str>,
@@ -102,7 +102,7 @@ pub(super) async fn batch(
 
 /// The answer to a request of a batch, or the call that will produce it.
 async fn request(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     session: &Arc<Session>,
     frame: Frame,

@@ -21,7 +21,7 @@ use super::{answer, guard};
 use crate::call::consent;
 use crate::process::Shard;
 use upstream::oauth::form::pairs;
-use upstream::oauth::{Begun, ConsentFault, START, Whose};
+use upstream::oauth::{Begun, CallerId, ConsentFault, START};
 
 /// The content security policy: nothing may be loaded into the page or put around it.
 const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -92,10 +92,10 @@ fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
 /// Returns true if the form proves to come from the caller whose consent this will be, for credentials that people know:
 /// they do not know signed tokens.
 async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) -> bool {
-    let Some(whose) = &begun.whose else { return true };
+    let Some(caller) = &begun.caller else { return true };
     let all = pairs(form);
     let get = |key: &str| all.iter().find(|(name, _)| name == key).map_or("", |(_, value)| value.as_str());
-    let shown = match whose.scheme {
+    let shown = match caller.scheme {
         Scheme::Token | Scheme::Anyone => return true,
         Scheme::Bearer | Scheme::Key => format!("Bearer {}", get("secret")),
         Scheme::Basic | Scheme::Site => {
@@ -105,16 +105,16 @@ async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) ->
     let Ok(mut shown) = HeaderValue::from_str(&shown) else { return false };
     shown.set_sensitive(true);
     let headers = HeaderMap::from_iter([(AUTHORIZATION, shown)]);
-    shard.door.identify(&headers, Some(client)).await.is_ok_and(|principal| principal.id == whose.id)
+    shard.door.identify(&headers, Some(client)).await.is_ok_and(|principal| principal.id == caller.id)
 }
 
 /// The page that says what is requested.
 fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> {
-    let Begun { server, whose, at, scopes } = begun;
-    let lasting = match whose {
-        Some(whose) => format!(
+    let Begun { server, caller, at, scopes } = begun;
+    let lasting = match caller {
+        Some(caller) => format!(
             "{} wants to use the server {server} with your account there. Continue only if this is you.",
-            in_words(whose)
+            in_words(caller)
         ),
         None => {
             format!("Everybody who may use the server {server} here will use it with your account there.")
@@ -126,7 +126,7 @@ fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> 
         "{trouble}{lasting} You will be redirected to {at} to sign in.{allowed} If you did not just \
          request this yourself, close this page."
     ));
-    let (name, secret) = match whose.as_ref().map(|whose| whose.scheme) {
+    let (name, secret) = match caller.as_ref().map(|caller| caller.scheme) {
         Some(Scheme::Basic | Scheme::Site) => (true, Some("Password")),
         Some(Scheme::Bearer | Scheme::Key) => (false, Some("The token or key of this caller")),
         _ => (false, None),
@@ -143,10 +143,10 @@ fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> 
 }
 
 /// The owner, in words for a user who does not know how this gateway identifies callers.
-fn in_words(whose: &Whose) -> String {
-    let id = &*whose.id;
+fn in_words(caller: &CallerId) -> String {
+    let id = &*caller.id;
     let name = |mark: &str| id.strip_prefix(mark);
-    let said = match whose.scheme {
+    let said = match caller.scheme {
         Scheme::Key => name("key:").map(|key| format!("The holder of the API key that begins with {key}")),
         Scheme::Basic => name("user:").map(|user| format!("The user {user} of this gateway")),
         Scheme::Site => {
@@ -181,8 +181,8 @@ pub(super) async fn callback(shard: &Shard, request: &Request<Incoming>) -> Resp
     let cookies = request.headers().get_all(COOKIE).iter();
     let cookies: Vec<&str> = cookies.filter_map(|cookie| cookie.to_str().ok()).collect();
     match shard.gateway.process.consents.finish(arrived, &cookies).await {
-        Ok((server, whose)) => {
-            consent::changed(&shard.call, &server, whose.as_ref());
+        Ok((server, caller)) => {
+            consent::changed(&shard.call, &server, caller.as_ref());
             let said = format!("Dragoman may now use the server {server} for you. You can close this page.");
             page(StatusCode::OK, "Consent given", &said)
         }
@@ -278,7 +278,7 @@ mod tests {
         ] {
             let begun = Begun {
                 server: "files".into(),
-                whose: Some(Whose::of(&Principal::new(id, scheme))),
+                caller: Some(CallerId::of(&Principal::new(id, scheme))),
                 at: "auth.example.com".to_owned(),
                 scopes: vec!["read".to_owned(), "write".to_owned()],
             };

@@ -33,7 +33,7 @@ use upstream::NO_RANDOM;
 
 /// One request at an endpoint, and its caller.
 pub(super) struct Visit<'a> {
-    pub(super) shard: &'a Shard,
+    pub(super) shard: &'a Arc<Shard>,
     pub(super) place: &'a ServedPath,
     pub(super) front: Front,
     pub(super) entry: AdmittedRequest,
@@ -285,7 +285,7 @@ fn cross(row: &Dialect, origin: Option<&str>, preflight: bool, response: &mut Re
 
 /// The response for a profile that does not exist.
 pub(super) async fn stranger(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     row: &Dialect,
     identity: &Identity,
     profile: String,

@@ -17,7 +17,7 @@ use crate::session::subscriptions::Change;
 
 /// Runs a call to its end on a stream of the session.
 pub(super) async fn drive(
-    shard: Shard,
+    shard: Arc<Shard>,
     session: Arc<Session>,
     running: Running,
     stream: u64,
@@ -31,7 +31,7 @@ pub(super) async fn drive(
 
 /// A stream of a session. Events that nobody reads now are kept for resumption.
 struct SessionStream<'a> {
-    shard: &'a Shard,
+    shard: &'a Arc<Shard>,
     session: &'a Arc<Session>,
     streams: &'a Streams,
     stream: u64,

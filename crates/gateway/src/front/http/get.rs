@@ -18,7 +18,7 @@ use crate::session::streams::{STANDING, StreamFault};
 
 /// Opens or resumes a stream.
 pub(super) async fn get(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     request: &Request<Incoming>,
 ) -> Response<Body> {
@@ -37,7 +37,7 @@ pub(super) async fn get(
     session.touch();
     let last = headers.get(names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
     let standing = || {
-        let opened = streams.open_standing(session.kind.era.primes_streams);
+        let opened = streams.open_standing(session.era().primes_streams);
         // Whatever a client of before a restart has missed, it can ask for again.
         opened.inspect(|_| session.announce_return())
     };
@@ -60,7 +60,7 @@ pub(super) async fn get(
 
 /// Ends a session.
 pub(super) async fn delete(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     request: &Request<Incoming>,
 ) -> Response<Body> {
@@ -79,7 +79,7 @@ pub(super) async fn delete(
 
 /// The session that a request without a message names.
 async fn named(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
@@ -98,7 +98,7 @@ async fn named(
 
 /// The session that a request names; `id` is that of its message. One that this process does not know is restored.
 pub(super) async fn find(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
     id: Option<&Id>,

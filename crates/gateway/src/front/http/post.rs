@@ -34,7 +34,11 @@ use crate::session::subscriptions::Change;
 use upstream::NO_RANDOM;
 
 /// Handles a POST.
-pub(super) async fn post(shard: &Shard, entry: &AdmittedRequest, mut request: Arrived) -> Response<Body> {
+pub(super) async fn post(
+    shard: &Arc<Shard>,
+    entry: &AdmittedRequest,
+    mut request: Arrived,
+) -> Response<Body> {
     if let Err(refusal) = media::check_post(request.headers()) {
         return *refusal;
     }
@@ -55,7 +59,7 @@ pub(super) enum RateCounted {
 
 /// Processes a message that was read.
 pub(super) async fn take(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
     text: Bytes,
@@ -95,7 +99,7 @@ pub(super) async fn take(
 }
 
 async fn single(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
     version: Option<&str>,
@@ -126,7 +130,7 @@ async fn single(
     }
 }
 
-async fn handshake(shard: &Shard, entry: &AdmittedRequest, frame: Frame) -> Response<Body> {
+async fn handshake(shard: &Arc<Shard>, entry: &AdmittedRequest, frame: Frame) -> Response<Body> {
     let AdmittedRequest { profile, identity } = entry.clone();
     let face = Face::Http(Streams::new(&shard.gateway.snapshot.limits));
     let (own, place) = (&entry.identity, entry.profile);
@@ -158,7 +162,7 @@ async fn handshake(shard: &Shard, entry: &AdmittedRequest, frame: Frame) -> Resp
 }
 
 async fn in_session(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     session: &Arc<Session>,
     frame: Frame,
@@ -181,7 +185,7 @@ async fn in_session(
 }
 
 async fn request(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     session: &Arc<Session>,
     frame: Frame,
@@ -212,7 +216,7 @@ async fn request(
     }
     let Some((running, change)) = attended.leave() else { return answer::empty(StatusCode::ACCEPTED) };
     let Face::Http(streams) = &session.face else { return answer::not_allowed() };
-    let (stream, body) = match streams.open(session.kind.era.primes_streams) {
+    let (stream, body) = match streams.open(session.era().primes_streams) {
         Ok(opened) => opened,
         Err(fault) => {
             return answer::refusal_of(StatusCode::TOO_MANY_REQUESTS, &fault.to_string(), id.as_ref());
@@ -233,7 +237,7 @@ async fn request(
 /// A call whose client waits for its first item. A client that closes the connection meanwhile has not cancelled the
 /// call, so the call goes on without it.
 struct Attended<'a> {
-    shard: &'a Shard,
+    shard: &'a Arc<Shard>,
     session: &'a Arc<Session>,
     running: Option<Running>,
     change: Option<Change>,

@@ -29,7 +29,7 @@ impl Service {
 
 /// One request, under the configuration in force when it arrived.
 struct Arrival {
-    shard: Shard,
+    shard: Arc<Shard>,
 }
 
 impl Arrival {

@@ -1,6 +1,7 @@
 //! HTTP+SSE (MCP 2024-11-05, transports: HTTP with SSE): a GET opens the event stream of a session, and its first event
 //! contains the address for the client's POSTs. All messages to the client come on the stream.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -64,7 +65,7 @@ pub(super) fn is_served(snapshot: &Snapshot) -> bool {
 }
 
 /// Handles a request to [`STREAM`].
-pub(super) fn stream(shard: &Shard, identity: Identity, request: &Request<Incoming>) -> Response<Body> {
+pub(super) fn stream(shard: &Arc<Shard>, identity: Identity, request: &Request<Incoming>) -> Response<Body> {
     match *request.method() {
         Method::GET => {
             if request.headers().contains_key(ACCEPT)
@@ -86,7 +87,7 @@ pub(super) fn stream(shard: &Shard, identity: Identity, request: &Request<Incomi
 }
 
 /// Opens a stream at the default profile for a caller that may use it.
-fn enter(shard: &Shard, entry: &AdmittedRequest, headers: &HeaderMap) -> Response<Body> {
+fn enter(shard: &Arc<Shard>, entry: &AdmittedRequest, headers: &HeaderMap) -> Response<Body> {
     if let Some(elsewhere) = denied::elsewhere(shard, entry) {
         return denied::denied(None, &elsewhere);
     }
@@ -97,7 +98,7 @@ fn enter(shard: &Shard, entry: &AdmittedRequest, headers: &HeaderMap) -> Respons
 }
 
 /// Handles a request to [`MESSAGES`].
-pub(super) async fn messages(shard: &Shard, identity: Identity, request: Arrived) -> Response<Body> {
+pub(super) async fn messages(shard: &Arc<Shard>, identity: Identity, request: Arrived) -> Response<Body> {
     match *request.method() {
         Method::POST => post(shard, None, &identity, request).await,
         Method::OPTIONS => guard::preflight(),
@@ -123,7 +124,7 @@ pub(super) fn session_named(request: &Request<Incoming>) -> Option<&str> {
 }
 
 /// Opens a session's stream. The session ends when the client stops reading it.
-pub(super) fn open(shard: &Shard, entry: &AdmittedRequest, path: &str) -> Response<Body> {
+pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> Response<Body> {
     let sessions = &shard.session.state.sessions;
     if shard.gateway.process.stop.is_stopped() {
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, "this server is stopping");
@@ -171,7 +172,7 @@ pub(super) fn open(shard: &Shard, entry: &AdmittedRequest, path: &str) -> Respon
 
 /// A session's receiver of messages, which is closed when this is dropped.
 struct Opened {
-    shard: Shard,
+    shard: Arc<Shard>,
     id: Box<str>,
     ends: Stop,
     holding: Holding,
@@ -262,7 +263,7 @@ async fn write(mut queue: mpsc::Receiver<Bytes>, events: BodySender) {
 
 /// Receives a message for a session; `profile` is the one of the endpoint, if the path names one.
 pub(super) async fn post(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     profile: Option<usize>,
     identity: &Identity,
     request: Arrived,

@@ -40,7 +40,7 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// Answers a stateless message.
 pub(super) async fn answer(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     headers: &HeaderMap,
     frame: Frame,

@@ -52,7 +52,7 @@ pub(crate) struct LineTransport {
 /// The client.
 pub(crate) struct Client {
     /// The thread, with the gateway in force when the client connected.
-    first: Shard,
+    first: Arc<Shard>,
     pub(crate) way: LineTransport,
     session: Mutex<Option<Arc<Session>>>,
     /// Running stateless requests that can be cancelled.
@@ -65,7 +65,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(shard: &Shard, way: LineTransport) -> Arc<Self> {
+    pub(crate) fn new(shard: &Arc<Shard>, way: LineTransport) -> Arc<Self> {
         let calls = shard.gateway.snapshot.limits.calls_per_session;
         Arc::new(Self {
             first: shard.clone(),
@@ -78,7 +78,7 @@ impl Client {
     }
 
     /// The current gateway: a client may stay for days, and each of its messages uses the configuration in force.
-    pub(crate) fn shard(&self) -> Shard {
+    pub(crate) fn shard(&self) -> Arc<Shard> {
         self.first.now()
     }
 
@@ -123,7 +123,7 @@ impl Client {
             Err(e) => self.refuse(&Fault::from(&e), e.id.as_ref()).await,
             Ok(Message::Single(frame)) => self.message(frame, tasks).await,
             Ok(Message::Batch(batch)) => {
-                let Some(session) = self.session().filter(|session| session.kind.era.batches) else {
+                let Some(session) = self.session().filter(|session| session.era().batches) else {
                     let fault =
                         Fault::client(code::INVALID_REQUEST, "send one message at a time, not an array");
                     return self.refuse(&fault, None).await;

@@ -11,14 +11,14 @@ use hyper::body::Incoming;
 
 use super::error::WireError;
 use super::link::Link;
-use super::origin::Lease;
+use super::origin::OriginShare;
 
 /// The body of an upstream's answer. Once it has been read to its end, its connection can be reused. If it is dropped
 /// earlier, the connection (on HTTP/2: the stream) is closed, which tells the upstream to stop. Trailers are left
 /// out.
 pub struct ResponseBody {
     source: BodySource,
-    lease: Lease,
+    share: OriginShare,
 }
 
 /// The source of the bytes.
@@ -29,8 +29,8 @@ pub(super) enum BodySource {
 }
 
 impl ResponseBody {
-    pub(super) fn new(source: BodySource, lease: Lease) -> Self {
-        let mut body = Self { source, lease };
+    pub(super) fn new(source: BodySource, share: OriginShare) -> Self {
+        let mut body = Self { source, share };
         body.release();
         body
     }
@@ -38,7 +38,7 @@ impl ResponseBody {
     /// Returns true if this connection, and all earlier ones to the same origin, went to addresses outside the public
     /// network. A name may resolve to other addresses later, but the ones used so far are known.
     pub fn is_from_near(&self) -> bool {
-        self.lease.origin.was_near()
+        self.share.origin.was_near()
     }
 
     /// Returns the connection to the pool if the body is over.
@@ -46,14 +46,14 @@ impl ResponseBody {
         if let BodySource::Http1(held) = &mut self.source
             && let Some((link, keep)) = held.take_if(|(link, _)| link.is_over())
         {
-            self.lease.origin.give_back(link, keep);
+            self.share.origin.give_back(link, keep);
         }
     }
 }
 
 impl std::fmt::Debug for ResponseBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ResponseBody").field("from", &self.lease.origin.name()).finish_non_exhaustive()
+        f.debug_struct("ResponseBody").field("from", &self.share.origin.name()).finish_non_exhaustive()
     }
 }
 

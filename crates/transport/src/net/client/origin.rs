@@ -87,7 +87,7 @@ enum ConnectionChoice {
 }
 
 /// The resources of the origin that a running request holds.
-pub(super) struct Lease {
+pub(super) struct OriginShare {
     pub(super) origin: Arc<OriginState>,
     _permit: OwnedSemaphorePermit,
 }
@@ -154,7 +154,7 @@ impl OriginState {
             Ok(permit) => permit,
             Err(_) => Box::pin(self.permit()).await?,
         };
-        let lease = Lease { _permit: permit, origin: self.clone() };
+        let share = OriginShare { _permit: permit, origin: self.clone() };
         let way = match self.pooled(replay) {
             Some(way) => way,
             None => Box::pin(self.dial()).await?,
@@ -162,7 +162,7 @@ impl OriginState {
         let may_retry =
             !matches!(way, ConnectionChoice::Fresh(_) | ConnectionChoice::Shared { fresh: true, .. });
         let failed = match self.send(way, ask).await {
-            Ok(answer) => return Ok(answer.with(lease)),
+            Ok(answer) => return Ok(answer.with(share)),
             Err(failed) => failed,
         };
         let safe = replay == Replay::Always || !failed.sent;
@@ -174,7 +174,7 @@ impl OriginState {
         let way = Box::pin(self.dial()).await?;
         let again = Box::pin(self.send(way, ask)).await;
         again
-            .map(|answer| answer.with(lease))
+            .map(|answer| answer.with(share))
             .map_err(|failed| ClientError::http(self.name(), failed.sent, failed.error))
     }
 
@@ -373,8 +373,8 @@ struct Answered {
 }
 
 impl Answered {
-    fn with(self, lease: Lease) -> Response<ResponseBody> {
-        self.response.map(|()| ResponseBody::new(self.source, lease))
+    fn with(self, share: OriginShare) -> Response<ResponseBody> {
+        self.response.map(|()| ResponseBody::new(self.source, share))
     }
 }
 

@@ -115,8 +115,12 @@ impl Model {
         assert_eq!(cause.detail.is_empty(), cause.brief.is_empty());
         assert!(machine.since() >= self.since && machine.since() <= self.world.now, "since never goes back");
         self.since = machine.since();
-        assert_eq!((machine.openings, machine.listings), (self.openings, self.listings), "counts return");
-        assert!(machine.lost_notices.len() <= 32);
+        assert_eq!(
+            (machine.connection.openings, machine.lists.fetches),
+            (self.openings, self.listings),
+            "counts return"
+        );
+        assert!(machine.connection.lost_notices.len() <= 32);
         assert!(
             !machine.is_held_back() || word == HealthWord::Unreachable,
             "{word}: nobody may be held back"
@@ -161,7 +165,7 @@ proptest! {
         prop_assert_eq!(model.world.word(), HealthWord::Ready);
         prop_assert!(!model.world.machine.is_held_back());
         prop_assert_eq!(model.world.machine.next_try(), None);
-        prop_assert_eq!((model.world.machine.openings, model.world.machine.listings), (0, 0));
+        prop_assert_eq!((model.world.machine.connection.openings, model.world.machine.lists.fetches), (0, 0));
         model.take(Step::Say(HealthEvent::Leaving));
         model.heal();
         model.take(Step::BeginOpening);

@@ -4,6 +4,7 @@
 mod routes;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::access::Asker;
@@ -33,7 +34,7 @@ pub(super) const ROOT: &str = "/api/";
 
 /// Answers a request below [`ROOT`].
 pub(super) async fn respond(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     management: &Management,
     request: Arrived,
     peer: SocketAddr,
@@ -101,7 +102,7 @@ fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
 
 /// Admits callers that may manage: a manager can start programs.
 async fn entered(
-    shard: &Shard,
+    shard: &Arc<Shard>,
     management: &Management,
     request: &Request<Incoming>,
     peer: SocketAddr,

@@ -23,7 +23,7 @@ use upstream::oauth::form::pairs;
 
 /// A parsed request.
 struct ManagementRequest<'a> {
-    shard: &'a Shard,
+    shard: &'a Arc<Shard>,
     identity: Identity,
     /// Method and path.
     action: String,
@@ -38,7 +38,7 @@ struct ManagementRequest<'a> {
 type Answered = Result<Response<Body>, Refusal>;
 
 /// Answers a request.
-pub(super) async fn answer(shard: &Shard, identity: Identity, request: Arrived) -> Answered {
+pub(super) async fn answer(shard: &Arc<Shard>, identity: Identity, request: Arrived) -> Answered {
     let (head, body) = request.into_parts();
     let path = head.uri.path().strip_prefix(ROOT).unwrap_or_default();
     let steps: Vec<&str> = path.trim_end_matches('/').split('/').collect();

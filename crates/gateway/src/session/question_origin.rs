@@ -7,14 +7,14 @@ use upstream::link::{Inbound, OpenLink};
 
 /// The origin of a question to a client.
 #[derive(Clone)]
-pub(crate) enum Asker {
+pub(crate) enum QuestionOrigin {
     /// An upstream, over this link.
     Link(Arc<OpenLink>),
     /// A call whose upstream asks by results: the call's number, the question's number, and the receiver of the reply.
     Call(u64, usize, mpsc::Sender<Inbound>),
 }
 
-impl PartialEq for Asker {
+impl PartialEq for QuestionOrigin {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Link(a), Self::Link(b)) => a.id == b.id,

@@ -35,7 +35,7 @@ pub struct Template(pub Text);
 
 /// The text of a row for one condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Say {
+pub struct FaultText {
     /// The JSON-RPC code.
     pub code: i32,
     /// The message, with placeholders.
@@ -50,7 +50,7 @@ pub struct Say {
     pub body: Option<Template>,
 }
 
-impl Say {
+impl FaultText {
     /// An error with HTTP status 200.
     pub(crate) const fn new(code: i32, message: &'static str) -> Self {
         Self {
@@ -80,8 +80,8 @@ impl Say {
     }
 }
 
-impl Cell for Say {
-    const KIND: CellKind = CellKind::Say;
+impl Cell for FaultText {
+    const KIND: CellKind = CellKind::FaultText;
 
     /// Takes the given members; the others keep their values.
     fn set(&mut self, value: &Value) -> Result<(), String> {

@@ -8,14 +8,14 @@ use engine::access::{Principal, Scheme};
 
 /// A caller with its own consents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whose {
+pub struct CallerId {
     /// The principal's id.
     pub id: Arc<str>,
     /// The way in which it authenticates.
     pub scheme: Scheme,
 }
 
-impl Whose {
+impl CallerId {
     /// The caller with this principal.
     pub fn of(principal: &Principal) -> Self {
         Self { id: principal.id.clone(), scheme: principal.scheme }

@@ -9,7 +9,7 @@ use proto::bridge::input::questions_of;
 use proto::era::Asks;
 use proto::mcp::Method;
 use proto::rpc::code;
-use upstream::pool::Lease;
+use upstream::pool::DedicatedLink;
 use upstream::quota::QuotaError;
 use upstream::{Egress, LinkKey, Upstream};
 
@@ -22,15 +22,15 @@ use crate::call::client_introduction::ClientIntroduction;
 /// # Errors
 /// The fault to answer with, if as many calls wait as may, and this one can be asked something: on a shared link its server
 /// would not ask, and do what it would have asked for. A call that wants log messages alone goes without them.
-pub(crate) fn lease(
+pub(crate) fn dedicated_link(
     egress: &Egress,
     caller: &Caller,
     upstream: &Arc<Upstream>,
     request: &Request<'_>,
     said: &ClientIntroduction,
-) -> Result<Option<(Lease, Option<Bytes>)>, Fault> {
+) -> Result<Option<(DedicatedLink, Option<Bytes>)>, Fault> {
     let (view, identity) = match caller {
-        Caller::Session(session) => return Ok(session.lease_for_level(egress, upstream)),
+        Caller::Session(session) => return Ok(session.link_for_level(egress, upstream)),
         Caller::Stateless(view, identity) => (view, identity),
     };
     if view.clients.era == request.server
@@ -50,8 +50,8 @@ pub(crate) fn lease(
     }
     let is_askable = asks != "{}";
     let kind = LinkKey { era: view.clients.era, capabilities: Bytes::from(asks) };
-    match Lease::take(egress, &upstream.links, &kind, identity.holder()) {
-        Ok(lease) => Ok(Some((lease, said.level.clone()))),
+    match DedicatedLink::take(egress, &upstream.links, &kind, identity.holder()) {
+        Ok(dedicated) => Ok(Some((dedicated, said.level.clone()))),
         Err(full) if is_askable => Err(refusal(upstream.name(), &full)),
         Err(full) => {
             let server = upstream.name();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::catalogue::{
-    Gather, GatherFault, GatherLimits, ListKind, MirroredParam, Offer, UpstreamId, UpstreamOffer, View,
-    ViewSpec,
+    Gather, GatherFault, GatherLimits, ListKind, MirroredParam, UpstreamCatalogue, UpstreamId, View,
+    ViewSource, ViewSpec,
 };
 use engine::config::{Naming, Profile};
 use engine::exchange::Mirror;
@@ -32,7 +32,7 @@ pub(crate) async fn gather(
     connection: &mut Connection,
     kinds: &[ListKind],
     desk: &mut Desk<'_>,
-) -> Result<Offer, Failure> {
+) -> Result<UpstreamCatalogue, Failure> {
     let mut hello = connection.hello.clone();
     hello.capabilities = only(&hello.capabilities, kinds);
     let mut run = Gather::new(hello, LIMITS, CLIENT_INFO);
@@ -47,11 +47,11 @@ pub(crate) async fn gather(
             GatherFault::NoList(..) => Failure::new(format!("the server's lists cannot be read: {fault}")),
         })?;
     }
-    let offer = run.finish();
-    for note in &offer.notes {
+    let catalogue = run.finish();
+    for note in &catalogue.notes {
         tracing::warn!("{note}");
     }
-    Ok(offer)
+    Ok(catalogue)
 }
 
 /// The capabilities for these kinds, of those that the server has.
@@ -85,8 +85,8 @@ impl Tool {
 }
 
 /// The tool with this name, if it is listed and callable.
-pub(crate) fn tool(connection: &Connection, offer: Offer, name: &str) -> Option<Tool> {
-    let item = offer.list(ListKind::Tools).iter().find(|item| item.key == name)?;
+pub(crate) fn tool(connection: &Connection, catalogue: UpstreamCatalogue, name: &str) -> Option<Tool> {
+    let item = catalogue.list(ListKind::Tools).iter().find(|item| item.key == name)?;
     let schema = item.member("inputSchema").and_then(|text| serde_json::from_slice(&text).ok());
     let profile = Profile { names: Naming::Plain, ..Profile::default() };
     let spec = ViewSpec {
@@ -98,11 +98,11 @@ pub(crate) fn tool(connection: &Connection, offer: Offer, name: &str) -> Option<
         separate: false,
         personal: false,
     };
-    let upstream = UpstreamOffer {
+    let upstream = ViewSource {
         id: UpstreamId(0),
         name: "server".into(),
         over_http: connection.over_http(),
-        offer: Ok(Arc::new(offer)),
+        catalogue: Ok(Arc::new(catalogue)),
     };
     let view = View::build(spec, vec![upstream]);
     let mirrored = view.tool(name).map(|entry| entry.mirrored.clone()).unwrap_or_default();

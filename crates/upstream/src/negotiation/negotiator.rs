@@ -15,16 +15,16 @@ use transport::up::LinkError;
 /// The time that a server gets to answer a question that it may not know. Servers that know it answer at once.
 pub const PROBE: Duration = Duration::from_secs(5);
 
-/// One way to speak to an upstream.
+/// A combination of version and transport in which an upstream may be spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rung {
+pub struct Candidate {
     /// The era to ask for; a server with a handshake may answer in another one.
     pub era: &'static Era,
     /// The transport, if it is HTTP.
     pub web: Web,
 }
 
-impl fmt::Display for Rung {
+impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let web = match self.web {
             Web::Streamable => "",
@@ -36,7 +36,7 @@ impl fmt::Display for Rung {
 
 /// The transports that may be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum TransportChoice {
     /// One endpoint; `true` if HTTP+SSE may be tried as well.
     Streamable(bool),
     /// HTTP+SSE only.
@@ -45,7 +45,7 @@ pub enum Reach {
     Pipe,
 }
 
-impl Reach {
+impl TransportChoice {
     /// The transports that the configuration allows over HTTP.
     pub fn of(transport: HttpTransport) -> Self {
         match transport {
@@ -56,15 +56,16 @@ impl Reach {
     }
 }
 
-/// The ways that an upstream is known to accept: none at first, and none again once all of them fail.
-#[derive(Debug, Default)]
-pub struct Ladder {
+/// The candidates that an upstream is known to accept: none at first, and none again once all of them fail.
+#[derive(Debug)]
+pub struct Negotiator {
+    transports: TransportChoice,
     known: Mutex<Known>,
     /// The lifecycles that it is known to speak; every request asks for them.
     lifecycles: AtomicU8,
 }
 
-/// Values of [`Ladder::lifecycles`].
+/// Values of [`Negotiator::lifecycles`].
 const HANDSHAKE_ALONE: u8 = 1;
 const STATELESS_ALONE: u8 = 2;
 const STATELESS_TOO: u8 = 3;
@@ -78,7 +79,7 @@ struct Known {
 }
 
 impl Known {
-    /// The lifecycles that the server speaks, as [`Ladder`] keeps them.
+    /// The lifecycles that the server speaks, as [`Negotiator`] keeps them.
     fn lifecycles(self) -> u8 {
         match (self.handshake, self.stateless) {
             (Some(false), Some(true)) => STATELESS_ALONE,
@@ -89,16 +90,16 @@ impl Known {
         }
     }
 
-    fn is_refused(self, rung: Rung) -> bool {
-        match (rung.web, rung.era.lifecycle) {
+    fn is_refused(self, candidate: Candidate) -> bool {
+        match (candidate.web, candidate.era.lifecycle) {
             (Web::EventStream, _) => false,
             (Web::Streamable, Lifecycle::Handshake) => self.two_endpoints || self.handshake == Some(false),
             (Web::Streamable, Lifecycle::Stateless) => self.two_endpoints || self.stateless == Some(false),
         }
     }
 
-    fn note(&mut self, rung: Rung, works: bool) {
-        match (rung.web, rung.era.lifecycle) {
+    fn note(&mut self, candidate: Candidate, works: bool) {
+        match (candidate.web, candidate.era.lifecycle) {
             (Web::EventStream, _) => self.two_endpoints = works,
             (Web::Streamable, Lifecycle::Handshake) => self.handshake = Some(works),
             (Web::Streamable, Lifecycle::Stateless) => self.stateless = Some(works),
@@ -106,25 +107,34 @@ impl Known {
     }
 }
 
-impl Ladder {
-    /// The ways to try for clients of `era`, the best first: the client's own kind needs no translation. Ways that are
+impl Negotiator {
+    /// Nothing is known yet.
+    pub fn new(transports: TransportChoice) -> Self {
+        Self { transports, known: Mutex::default(), lifecycles: AtomicU8::new(0) }
+    }
+
+    /// The candidates for clients of `era`, the best first: the client's own kind needs no translation. Those that are
     /// known to fail come last, because the server may have been replaced.
-    pub fn rungs(&self, reach: Reach, era: &'static Era) -> Vec<Rung> {
+    pub fn candidates(&self, era: &'static Era) -> Vec<Candidate> {
+        self.candidates_over(self.transports, era)
+    }
+
+    fn candidates_over(&self, transports: TransportChoice, era: &'static Era) -> Vec<Candidate> {
         let known = *self.known.lock();
         let other = match era.lifecycle {
             Lifecycle::Handshake => newest_stateless(),
             Lifecycle::Stateless => newest_handshake(),
         };
-        let mut rungs: Vec<Rung> = Vec::with_capacity(3);
-        if reach != Reach::EventStream {
-            rungs.extend([era, other].map(|era| Rung { era, web: Web::Streamable }));
+        let mut candidates: Vec<Candidate> = Vec::with_capacity(3);
+        if transports != TransportChoice::EventStream {
+            candidates.extend([era, other].map(|era| Candidate { era, web: Web::Streamable }));
         }
-        if matches!(reach, Reach::EventStream | Reach::Streamable(true)) {
+        if matches!(transports, TransportChoice::EventStream | TransportChoice::Streamable(true)) {
             let era = if era.has_sessions() { era } else { other };
-            rungs.push(Rung { era, web: Web::EventStream });
+            candidates.push(Candidate { era, web: Web::EventStream });
         }
-        rungs.sort_by_key(|rung| known.is_refused(*rung));
-        rungs
+        candidates.sort_by_key(|candidate| known.is_refused(*candidate));
+        candidates
     }
 
     /// Returns true if the upstream is known to speak without sessions only.
@@ -155,25 +165,25 @@ impl Ladder {
         matches!(self.lifecycles.load(Ordering::Relaxed), STATELESS_ALONE | STATELESS_TOO)
     }
 
-    /// Returns true if the upstream is known to accept this way.
-    pub fn takes(&self, rung: Rung) -> bool {
+    /// Returns true if the upstream is known to accept this candidate.
+    pub fn takes(&self, candidate: Candidate) -> bool {
         let known = self.known.lock();
-        match (rung.web, rung.era.lifecycle) {
+        match (candidate.web, candidate.era.lifecycle) {
             (Web::EventStream, _) => known.two_endpoints,
             (Web::Streamable, Lifecycle::Handshake) => known.handshake == Some(true),
             (Web::Streamable, Lifecycle::Stateless) => known.stateless == Some(true),
         }
     }
 
-    /// Remembers the way that works, and those that were refused before it. Refusals only count once something works: a
+    /// Remembers the candidate that works, and those that were refused before it. Refusals only count once something works: a
     /// server that refuses everything may be down.
-    pub fn settle(&self, works: Rung, refused: &[Rung]) {
+    pub fn settle(&self, works: Candidate, refused: &[Candidate]) {
         let mut known = self.known.lock();
         if works.web == Web::Streamable {
             known.two_endpoints = false;
         }
-        for rung in refused {
-            known.note(*rung, false);
+        for candidate in refused {
+            known.note(*candidate, false);
         }
         known.note(works, true);
         self.lifecycles.store(known.lifecycles(), Ordering::Relaxed);
@@ -181,8 +191,8 @@ impl Ladder {
 
     /// Notes that a child did not answer in all of its time. A question of the other era may have confused it, so the
     /// next child gets a handshake first.
-    pub fn was_silent(&self, refused: &[Rung]) {
-        let confuses = |rung: &Rung| rung.era.lifecycle == Lifecycle::Stateless;
+    pub fn was_silent(&self, refused: &[Candidate]) {
+        let confuses = |candidate: &Candidate| candidate.era.lifecycle == Lifecycle::Stateless;
         let stateless = refused.iter().any(confuses).then_some(false);
         self.set(Known { stateless, ..Known::default() });
     }
@@ -199,35 +209,35 @@ impl Ladder {
     }
 }
 
-/// The ways that are left to try, and the reasons why earlier ones failed.
+/// The candidates that are left to try, and the reasons why earlier ones failed.
 #[derive(Debug)]
-pub struct Climb {
-    left: VecDeque<Rung>,
-    refused: Vec<Rung>,
+pub struct Candidates {
+    left: VecDeque<Candidate>,
+    refused: Vec<Candidate>,
     failure: Option<LinkError>,
     is_over: bool,
 }
 
-impl Climb {
-    /// Creates a climb that tries the ways in this order.
-    pub fn new(rungs: Vec<Rung>) -> Self {
-        Self { left: rungs.into(), refused: Vec::new(), failure: None, is_over: false }
+impl Candidates {
+    /// Returns candidates that are tried in this order.
+    pub fn new(candidates: Vec<Candidate>) -> Self {
+        Self { left: candidates.into(), refused: Vec::new(), failure: None, is_over: false }
     }
 
-    /// The next way, and true if it was tried before.
-    pub fn next_rung(&mut self) -> Option<(Rung, bool)> {
-        let rung = self.left.pop_front()?;
-        Some((rung, self.refused.contains(&rung)))
+    /// The next one, and true if it was tried before.
+    pub fn next_candidate(&mut self) -> Option<(Candidate, bool)> {
+        let candidate = self.left.pop_front()?;
+        Some((candidate, self.refused.contains(&candidate)))
     }
 
-    /// Notes that a way failed.
-    pub fn failed(&mut self, rung: Rung, why: LinkError) {
-        let verdict = verdict(&why, rung);
-        if verdict == Verdict::Refused && !self.refused.contains(&rung) {
-            self.refused.push(rung);
+    /// Notes that one failed.
+    pub fn failed(&mut self, candidate: Candidate, why: LinkError) {
+        let verdict = verdict(&why, candidate);
+        if verdict == Verdict::Refused && !self.refused.contains(&candidate) {
+            self.refused.push(candidate);
             // It may only have been slow to start; then it has time enough in the end.
             if matches!(why, LinkError::Late(_)) {
-                self.left.push_back(rung);
+                self.left.push_back(candidate);
             }
         }
         if verdict == Verdict::Final {
@@ -240,34 +250,34 @@ impl Climb {
         });
     }
 
-    /// Returns true when no other way is left.
+    /// Returns true when no other one is left.
     pub fn is_last(&self) -> bool {
         self.left.is_empty()
     }
 
-    /// Notes that a way was answered after its time was over.
-    pub fn answered(&mut self, rung: Rung) {
-        self.refused.retain(|other| *other != rung);
-        self.left.retain(|other| *other != rung);
+    /// Notes that one was answered after its time was over.
+    pub fn answered(&mut self, candidate: Candidate) {
+        self.refused.retain(|other| *other != candidate);
+        self.left.retain(|other| *other != candidate);
     }
 
-    /// The ways that were refused.
-    pub fn refused(&self) -> &[Rung] {
+    /// Those that were refused.
+    pub fn refused(&self) -> &[Candidate] {
         &self.refused
     }
 
-    /// The reason why no way works, and true if all of them were tried.
+    /// The reason why none works, and true if all of them were tried.
     pub fn failure(self) -> (LinkError, bool) {
         (self.failure.unwrap_or(LinkError::Closed), !self.is_over)
     }
 }
 
-/// The meaning of a failed way.
+/// The meaning of a failed candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The upstream does not speak the era or the transport.
     Refused,
-    /// The upstream may or may not speak it; another way may work.
+    /// The upstream may or may not speak it; another candidate may work.
     Unclear,
     /// No other way would work either.
     Final,
@@ -275,7 +285,7 @@ pub enum Verdict {
 
 /// Judges a failed handshake. Servers refuse what they do not know in all sorts of ways, also by silence or by exiting;
 /// errors that stop every client (credentials, redirects, an unreachable address) are no refusal.
-pub fn verdict(error: &LinkError, asked: Rung) -> Verdict {
+pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
     let is_stateless = asked.era.lifecycle == Lifecycle::Stateless;
     match error.cause() {
         // Only a server without sessions has these. One that does not take this version may still take a handshake.

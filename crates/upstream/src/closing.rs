@@ -9,13 +9,13 @@ const AT_ONCE: usize = 64;
 static ROOM: Semaphore = Semaphore::const_new(AT_ONCE);
 
 /// Does it soon, beside the caller. There are as many at most as there were sessions and links.
-pub fn beside(parting: impl Future<Output = ()> + Send + 'static) {
-    tokio::spawn(in_turn(parting));
+pub fn beside(closing: impl Future<Output = ()> + Send + 'static) {
+    tokio::spawn(in_turn(closing));
 }
 
 /// Does it when it is its turn.
-pub async fn in_turn(parting: impl Future<Output = ()>) {
+pub async fn in_turn(closing: impl Future<Output = ()>) {
     // It is never closed.
     let _place = ROOM.acquire().await;
-    parting.await;
+    closing.await;
 }

@@ -10,15 +10,10 @@ use super::link_cell::LinkCell;
 use super::links::Links;
 use crate::egress::Egress;
 use crate::link_key::LinkKey;
-use crate::quota::{Holder, Permit, Quota, QuotaError};
-
-/// The permits of calls that have links of one upstream for themselves.
-pub struct Leases {
-    running: Arc<Quota>,
-}
+use crate::quota::{Holder, Permit, QuotaError};
 
 /// A link that belongs to one call until this is dropped.
-pub struct Lease {
+pub struct DedicatedLink {
     egress: Egress,
     links: Arc<Links>,
     /// The link.
@@ -29,7 +24,7 @@ pub struct Lease {
     permit: Option<Permit>,
 }
 
-impl Lease {
+impl DedicatedLink {
     /// Takes a link for clients of this kind; the kind's capabilities say what can be asked.
     pub fn take(
         egress: &Egress,
@@ -37,8 +32,8 @@ impl Lease {
         kind: &LinkKey,
         holder: Holder,
     ) -> Result<Self, QuotaError> {
-        let permit = Some(links.leases.running.take(holder.clone())?);
-        let cell = links.leased_link(kind, holder.clone());
+        let permit = Some(links.dedicated_calls.take(holder.clone())?);
+        let cell = links.link_of_call(kind, holder.clone());
         Ok(Self { egress: egress.clone(), links: links.clone(), cell, spoilt: false, holder, permit })
     }
 
@@ -67,7 +62,7 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for DedicatedLink {
     fn drop(&mut self) {
         if self.spoilt
             && let Some(link) = self.cell.current()
@@ -81,12 +76,5 @@ impl Drop for Lease {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move { cell.close(&egress).await });
         }
-    }
-}
-
-impl Leases {
-    /// For so many calls that have a link for themselves, or wait for one.
-    pub(super) fn new(most: usize) -> Self {
-        Self { running: Quota::new(most) }
     }
 }

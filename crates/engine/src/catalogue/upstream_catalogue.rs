@@ -32,7 +32,7 @@ pub(super) type ListFaults = [Option<Arc<str>>; 4];
 
 /// An upstream's introduction and all pages of its lists.
 #[derive(Debug, Clone)]
-pub struct Offer {
+pub struct UpstreamCatalogue {
     /// Its introduction on the links that carry the calls of the clients that see this offer.
     pub hello: ServerHello,
     /// The protocol version in which the lists were fetched. It may differ from that of the introduction: one catalogue
@@ -54,13 +54,13 @@ pub struct Offer {
     pub(super) lists: Arc<Lists>,
 }
 
-impl Offer {
+impl UpstreamCatalogue {
     /// The items of a list in the upstream's order.
     pub fn list(&self, kind: ListKind) -> &[Item] {
         &self.lists[kind.index()]
     }
 
-    /// Returns true if a list of two offers has the same items with the same texts.
+    /// Returns true if a list of two catalogues has the same items with the same texts.
     pub fn same_list(&self, other: &Self, kind: ListKind) -> bool {
         let (a, b) = (self.list(kind), other.list(kind));
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
@@ -147,7 +147,7 @@ impl Offer {
         Self { lists: Arc::new(lists), ..self }
     }
 
-    /// The items that another offer lacks and, in the same version, those that it words otherwise.
+    /// The items that another catalogue lacks and, in the same version, those that it words otherwise.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> Self {
         let is_comparable = self.listed_in == other.listed_in;
@@ -178,14 +178,14 @@ impl Offer {
         self.lists.iter().all(Vec::is_empty)
     }
 
-    /// Returns true if two offers have the same items with the same texts.
+    /// Returns true if two catalogues have the same items with the same texts.
     pub fn same_lists(&self, other: &Self) -> bool {
         ListKind::ALL.into_iter().all(|kind| self.same_list(other, kind))
     }
 }
 
 /// An item of one offer, translated to the version of another; `None` if that version cannot represent it.
-fn said_in(of: &Offer, other: &Offer, kind: ListKind, own: &Item) -> Option<Item> {
+fn said_in(of: &UpstreamCatalogue, other: &UpstreamCatalogue, kind: ListKind, own: &Item) -> Option<Item> {
     if of.listed_in == other.listed_in {
         return Some(own.clone());
     }

@@ -11,12 +11,12 @@ const GRACE: Duration = Duration::from_millis(300);
 
 /// A running activity, as seen by a task that waits for its end.
 #[derive(Debug, Default)]
-pub struct Quiet {
+pub struct Drain {
     awaited: AtomicBool,
     ended: Notify,
 }
 
-impl Quiet {
+impl Drain {
     /// Signals an end, which may have been the last.
     pub fn note(&self) {
         // With the fence below: either this is seen to be awaited, or who waits sees that it has ended.
@@ -59,16 +59,16 @@ mod tests {
 
     /// A waiter whose checks return the items of `found`, from the last to the first; each check is signalled.
     fn waiting(
-        quiet: &Arc<Quiet>,
+        drain: &Arc<Drain>,
         found: &[bool],
     ) -> (tokio::task::JoinHandle<()>, mpsc::UnboundedReceiver<()>) {
         let (tell, looks) = mpsc::unbounded_channel();
-        let (quiet, left) = (quiet.clone(), Mutex::new(found.to_vec()));
+        let (drain, left) = (drain.clone(), Mutex::new(found.to_vec()));
         let runs = move || {
             let _ = tell.send(());
             left.lock().pop().expect("no more looks than that")
         };
-        let task = tokio::spawn(async move { quiet.reached(Instant::now() + LONG, runs).await });
+        let task = tokio::spawn(async move { drain.reached(Instant::now() + LONG, runs).await });
         (task, looks)
     }
 
@@ -78,30 +78,30 @@ mod tests {
 
     #[tokio::test]
     async fn it_is_looked_when_something_has_ended_and_not_else() {
-        let quiet = Arc::new(Quiet::default());
-        let (task, mut looks) = waiting(&quiet, &[false, false, true, true]);
+        let drain = Arc::new(Drain::default());
+        let (task, mut looks) = waiting(&drain, &[false, false, true, true]);
         for _ in 0..2 {
             looks.recv().await.expect("a look");
             assert!(timeout(GRACE * 2, looks.recv()).await.is_err(), "it looks although nothing has ended");
-            quiet.note();
+            drain.note();
         }
         ends(task).await;
     }
 
     #[tokio::test]
     async fn what_begins_within_the_grace_is_waited_for() {
-        let quiet = Arc::new(Quiet::default());
-        let (task, mut looks) = waiting(&quiet, &[false, false, true, false]);
+        let drain = Arc::new(Drain::default());
+        let (task, mut looks) = waiting(&drain, &[false, false, true, false]);
         looks.recv().await.expect("the first");
         looks.recv().await.expect("the one after the grace, which finds something");
-        quiet.note();
+        drain.note();
         ends(task).await;
     }
 
     #[tokio::test]
     async fn what_never_ends_is_waited_for_no_longer_than_that() {
         let until = Instant::now() + Duration::from_millis(20);
-        timeout(LONG, Quiet::default().reached(until, || true)).await.expect("it ends");
+        timeout(LONG, Drain::default().reached(until, || true)).await.expect("it ends");
         assert!(Instant::now() >= until);
     }
 }

@@ -1,0 +1,40 @@
+//! The points in time that decide when an exchange expires. It must not read a clock.
+
+use std::time::Instant;
+
+use super::Timeouts;
+
+/// The times of one exchange.
+#[derive(Debug)]
+pub(super) struct ExchangeClock {
+    timeouts: Timeouts,
+    pub(super) started: Instant,
+    heard: Instant,
+    /// True if the upstream waits for the client's answer and is therefore silent.
+    pub(super) is_asking: bool,
+    /// The time of the next delayed step: questions are collected, and a retry is delayed.
+    pub(super) wake: Option<Instant>,
+}
+
+impl ExchangeClock {
+    pub(super) fn new(timeouts: Timeouts, now: Instant) -> Self {
+        Self { timeouts, started: now, heard: now, is_asking: false, wake: None }
+    }
+
+    /// The time of the next delayed step, or of the expiry. While the upstream waits for the client, only the total time counts.
+    pub(super) fn deadline(&self) -> Instant {
+        let overall = self.started + self.timeouts.overall;
+        let due = if self.is_asking { overall } else { overall.min(self.heard + self.timeouts.idle) };
+        self.wake.map_or(due, |wake| due.min(wake))
+    }
+
+    /// Returns true if a delayed step is due.
+    pub(super) fn is_awake(&self, now: Instant) -> bool {
+        self.wake.is_some_and(|wake| now >= wake)
+    }
+
+    /// Notes that the upstream sent something or received its answer: from now on its time counts, unless it is `asking`.
+    pub(super) fn hear(&mut self, now: Instant, asking: bool) {
+        (self.heard, self.is_asking) = (now, asking);
+    }
+}

@@ -1,0 +1,39 @@
+//! Recent results of authentication, for credentials and principals. It must not know how credentials are checked.
+
+use std::sync::Arc;
+
+use engine::access::Principal;
+
+use super::NotSound;
+use super::counted::CallCounts;
+use super::denied::Refused;
+use super::digest::Digests;
+use super::near::Near;
+use super::recent::Recent;
+
+/// The number of credentials whose principals are remembered.
+const MOST_KNOWN: usize = 8192;
+/// The number of names with wrong passwords that are remembered.
+const MOST_WRONG: usize = 4096;
+
+/// The results that all threads share, and the key to those of each thread.
+pub(super) struct RecentResults {
+    pub(super) digests: Digests,
+    pub(super) near: Near,
+    pub(super) known: Recent<Arc<Principal>>,
+    pub(super) wrong: Recent<Refused>,
+    /// The calls that each principal has open.
+    pub(super) counted: CallCounts,
+}
+
+impl RecentResults {
+    pub(super) fn new() -> Result<Self, NotSound> {
+        Ok(Self {
+            digests: Digests::new()?,
+            near: Near::new()?,
+            known: Recent::new(MOST_KNOWN),
+            wrong: Recent::new(MOST_WRONG),
+            counted: CallCounts::default(),
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! The hold of a call on its server: the links that it uses, and the reply that it reads. It must not know the client.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use proto::rpc::FrameLimits;
+use transport::up::{LinkError, Owner};
+use upstream::embedded::Carried;
+use upstream::link::reply::{Item, ReplySource};
+use upstream::link::{HeldLink, OpenLink};
+use upstream::pool::DedicatedLink;
+
+use super::CallContext;
+
+/// The links and the reply of one call.
+pub(crate) struct CallConnection {
+    /// The owner of messages that its upstream sends meanwhile.
+    pub(crate) owner: Owner,
+    /// The link that its request went over.
+    pub(crate) held: Option<HeldLink>,
+    /// A link of its own, and the log level to set there.
+    pub(crate) dedicated: Option<(DedicatedLink, Option<Bytes>)>,
+    /// The reply that is arriving.
+    pub(crate) source: Option<ReplySource>,
+    /// The key of its progress notifications on its link.
+    pub(crate) progress: Option<u64>,
+    /// The credentials that its request carries for the site behind an embedded server.
+    pub(crate) carried: Option<Arc<Carried>>,
+}
+
+impl CallConnection {
+    /// Uses no link yet.
+    pub(super) fn new(
+        owner: Owner,
+        dedicated: Option<(DedicatedLink, Option<Bytes>)>,
+        carried: Option<Arc<Carried>>,
+    ) -> Self {
+        Self { owner, held: None, dedicated, source: None, progress: None, carried }
+    }
+
+    /// The link that its request went over.
+    pub(super) fn link(&self) -> Option<&Arc<OpenLink>> {
+        self.held.as_ref().map(HeldLink::link)
+    }
+
+    /// The next message of the upstream, if one may come.
+    pub(super) async fn next_item(
+        &mut self,
+        context: &Arc<CallContext>,
+        limits: FrameLimits,
+    ) -> Result<Item, LinkError> {
+        match &mut self.source {
+            Some(source) => source.next(context.egress.client(), limits).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Ends the reply that is arriving: nothing more is read of it.
+    pub(super) fn finish_source(&mut self) {
+        if let Some(source) = self.source.take() {
+            source.finish();
+        }
+    }
+
+    /// Expects progress under another key.
+    pub(super) fn expect_progress(&mut self, key: Option<u64>) {
+        if let (Some(old), Some(link)) = (std::mem::replace(&mut self.progress, key), self.link()) {
+            link.recipients.forget_progress(old);
+        }
+    }
+
+    /// Leaves its links and its reply.
+    pub(super) fn leave(&mut self) {
+        drop(self.dedicated.take());
+        if let (Some(held), Some(key)) = (self.held.take(), self.progress.take()) {
+            held.link().recipients.forget_progress(key);
+        }
+        self.finish_source();
+    }
+}

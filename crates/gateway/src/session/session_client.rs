@@ -1,0 +1,34 @@
+//! The client of a session, as it introduced itself. It must not know what the client asks for.
+
+use bytes::Bytes;
+use proto::bridge::input::Askable;
+use proto::era::{ClientHello, Era};
+use upstream::LinkKey;
+
+use crate::view::ClientClass;
+
+/// A client's introduction.
+pub(crate) struct SessionClient {
+    /// Its version, and the capabilities that links of its own declare.
+    pub(crate) key: LinkKey,
+    /// The params of its `initialize`.
+    pub(super) params: Bytes,
+    /// All of its capabilities, as it wrote them.
+    pub(crate) capabilities: Bytes,
+    /// Its name and version, as it wrote them.
+    pub(crate) info: Option<Bytes>,
+    pub(super) can_be_asked: bool,
+}
+
+impl SessionClient {
+    pub(super) fn new(era: &'static Era, hello: ClientHello) -> Self {
+        let ClientHello { can_be_asked, capabilities, info, params, .. } = hello;
+        let declared = if can_be_asked { capabilities.clone() } else { Bytes::from_static(b"{}") };
+        Self { key: LinkKey { era, capabilities: declared }, params, capabilities, info, can_be_asked }
+    }
+
+    /// The class of clients that it belongs to.
+    pub(super) fn class(&self) -> ClientClass {
+        ClientClass::new(self.key.era, Askable::of(self.key.era, &self.key.capabilities))
+    }
+}

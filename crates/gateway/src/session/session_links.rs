@@ -1,0 +1,183 @@
+//! The links to servers that a session uses. It must not know what is sent over them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use engine::catalogue::UpstreamId;
+use engine::config::Affinity;
+use parking_lot::Mutex;
+use proto::bridge::shape;
+use proto::mcp::Method;
+use proto::rpc::Frame;
+use transport::up::{LinkError, Owner};
+use upstream::catalogue::Learner;
+use upstream::link::requests::request;
+use upstream::link::{LinkUser, OpenLink};
+use upstream::pool::LinkCell;
+use upstream::{Egress, Upstream};
+
+use super::session::Session;
+
+/// The links of one session.
+pub(crate) struct SessionLinks {
+    /// The owner of messages that servers send about its calls.
+    pub(crate) attribution: Owner,
+    pub(super) used: Mutex<HashMap<UpstreamId, Arc<Used>>>,
+    /// Set while `used` is locked, and never cleared.
+    pub(super) has_ended: AtomicBool,
+}
+
+impl Default for SessionLinks {
+    fn default() -> Self {
+        Self { attribution: Owner::unique(), used: Mutex::default(), has_ended: AtomicBool::new(false) }
+    }
+}
+
+/// A link that a session uses.
+pub(crate) struct Used {
+    pub(crate) cell: Arc<LinkCell>,
+    /// The tenancy of the link that the session has joined; a new one must first receive the session's state.
+    pub(crate) joined: AtomicU64,
+}
+
+impl Used {
+    /// Returns true if it is the session's own, but a shared link would do by now.
+    fn needs_not_be_own(&self, upstream: &Upstream) -> bool {
+        self.cell.is_own() && upstream.server.spec.affinity != Affinity::Session && !upstream.server.may_ask()
+    }
+}
+
+impl Session {
+    /// The link over which this session reaches an upstream.
+    pub(crate) fn cell(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<LinkCell> {
+        self.used_link(upstream).cell.clone()
+    }
+
+    fn used_link(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<Used> {
+        let mut links = self.links.used.lock();
+        // Callers may be apart there by now.
+        if links.get(&upstream.server.spec.id).is_some_and(|used| !used.cell.is_to(&upstream.server)) {
+            links.remove(&upstream.server.spec.id);
+        }
+        let used = links.entry(upstream.server.spec.id).or_insert_with(|| {
+            let own = match upstream.server.spec.affinity {
+                Affinity::Session => true,
+                Affinity::Shared | Affinity::Caller => self.client.can_be_asked && upstream.server.may_ask(),
+            };
+            let cell = if own {
+                let holder = self.identity.holder();
+                upstream.own_link(&self.client.key, self.client.params.clone(), weak_user(self), holder)
+            } else {
+                upstream.shared_link(self.era())
+            };
+            // Nobody would let go of what opens now.
+            if own && self.links.has_ended.load(Ordering::Relaxed) {
+                cell.retire();
+            }
+            Arc::new(Used { cell, joined: AtomicU64::new(0) })
+        });
+        used.clone()
+    }
+
+    /// Switches to the shared link.
+    async fn share_link(&self, egress: &Egress, upstream: &Arc<Upstream>) -> Arc<Used> {
+        let used = Arc::new(Used { cell: upstream.shared_link(self.era()), joined: AtomicU64::new(0) });
+        let old = self.links.used.lock().insert(upstream.server.spec.id, used.clone());
+        if let Some(old) = old.filter(|old| old.cell.is_own()) {
+            old.cell.retire();
+            old.cell.close(egress).await;
+        }
+        used
+    }
+
+    /// The link to an upstream, if it is open and knows this session.
+    pub(crate) fn ready_link(&self, upstream: &Upstream) -> Option<Arc<OpenLink>> {
+        let links = self.links.used.lock();
+        let used = links.get(&upstream.server.spec.id).filter(|used| used.cell.is_to(&upstream.server))?;
+        used.cell.current().filter(|link| used.joined.load(Ordering::Acquire) == link.tenancy())
+    }
+
+    /// The open link to an upstream, which knows this session's log level and subscriptions.
+    pub(crate) async fn link(
+        self: &Arc<Self>,
+        egress: &Egress,
+        upstream: &Arc<Upstream>,
+    ) -> Result<Arc<OpenLink>, LinkError> {
+        let mut used = self.used_link(upstream);
+        let mut link = used.cell.get(egress).await?;
+        if used.needs_not_be_own(upstream) {
+            used = self.share_link(egress, upstream).await;
+            link = used.cell.get(egress).await?;
+        }
+        let tenancy = link.tenancy();
+        if used.joined.swap(tenancy, Ordering::AcqRel) != tenancy {
+            link.add_user(&user(self));
+            self.send_state(egress, &link).await;
+        }
+        Ok(link)
+    }
+
+    /// Sends a link that is new to this session the session's state. In eras without sessions, each request contains it.
+    pub(crate) async fn send_state(&self, egress: &Egress, link: &Arc<OpenLink>) {
+        if !link.era.has_sessions() || self.denies_server(link.server.spec.id) {
+            return;
+        }
+        if self.needs_level(link) {
+            self.send_level(egress, link).await;
+        }
+        let view = self.view().map(|cell| cell.view());
+        for uri in self.interests.subscriptions.taken() {
+            if view.as_ref().and_then(|v| v.resource_owner(&uri)) == Some(link.server.spec.id) {
+                let params = format!("\"uri\":{}", proto::json::quote(&uri));
+                request(egress, link, Method::Subscribe, &params).await;
+            }
+        }
+    }
+
+    /// The way to learn what a server shows only to clients that can be asked: the link that its calls will need anyway, or a
+    /// request that states its capabilities.
+    pub(super) fn learner(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Option<Learner> {
+        let cell = self.cell(upstream);
+        let states_them = cell.is_own() || !upstream.server.link_era(self.era()).has_sessions();
+        let (era, capabilities) = (self.era(), self.client.key.capabilities.clone());
+        states_them.then_some(Learner { cell, dedicated: None, capabilities, era })
+    }
+
+    /// Sends a client's notification to every upstream whose link is this session's own. If `foreign`, a notification
+    /// that the standard does not know, also over shared links that no other session uses: only there the sender is
+    /// clear.
+    pub(crate) fn broadcast(&self, egress: &Egress, message: &Frame, foreign: bool) {
+        let open = self.open_links();
+        let alone = |link: &OpenLink| {
+            link.recipients.users().iter().all(|user| user.attribution() == self.links.attribution)
+        };
+        for link in open.iter().filter(|link| link.own || (foreign && alone(link))) {
+            let said = if link.era == self.era() {
+                Some(message.text().clone())
+            } else {
+                shape::client_notification(message, self.era(), link.era)
+            };
+            if let Some(text) = said {
+                link.enqueue(egress, text);
+            }
+        }
+    }
+
+    /// Its own links.
+    pub(crate) fn own_cells(&self) -> Vec<Arc<LinkCell>> {
+        let links = self.links.used.lock();
+        links.values().filter(|used| used.cell.is_own()).map(|used| used.cell.clone()).collect()
+    }
+}
+
+/// A session in the form for links.
+pub(crate) fn user(session: &Arc<Session>) -> Arc<dyn LinkUser> {
+    session.clone()
+}
+
+/// The same, for owners that must not keep it open.
+pub(crate) fn weak_user(session: &Arc<Session>) -> Weak<dyn LinkUser> {
+    let user: Weak<Session> = Arc::downgrade(session);
+    user
+}

@@ -1,0 +1,178 @@
+//! The facts about one server. It must not know events, or the state that follows from the facts.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::breaker::Breaker;
+use super::schedule::Schedule;
+use super::state::HealthCause;
+
+/// A first try that takes longer than this counts as done, so nothing waits for a server that hangs.
+const FIRST_TRY: Duration = Duration::from_secs(8);
+
+/// The number of links whose lost notices are remembered; there is one shared link for each version.
+const MOST_LINKS: usize = 32;
+
+/// The links that all clients share.
+#[derive(Debug, Default)]
+pub(super) struct ConnectionFacts {
+    /// The number of openings under way.
+    pub(super) openings: u32,
+    /// True if a link is open, as far as is known.
+    pub(super) is_open: bool,
+    pub(super) opened_at: Option<Instant>,
+    /// True if its process was stopped because nobody used it.
+    pub(super) is_resting: bool,
+    /// The links whose notices are not heard.
+    pub(super) lost_notices: BTreeMap<u64, HealthCause>,
+}
+
+impl ConnectionFacts {
+    /// The notices of this link are not heard any more.
+    pub(super) fn lose_notices(&mut self, link: u64, cause: HealthCause) {
+        if self.lost_notices.len() < MOST_LINKS {
+            self.lost_notices.insert(link, cause);
+        }
+    }
+}
+
+/// The ends of its process.
+#[derive(Debug, Default)]
+pub(super) struct ProcessEnds {
+    pub(super) in_a_row: Option<EndsInARow>,
+    /// The link whose end was counted last.
+    pub(super) last_link: Option<u64>,
+}
+
+impl ProcessEnds {
+    /// Counts an end, or a failed start; `is_first` if those before are forgiven.
+    pub(super) fn count(&mut self, now: Instant, is_first: bool) {
+        let before = self.in_a_row.filter(|_| !is_first);
+        self.in_a_row = Some(EndsInARow {
+            first: before.map_or(now, |ends| ends.first),
+            last: now,
+            number: before.map_or(0, |ends| ends.number).saturating_add(1),
+        });
+    }
+}
+
+/// Ends and failed starts of a process in a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EndsInARow {
+    first: Instant,
+    last: Instant,
+    pub(super) number: u32,
+}
+
+impl EndsInARow {
+    /// The number, and the time from the first to the last.
+    pub(super) fn in_words(self) -> String {
+        let seconds = self.last.saturating_duration_since(self.first).as_secs();
+        match self.number {
+            1 => "once".to_owned(),
+            number => format!("{number} times in {} s", seconds.max(1)),
+        }
+    }
+}
+
+/// The reasons why it cannot be used, or only by some.
+#[derive(Debug, Default)]
+pub(super) struct ReachFacts {
+    pub(super) down: Option<Down>,
+    pub(super) unauthorized: Option<HealthCause>,
+    /// True if a request failed in a way that only another one explains.
+    pub(super) is_doubted: bool,
+    /// The clients for which a process of their own has started although the shared one does not.
+    pub(super) starts_for: Option<&'static str>,
+}
+
+/// The reason why nothing can be opened.
+#[derive(Debug, Clone)]
+pub(super) enum Down {
+    /// A link that worked has ended on its own.
+    Ended(HealthCause),
+    /// A process could not be started.
+    NotStarted(HealthCause),
+    /// It cannot be reached.
+    Unreachable(HealthCause),
+}
+
+/// Its lists.
+#[derive(Debug, Default)]
+pub(super) struct ListFacts {
+    /// The number of fetches under way.
+    pub(super) fetches: u32,
+    pub(super) known: KnownLists,
+    pub(super) tools: usize,
+    /// The number of items that were left out.
+    pub(super) left_out: usize,
+    /// The reason why the last fetch failed.
+    pub(super) failed: Option<HealthCause>,
+    /// The reason why a part of them is out of date.
+    pub(super) partly: Option<HealthCause>,
+}
+
+/// The lists that are known.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KnownLists {
+    #[default]
+    Nothing,
+    /// Those of an earlier run.
+    Kept,
+    Confirmed,
+}
+
+/// The outcomes of clients' requests.
+#[derive(Debug, Default)]
+pub(super) struct RequestFacts {
+    pub(super) breaker: Breaker,
+    /// The reason why clients' requests are held back, until the server has answered the gateway.
+    pub(super) held_back: Option<HealthCause>,
+}
+
+impl RequestFacts {
+    /// Returns true if none has failed for a while, so that good ones need not be counted.
+    pub(super) fn are_calm(&self, now: Instant) -> bool {
+        self.held_back.is_none() && self.breaker.is_calm(now)
+    }
+
+    /// Counts one that failed; returns true if clients' requests are held back from now on.
+    pub(super) fn failed(&mut self, now: Instant, cause: &HealthCause) -> bool {
+        if self.held_back.is_some() {
+            return false;
+        }
+        let why = self.breaker.failed(now);
+        self.held_back = why.map(|why| cause.after(&format!("breaker open, {why}")));
+        self.held_back.is_some()
+    }
+
+    /// The server has answered the gateway: clients' requests are sent again.
+    pub(super) fn release(&mut self) {
+        if self.held_back.take().is_some() {
+            self.breaker.reset();
+        }
+    }
+}
+
+/// The gateway's tries to use it.
+#[derive(Debug)]
+pub(super) struct Tries {
+    /// The time when the first one began.
+    pub(super) first: Option<Instant>,
+    /// True once one has ended.
+    pub(super) was_tried: bool,
+    pub(super) schedule: Schedule,
+}
+
+impl Tries {
+    /// None yet. The pauses between tries differ by the seed.
+    pub(super) fn new(seed: u64) -> Self {
+        Self { first: None, was_tried: false, schedule: Schedule::new(seed) }
+    }
+
+    /// Returns true if one has ended, or has begun so long ago that nothing needs to wait for it.
+    pub(super) fn are_enough(&self, now: Instant) -> bool {
+        let takes_long = |began: Instant| now.saturating_duration_since(began) >= FIRST_TRY;
+        self.was_tried || self.first.is_some_and(takes_long)
+    }
+}

@@ -1,0 +1,67 @@
+//! The state that a server was sent on a link: the log level, and the resources to watch. It must not know who wants them.
+
+use std::sync::atomic::AtomicU64;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+/// The state of a link at its server.
+pub struct AnnouncedState {
+    /// True if the upstream logs, and keeps a level per link.
+    pub keeps_level: bool,
+    /// The log level that the upstream was last sent.
+    level: Mutex<Option<Bytes>>,
+    topics: Mutex<AnnouncedTopics>,
+    /// The number of the last change of wanted resources that was announced here.
+    pub topics_revision: AtomicU64,
+}
+
+#[derive(Default)]
+struct AnnouncedTopics {
+    /// The resources that were subscribed here for others.
+    uris: Vec<String>,
+    /// True while a task announces them.
+    is_changing: bool,
+}
+
+impl AnnouncedState {
+    /// Nothing was sent yet.
+    pub(super) fn new(keeps_level: bool) -> Self {
+        Self {
+            keeps_level,
+            level: Mutex::default(),
+            topics: Mutex::default(),
+            topics_revision: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns true if the upstream was last sent this log level here.
+    pub fn has_level(&self, level: &Bytes) -> bool {
+        self.level.lock().as_ref() == Some(level)
+    }
+
+    /// Notes the log level to send; returns `false` if the upstream has it already.
+    pub fn note_level(&self, level: &Bytes) -> bool {
+        self.level.lock().replace(level.clone()).as_ref() != Some(level)
+    }
+
+    /// Notes the resources that are wanted on this link; returns the differences, with true for those that are wanted
+    /// now.
+    pub fn note_topics(&self, wanted: &[String]) -> Vec<(String, bool)> {
+        let topics = &mut *self.topics.lock();
+        let gone = topics.uris.iter().filter(|uri| !wanted.contains(uri)).map(|uri| (uri.clone(), false));
+        let new = wanted.iter().filter(|uri| !topics.uris.contains(uri)).map(|uri| (uri.clone(), true));
+        let differs: Vec<(String, bool)> = gone.chain(new).collect();
+        topics.is_changing = !differs.is_empty();
+        if topics.is_changing {
+            topics.uris = wanted.to_vec();
+        }
+        differs
+    }
+
+    /// Returns true if the caller has to announce the wanted resources, because no task does. It announces them until
+    /// there is no difference.
+    pub fn begin_announcing(&self) -> bool {
+        !std::mem::replace(&mut self.topics.lock().is_changing, true)
+    }
+}

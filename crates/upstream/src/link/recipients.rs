@@ -1,0 +1,103 @@
+//! The receivers of what a server sends on a link beside the answers to requests. It must not know what the messages say.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use bytes::Bytes;
+use engine::exchange::ProgressToken;
+use parking_lot::Mutex;
+use proto::rpc::Frame;
+use tokio::sync::mpsc;
+use transport::up::Unasked;
+
+use super::user::LinkUser;
+
+/// A message for a call that does not come on its own stream.
+pub enum Inbound {
+    /// A message of its upstream.
+    Frame(Frame),
+    /// The client's reply to the question with this number.
+    Reply(usize, Frame),
+}
+
+/// The session that wants a call's progress, and its token.
+type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
+
+/// The sessions and calls that receive messages of one link.
+#[derive(Default)]
+pub struct LinkRecipients {
+    /// The sessions whose calls go over the link.
+    users: Mutex<Vec<Weak<dyn LinkUser>>>,
+    /// The session that wants progress, by open call: an upstream may report it outside of the call's own answer.
+    progress: Mutex<HashMap<u64, ProgressOwner>>,
+    /// The receiver of messages that belong to no exchange, while one call has the link for itself.
+    inbox: Mutex<Option<mpsc::Sender<Inbound>>>,
+    /// The child's unsolicited messages, until somebody reads them.
+    unasked: Mutex<Option<Unasked>>,
+}
+
+impl LinkRecipients {
+    /// The sessions whose calls go over the link.
+    pub fn users(&self) -> Vec<Arc<dyn LinkUser>> {
+        self.users.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    pub(super) fn add_user(&self, session: &Arc<dyn LinkUser>) {
+        let mut users = self.users.lock();
+        users.retain(|user| user.strong_count() > 0);
+        if !users.iter().any(|user| std::ptr::addr_eq(user.as_ptr(), Arc::as_ptr(session))) {
+            users.push(Arc::downgrade(session));
+        }
+    }
+
+    /// Forgets the sessions, and the call that had the link for itself.
+    pub(super) fn clear(&self) {
+        self.users.lock().clear();
+        self.set_inbox(None);
+    }
+
+    /// Stores the receiver of the child's unsolicited messages until it is taken.
+    pub fn keep_unasked(&self, unasked: Unasked) {
+        *self.unasked.lock() = Some(unasked);
+    }
+
+    /// Takes the receiver of the child's unsolicited messages; once.
+    pub fn take_unasked(&self) -> Option<Unasked> {
+        self.unasked.lock().take()
+    }
+
+    /// Sets the receiver of messages that belong to no exchange: the call that has the link for itself, or none.
+    pub fn set_inbox(&self, inbox: Option<mpsc::Sender<Inbound>>) {
+        *self.inbox.lock() = inbox;
+    }
+
+    /// Delivers a message to the call that has the link for itself; returns it if there is none, or it is busy.
+    pub fn deliver(&self, frame: Frame) -> Option<Frame> {
+        let inbox = self.inbox.lock().clone();
+        let Some(inbox) = inbox else { return Some(frame) };
+        match inbox.try_send(Inbound::Frame(frame)) {
+            Err(
+                mpsc::error::TrySendError::Full(Inbound::Frame(frame))
+                | mpsc::error::TrySendError::Closed(Inbound::Frame(frame)),
+            ) => Some(frame),
+            _ => None,
+        }
+    }
+
+    /// Notes that a call's progress belongs to this session, until [`LinkRecipients::forget_progress`].
+    pub fn expect_progress(&self, session: &Arc<dyn LinkUser>, token: ProgressToken) {
+        self.progress.lock().insert(token.key, (Arc::downgrade(session), token));
+    }
+
+    /// Forgets the progress of a call that has ended.
+    pub fn forget_progress(&self, key: u64) {
+        self.progress.lock().remove(&key);
+    }
+
+    /// The session that a progress notification is for, and its text for that client; `None` if it belongs to no open
+    /// call.
+    pub fn progress_of(&self, notice: &Frame) -> Option<(Arc<dyn LinkUser>, Bytes)> {
+        let (session, token) = self.progress.lock().get(&ProgressToken::named(notice)?)?.clone();
+        Some((session.upgrade()?, token.translate(notice)?))
+    }
+}

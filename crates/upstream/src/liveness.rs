@@ -1,0 +1,63 @@
+//! The times at which a server answered, failed, or kept a client waiting. It must not know why.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+/// The time for which nobody waits for a server after a client has waited in vain.
+const UNRESPONSIVE: Duration = Duration::from_secs(30);
+
+/// The time for which a server that does not answer may be starting again. Afterwards its requests fail at once.
+const RESTART: Duration = Duration::from_mins(1);
+
+/// The time from which points in time are counted.
+static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// The recent answers and failures of one server.
+#[derive(Default)]
+pub(crate) struct Liveness {
+    /// The time of the first failure since it last answered, in milliseconds since [`EPOCH`]; 0 while it answers.
+    down_since: AtomicU64,
+    /// True if a request failed a short time ago, so that successful ones are news.
+    is_watched: AtomicBool,
+    /// The time when a client last waited in vain, unless the server has answered since.
+    unresponsive_since: Mutex<Option<Instant>>,
+}
+
+impl Liveness {
+    /// Notes an answer. While failures are recent, `report` receives it, and returns true once they no longer count.
+    pub(crate) fn note_up(&self, report: impl FnOnce() -> bool) {
+        if self.is_watched.load(Ordering::Relaxed) {
+            self.is_watched.store(false, Ordering::Relaxed);
+            self.down_since.store(0, Ordering::Relaxed);
+            if !report() {
+                self.is_watched.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Notes that the server could not be reached, or went away before it answered.
+    pub(crate) fn note_down(&self) {
+        let now = u64::try_from(EPOCH.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
+        let _ = self.down_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        self.is_watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if the server answered a short time ago.
+    pub(crate) fn answered_lately(&self) -> bool {
+        let since = self.down_since.load(Ordering::Relaxed);
+        since == 0 || EPOCH.elapsed() < Duration::from_millis(since) + RESTART
+    }
+
+    /// Notes that a client waited in vain, or that the server answered.
+    pub(crate) fn note_hang(&self, hangs: bool) {
+        *self.unresponsive_since.lock() = hangs.then(Instant::now);
+    }
+
+    /// Returns true if a client waited in vain a short time ago.
+    pub(crate) fn hung_lately(&self) -> bool {
+        self.unresponsive_since.lock().is_some_and(|at| at.elapsed() < UNRESPONSIVE)
+    }
+}

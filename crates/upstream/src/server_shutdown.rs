@@ -1,0 +1,37 @@
+//! The end of a server that is no longer configured. It must not know links.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use transport::net::Stop;
+
+use crate::drain::Drain;
+
+/// The shutdown of one server: begun, drained, complete.
+pub struct ServerShutdown {
+    /// Raised when it begins: running calls may end, and nothing listens to the server any more.
+    pub begun: Stop,
+    /// Is signalled when a link is no longer needed; callers with a server of their own share it.
+    pub drain: Arc<Drain>,
+    /// True once no link may be opened.
+    is_complete: AtomicBool,
+}
+
+impl ServerShutdown {
+    pub(crate) fn new(drain: Arc<Drain>) -> Self {
+        Self { begun: Stop::new(), drain, is_complete: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn begin(&self) {
+        self.begun.stop();
+    }
+
+    pub(crate) fn complete(&self) {
+        self.begin();
+        self.is_complete.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete.load(Ordering::SeqCst)
+    }
+}
