@@ -209,7 +209,7 @@ mod tests {
         };
         assert_eq!(
             exit.to_string(),
-            "npx was ended by signal 9 (SIGKILL); it had 9 processes, but `maxProcesses` allows 8; its last words on stderr: bye"
+            "npx was ended by signal 9 (SIGKILL); it had 9 processes, but `maxProcesses` allows 8; its last output on stderr: bye"
         );
         assert_eq!(exit.in_brief(), "signal 9 (SIGKILL): it had 9 processes, but `maxProcesses` allows 8");
     }
