@@ -27,6 +27,16 @@ const FIRST: &str = "
 
 const PURPOSE: Purpose = Purpose { mark: 0x6467_6D73, steps: &[FIRST], durable: false, examined: true };
 
+/// An ended session stays ended, whatever another process believes.
+const OPEN: &str = "
+    INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, ?5)
+    ON CONFLICT (id) DO UPDATE SET introduction = excluded.introduction, level = excluded.level,
+        subscriptions = excluded.subscriptions, used_ms = max(used_ms, excluded.used_ms)
+    WHERE introduction IS NOT NULL
+";
+
+const END: &str = "INSERT OR REPLACE INTO sessions VALUES (?1, NULL, NULL, '', ?2)";
+
 /// The number of a session.
 pub type SessionKey = [u8; 16];
 
@@ -95,22 +105,21 @@ impl StoredSessions {
         kept_ms: i64,
     ) -> Result<(), Error> {
         self.0.write(|transaction| {
+            // Prepared once for all rows: parsing the text costs more than the write.
+            let (mut open, mut end) = (transaction.prepare_cached(OPEN)?, transaction.prepare_cached(END)?);
             for (id, row) in rows {
                 match row {
-                    // An ended session stays ended, whatever another process believes.
-                    SessionRow::Open(row) => transaction.execute(
-                        "INSERT INTO sessions VALUES (?1, ?2, ?3, ?4, ?5)
-                         ON CONFLICT (id) DO UPDATE SET introduction = excluded.introduction, level = excluded.level,
-                             subscriptions = excluded.subscriptions, used_ms = max(used_ms, excluded.used_ms)
-                         WHERE introduction IS NOT NULL",
-                        params![id, row.introduction, row.level, row.subscriptions, row.used_ms],
-                    )?,
-                    SessionRow::Ended(at_ms) => transaction.execute(
-                        "INSERT OR REPLACE INTO sessions VALUES (?1, NULL, NULL, '', ?2)",
-                        params![id, at_ms],
-                    )?,
+                    SessionRow::Open(row) => open.execute(params![
+                        id,
+                        row.introduction,
+                        row.level,
+                        row.subscriptions,
+                        row.used_ms
+                    ])?,
+                    SessionRow::Ended(at_ms) => end.execute(params![id, at_ms])?,
                 };
             }
+            drop((open, end));
             transaction.execute("DELETE FROM sessions WHERE used_ms < ?1", [now_ms.saturating_sub(kept_ms)])?;
             let surplus = "DELETE FROM sessions WHERE id IN (SELECT id FROM sessions ORDER BY used_ms DESC LIMIT -1 OFFSET ?1)";
             transaction.execute(surplus, [MOST])?;

@@ -1,6 +1,7 @@
 //! One accepted connection from its first byte to its end: protocol, requests, orders. It must not know what is
 //! requested.
 
+use std::any::Any;
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -60,7 +61,7 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// Answers one request from `peer`.
     fn handle(
         &self,
-        request: Request<Incoming>,
+        request: Box<Request<Incoming>>,
         peer: SocketAddr,
     ) -> impl Future<Output = Response<Body>> + Send;
 
@@ -75,10 +76,10 @@ where
 {
     fn handle(
         &self,
-        request: Request<Incoming>,
+        request: Box<Request<Incoming>>,
         peer: SocketAddr,
     ) -> impl Future<Output = Response<Body>> + Send {
-        self(request, peer)
+        self(*request, peer)
     }
 }
 
@@ -278,8 +279,10 @@ where
     let service = service_fn(move |request: Request<hyper::body::Incoming>| {
         let running = Running::new(&counted);
         let handler = handler.clone();
+        // Boxed before it is passed on: what is moved from future to future is a pointer.
+        let request = Box::new(request.map(Incoming::new));
         async move {
-            let answer = contained(&handler, request.map(Incoming::new), peer, http2).await;
+            let answer = contained(&handler, request, peer, http2).await;
             Ok::<_, Infallible>(running.answer(answer))
         }
     });
@@ -298,29 +301,31 @@ where
 /// The handler's answer, or 500 if it panics: the other requests of the connection continue.
 async fn contained<H: Handler>(
     handler: &H,
-    request: Request<Incoming>,
+    request: Box<Request<Incoming>>,
     peer: SocketAddr,
     http2: bool,
 ) -> Response<Body> {
     let mut unread = UnreadBody::of(request.headers());
     let mut answer = std::pin::pin!(handler.handle(request, peer));
     let mut answer = poll_fn(|cx| {
-        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))).unwrap_or_else(|panic| {
-            tracing::error!(%peer, panic = message(panic.as_ref()), "a request's handler panicked");
-            let mut response =
-                Response::new(Body::from("Dragoman failed to handle this request; see its log.\n"));
-            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-            Poll::Ready(response)
-        });
+        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx)));
         unread.collect();
-        polled
+        polled.unwrap_or_else(|panic| Poll::Ready(failed(peer, panic.as_ref())))
     })
     .await;
-    // On HTTP/2, only the stream ends.
-    if !http2 {
-        unread.settle(answer.headers_mut()).await;
+    // On HTTP/2, only the stream ends. Boxed, because nearly all handlers read the body.
+    if !http2 && unread.is_left() {
+        Box::pin(unread.settle(answer.headers_mut())).await;
     }
     answer
+}
+
+/// The answer to a request whose handler panicked.
+fn failed(peer: SocketAddr, panic: &(dyn Any + Send)) -> Response<Body> {
+    tracing::error!(%peer, panic = message(panic), "a request's handler panicked");
+    let mut response = Response::new(Body::from("Dragoman failed to handle this request; see its log.\n"));
+    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    response
 }
 
 /// A running request; it ends when its answer's body has been handed over or dropped.

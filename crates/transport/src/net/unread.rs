@@ -51,6 +51,11 @@ impl UnreadBody {
         }
     }
 
+    /// Returns true if the handler has left a part.
+    pub(super) fn is_left(&self) -> bool {
+        self.body.is_some()
+    }
+
     /// Reads the rest if it is short and arrives soon; otherwise the answer's head announces that the connection will
     /// close.
     pub(super) async fn settle(self, answer: &mut HeaderMap) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use engine::config::DEFAULT_PROFILE;
 use engine::places::{ServedPath, second_path};
-use http::{Method, Request, Response, StatusCode};
-use transport::net::{Body, Handler, Incoming};
+use http::{Method, Response, StatusCode};
+use transport::net::{Body, Handler};
 
 use super::denied::EntryRefused;
 use super::entry::{AdmittedRequest, Arrived};
@@ -197,10 +197,10 @@ impl Arrival {
 }
 
 impl Handler for Service {
-    async fn handle(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+    async fn handle(&self, request: Arrived, peer: SocketAddr) -> Response<Body> {
         // Boxed, because a connection keeps room for this future as long as it is open.
-        // It is made in its box, not copied there, and so is the request.
-        let (arrival, request) = (Arrival { shard: self.0.now() }, Box::new(request));
+        // It is made in its box, not copied there.
+        let arrival = Arrival { shard: self.0.now() };
         let responding = Box::write(Box::new_uninit(), async move { arrival.respond(request, peer).await });
         Box::into_pin(responding).await
     }

@@ -15,8 +15,8 @@ use super::{Body, Handler, Incoming, LONG, Served, ServerLimits, closed, echo, g
 struct Resting(mpsc::UnboundedSender<()>);
 
 impl Handler for Resting {
-    async fn handle(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
-        echo(request, peer).await
+    async fn handle(&self, request: Box<Request<Incoming>>, peer: SocketAddr) -> Response<Body> {
+        echo(*request, peer).await
     }
 
     fn rested(&self) {
