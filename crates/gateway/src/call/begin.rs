@@ -145,8 +145,8 @@ fn forget(caller: &Caller, id: Option<&Id>) {
 fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstream) -> ResendPolicy {
     let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let (rules, wait) = (calls.for_request(request.route.tool), calls.resend_wait);
-    let mut policy = ResendPolicy::new(&request.frame.method(), request.route.tool, rules.resend, wait);
-    if request.frame.param("task").ok().flatten().is_some() {
+    let mut policy = ResendPolicy::new(&request.route.method, request.route.tool, rules.resend, wait);
+    if policy.is_repeatable() && request.frame.param("task").ok().flatten().is_some() {
         policy.only_unexecuted();
     }
     policy

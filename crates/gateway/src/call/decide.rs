@@ -231,7 +231,7 @@ fn in_session(
         return Err(Fault::gateway("a request without its session").into());
     };
     let session = session.clone();
-    let change = match subscription(&frame) {
+    let change = match subscription(&frame, &route.method) {
         None => None,
         Some(asked) => match changing(context, &session, view, route.upstream, asked)? {
             Changing::Ask(change) => Some(change),
@@ -290,8 +290,8 @@ fn changing(
     session.change(&context.session, asked, (&upstream, era, declares))
 }
 
-fn subscription(frame: &Frame) -> Option<Subscription> {
-    let on = match Method::from_name(&frame.method()) {
+fn subscription(frame: &Frame, method: &str) -> Option<Subscription> {
+    let on = match Method::from_name(method) {
         Some(Method::Subscribe) => true,
         Some(Method::Unsubscribe) => false,
         _ => return None,
