@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use engine::access::CallPlace;
 use engine::exchange::{Event, Exchange, ExchangeAnswer, Execution, Outbound, Step, Ticket};
-use proto::rpc::Frame;
 use tokio::time::timeout;
 use transport::net::Body;
 use transport::up::{LinkError, LongReply};
@@ -16,9 +15,10 @@ use crate::call::CallContext;
 use crate::call::caller::Caller;
 use crate::call::connection::CallConnection;
 use crate::call::deliver::{Delivery, deliver};
+use crate::call::input::CallInput;
 use crate::call::late::Late;
 use crate::call::record::Record;
-use crate::call::resending::Retries;
+use crate::call::retries::Retries;
 use crate::call::side_channel::{SideChannel, next_message};
 use crate::call::turn::CallTurn;
 use crate::call::waiting_client::WaitingClient;
@@ -68,14 +68,6 @@ pub(crate) struct Call {
 
 /// A call on its way to its next [`Progress`].
 pub(crate) type Running = Pin<Box<dyn Future<Output = (Box<Call>, Progress)> + Send>>;
-
-pub(super) enum CallInput {
-    Replied(Result<Reply, LinkError>),
-    Item(Result<Item, LinkError>),
-    SideChannel(Inbound),
-    Cancelled(Option<Frame>),
-    Late,
-}
 
 impl Call {
     /// Runs until there is something for the client. The future owns the call, so that its waiter can do other things
@@ -224,7 +216,7 @@ impl Call {
             CallInput::SideChannel(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
             CallInput::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
             CallInput::Late if self.turn.is_waiting() => {
-                self.fail_in_words(self.no_turn(), Execution::NotExecuted);
+                self.fail_in_words(CallTurn::overdue(&self.upstream), Execution::NotExecuted);
             }
             CallInput::Late if self.connection.held.is_none() && !self.exchange.is_waiting() => {
                 self.feed(Event::Unreached);
@@ -303,7 +295,11 @@ impl Call {
     pub(super) async fn sent(&mut self, outbound: &Outbound, attended: Option<Instant>) -> CallInput {
         let mut attended = attended;
         if !self.turn.is_running() {
-            if let Some(ended) = Box::pin(self.take_turn()).await {
+            if let Some(record) = &mut self.record {
+                record.waits();
+            }
+            let deadline = self.exchange.deadline();
+            if let Some(ended) = Box::pin(self.turn.take(&self.upstream, &mut self.client, deadline)).await {
                 return ended;
             }
             attended = None;

@@ -6,10 +6,9 @@
 //! | [`decide`] | the outcome of a request, in a session or without |
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
-//! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `late` | one forwarded request: the engine's exchange, performed |
+//! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `late` | one forwarded request: the engine's exchange, performed |
 //! | `connection`, `waiting_client` | a call's hold on its server; the wishes of its client |
-//! | `deliver`, `dedicated_link`, `relist`, `resending` | the choice of a link; links of a call's own; stale lists; failed
-//! requests sent again |
+//! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a call's own; stale lists; requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], [`consent`] | records of requests; servers that require their users' consent |
@@ -31,6 +30,7 @@ pub(crate) mod drive;
 mod ending;
 pub(crate) mod in_flight;
 pub(crate) mod in_session;
+mod input;
 mod late;
 pub(crate) mod listen;
 pub(crate) mod parked;
@@ -38,6 +38,7 @@ mod questions;
 pub(crate) mod record;
 mod relist;
 mod resending;
+mod retries;
 mod side_channel;
 pub(crate) mod stateless;
 mod task_home;

@@ -7,28 +7,9 @@ use engine::tasks::TaskIds;
 
 use crate::call::call::Call;
 use crate::call::caller::Request;
+use crate::call::retries::RENEGOTIATIONS;
 use crate::view::ViewCell;
 use proto::era::{Era, by_version};
-
-/// The number of times that a request is written for another version: a server that restarts may be met in both lifecycles.
-const RENEGOTIATIONS: u8 = 3;
-
-/// The reasons for which a call's request is written again.
-pub(crate) struct Rewrites {
-    /// True if its upstream's lists were read again on its account.
-    relisted: bool,
-    /// The number of times that its link was found to speak another version than was expected.
-    renegotiated: u8,
-    /// True if arguments are its server's matter alone.
-    unchecked: bool,
-}
-
-impl Rewrites {
-    /// Nothing has happened yet.
-    pub(super) fn of(unchecked: bool) -> Self {
-        Self { relisted: false, renegotiated: 0, unchecked }
-    }
-}
 
 impl Call {
     /// Fetches its upstream's lists again and restarts the exchange; returns `false` if that changes nothing, so that the

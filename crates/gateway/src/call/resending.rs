@@ -3,25 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::exchange::{Event, Execution, LinkFailure, Outbound, ResendPolicy};
+use engine::exchange::{Event, Execution, LinkFailure, Outbound};
 use proto::rpc::Frame;
 use tokio::time::sleep;
 use transport::up::LinkError;
 use upstream::negotiation::wire::Wire;
 
-use super::call::{Call, CallInput, Progress};
+use super::call::{Call, Progress};
+use super::input::CallInput;
 use super::late::Late;
-use super::relist::Rewrites;
-
-/// The reasons and means to send a call's request again.
-pub(crate) struct Retries {
-    /// The reasons for which its request may still be written again.
-    pub(super) rewrites: Rewrites,
-    /// The rules for sending its request again if a link fails.
-    pub(crate) policy: ResendPolicy,
-    /// Its request, while it may be sent again although it may have been executed.
-    pub(super) repeatable: Option<Outbound>,
-}
 
 /// The pause before a second try.
 #[derive(Clone, Copy)]

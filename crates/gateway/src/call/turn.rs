@@ -1,6 +1,8 @@
 //! A call's turn among all calls at its server: it runs at once, or waits until another one has ended. It must not know
 //! links.
 
+use std::time::Instant;
+
 use engine::{Condition, Fault};
 use proto::json::quote;
 use proto::rpc::code;
@@ -8,9 +10,10 @@ use upstream::Upstream;
 use upstream::concurrency::{QueueEntry, QueuedCall, RunningCall};
 use upstream::quota::QuotaError;
 
-use super::call::{Call, CallInput};
 use super::caller::Caller;
+use super::input::CallInput;
 use super::late::Late;
+use super::waiting_client::WaitingClient;
 
 /// A call's turn at its server.
 pub(crate) enum CallTurn {
@@ -51,6 +54,35 @@ impl CallTurn {
         Self::Runs { _held: upstream.server.concurrency.join() }
     }
 
+    /// Waits for its turn; returns the reason if it comes to nothing.
+    pub(super) async fn take(
+        &mut self,
+        upstream: &Upstream,
+        client: &mut WaitingClient,
+        deadline: Instant,
+    ) -> Option<CallInput> {
+        let Self::Waits(queued) = self else {
+            *self = Self::joined(upstream);
+            return None;
+        };
+        let held = tokio::select! {
+            held = queued.turn() => held,
+            notice = client.cancellation() => {
+                *self = Self::Over;
+                return Some(CallInput::Cancelled(notice));
+            }
+            () = Late::new(deadline) => return Some(CallInput::Late),
+        };
+        *self = Self::Runs { _held: held };
+        None
+    }
+
+    /// The message for a call whose turn did not come in time.
+    pub(super) fn overdue(upstream: &Upstream) -> String {
+        let most = upstream.server.concurrency.most();
+        format!("runs {most} calls (`concurrentCalls` of the server), and none of them ended in time")
+    }
+
     /// Returns true if it counts among the running calls.
     pub(super) fn is_running(&self) -> bool {
         matches!(self, Self::Runs { .. })
@@ -76,34 +108,4 @@ fn refusal(upstream: &Upstream, full: &QuotaError) -> Fault {
     let data = format!("{{\"server\":{},\"retry\":true,\"executed\":\"no\"}}", quote(server));
     let fault = Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429);
     Fault { retry: true, ..fault.with_data(data) }
-}
-
-impl Call {
-    /// Waits for its turn; returns the reason if it comes to nothing.
-    pub(super) async fn take_turn(&mut self) -> Option<CallInput> {
-        let deadline = self.exchange.deadline();
-        if let Some(record) = &mut self.record {
-            record.waits();
-        }
-        let CallTurn::Waits(queued) = &mut self.turn else {
-            self.turn = CallTurn::joined(&self.upstream);
-            return None;
-        };
-        let held = tokio::select! {
-            held = queued.turn() => held,
-            notice = self.client.cancellation() => {
-                self.turn = CallTurn::Over;
-                return Some(CallInput::Cancelled(notice));
-            }
-            () = Late::new(deadline) => return Some(CallInput::Late),
-        };
-        self.turn = CallTurn::Runs { _held: held };
-        None
-    }
-
-    /// The message for a call whose turn did not come in time.
-    pub(super) fn no_turn(&self) -> String {
-        let most = self.upstream.server.concurrency.most();
-        format!("runs {most} calls (`concurrentCalls` of the server), and none of them ended in time")
-    }
 }
