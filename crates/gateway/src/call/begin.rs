@@ -38,7 +38,8 @@ impl Call {
         let place =
             request.counted.then(|| in_flight::place(context, &caller, &request.frame)).transpose()?;
         let (era, cancelled) = (caller.era(), in_flight::register(context, &caller, &request.frame)?);
-        let record = caller.view().and_then(|view| {
+        let viewed = if Record::is_kept(context) { caller.view() } else { None };
+        let record = viewed.and_then(|view| {
             let to = (upstream.name(), tool);
             Record::forwarded(context, caller.identity(), view.profile, &request.frame, to)
         });
@@ -58,7 +59,7 @@ impl Call {
                 return Err(Refused::new(fault, masked, record));
             }
         };
-        let side_channel = (is_cross || dedicated.is_some()).then(|| Box::new(side_channel(context)));
+        let side_channel = (is_cross || dedicated.is_some()).then(|| side_channel(context));
         // The box first: what is made in it need not be copied there.
         Ok(Box::write(
             Box::new_uninit(),
@@ -196,7 +197,7 @@ impl Call {
         self.exchange = exchange(&self.context, &self.caller, &self.upstream, request, &introduction)?;
         self.over = false;
         if self.side_channel.is_none() && (is_cross || self.connection.dedicated.is_some()) {
-            self.side_channel = Some(Box::new(side_channel(&self.context)));
+            self.side_channel = Some(side_channel(&self.context));
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ pub(crate) struct Call {
     /// Its record for the audit.
     pub(crate) record: Option<Box<Record>>,
     /// Messages that reach it beside its own stream, and their sink; only between different eras.
-    pub(crate) side_channel: Option<Box<SideChannel>>,
+    pub(crate) side_channel: Option<SideChannel>,
 }
 
 /// A call on its way to its next [`Progress`].
@@ -319,7 +319,7 @@ impl Call {
             ..
         } = self;
         let CallConnection { owner, held, dedicated, carried, .. } = connection;
-        let (dedicated, side_channel) = (dedicated.as_ref(), side_channel.as_deref());
+        let (dedicated, side_channel) = (dedicated.as_ref(), side_channel.as_ref());
         let (carried, has_waited) = (carried.as_deref(), retries.policy.has_waited());
         let way = Delivery { upstream, caller, dedicated, side_channel, owner: *owner, carried, has_waited };
         let mut delivering = pin!(deliver(context, way, (held, record), outbound, exchange.token()));

@@ -178,15 +178,22 @@ async fn what_it_sees(
     match caller {
         Caller::Stateless(cell, _) => Ok((cell.clone(), view_for(context, cell, frame).await)),
         Caller::Session(session) => {
-            if is_early(session, frame) {
+            let mut seen = current_view(session)?;
+            if seen.0.is_early_for(frame, &seen.1) {
                 Box::pin(session.complete_view(&context.view, frame)).await;
+                seen = current_view(session)?;
             }
-            let cell = session.view().ok_or_else(|| Fault::gateway("the session has no view"))?;
-            let view = cell.view();
-            ask_again(context, &cell, &view);
-            Ok((cell, view))
+            ask_again(context, &seen.0, &seen.1);
+            Ok(seen)
         }
     }
+}
+
+/// A session's view as it is now.
+fn current_view(session: &Session) -> Result<(Arc<ViewCell>, Arc<View>), Fault> {
+    let cell = session.view().ok_or_else(|| Fault::gateway("the session has no view"))?;
+    let view = cell.view();
+    Ok((cell, view))
 }
 
 /// Fetches lists of absent servers again, because they may be back.

@@ -203,7 +203,7 @@ impl Delivery<'_> {
             link.recipients.expect_progress(&user(session), token.clone());
         }
         if let (Some(_), Some(side_channel)) = (self.dedicated, self.side_channel) {
-            link.recipients.set_inbox(Some(side_channel.sender.clone()));
+            link.recipients.set_inbox(Some(side_channel.inbox.sender()));
         }
     }
 }

@@ -12,9 +12,9 @@ use super::call::Call;
 use super::caller::Caller;
 use super::parked::Parked;
 use crate::call::record::Record;
+use crate::call::side_channel::SideChannel;
 use crate::call::tasks;
 use crate::call::turn::CallTurn;
-use crate::session::question_origin::QuestionOrigin;
 use transport::budget::{self, Part};
 use transport::up::LinkError;
 use upstream::link::requests::{is_log, passes};
@@ -166,12 +166,8 @@ impl Drop for Call {
         self.client.cancelled = None;
         if let Caller::Session(session) = &self.caller {
             session.requests.end(self.exchange.id());
-            if let Some(side_channel) = &self.side_channel {
-                session.forget_questions(&QuestionOrigin::Call(
-                    side_channel.number,
-                    0,
-                    side_channel.sender.clone(),
-                ));
+            if let Some(origin) = self.side_channel.as_ref().and_then(SideChannel::asked) {
+                session.forget_questions(&origin);
             }
         }
         self.leave_dedicated_link();

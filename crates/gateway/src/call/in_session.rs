@@ -27,7 +27,7 @@ pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame
         QuestionOrigin::Call(_, index, call) => {
             if let Ok(frame) = Frame::parse(asked.text, context.egress.frame_limits()) {
                 // A call that has ended wants no reply.
-                let _ = call.try_send(Inbound::Reply(index, frame));
+                let _ = call.send(Inbound::Reply(index, frame));
             }
         }
         QuestionOrigin::Link(link) => {

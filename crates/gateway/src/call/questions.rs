@@ -32,10 +32,9 @@ impl Call {
     /// asked.
     pub(super) fn put(&mut self, question: &Question) -> Option<Bytes> {
         let limits = self.context.egress.frame_limits();
-        let refusal = match (&self.caller, &self.side_channel) {
+        let refusal = match (&self.caller, &mut self.side_channel) {
             (Caller::Session(session), Some(side_channel)) => {
-                let origin =
-                    QuestionOrigin::Call(side_channel.number, question.index, side_channel.sender.clone());
+                let origin = side_channel.asks(question.index);
                 match session.asks.lock().put(origin, question, limits, Instant::now()) {
                     Ok(text) => return Some(text),
                     Err(fault) => fault.to_string(),

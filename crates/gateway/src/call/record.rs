@@ -50,6 +50,11 @@ impl Record {
         Some(record)
     }
 
+    /// Returns true if requests are recorded.
+    pub(super) fn is_kept(context: &CallContext) -> bool {
+        context.state.audit.is_on()
+    }
+
     fn of(
         context: &Arc<CallContext>,
         identity: &Identity,
@@ -58,7 +63,7 @@ impl Record {
         tool: Option<&ToolEntry>,
     ) -> Option<Box<Self>> {
         let sink = &context.state.audit;
-        if !sink.is_on() {
+        if !Self::is_kept(context) {
             return None;
         }
         let method = frame.method();

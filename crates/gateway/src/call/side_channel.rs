@@ -1,32 +1,39 @@
 //! Messages that reach a call beside its own stream: those of its upstream, and its client's replies. It must not know
 //! their content.
 
-use tokio::sync::mpsc;
+use upstream::link::{Inbound, Inbox};
 
-use upstream::link::Inbound;
-
-/// The number of messages that may wait for a call.
-const CAPACITY: usize = 64;
+use crate::session::question_origin::QuestionOrigin;
 
 /// The side channel of one call.
 pub(crate) struct SideChannel {
-    pub(crate) number: u64,
-    pub(crate) sender: mpsc::Sender<Inbound>,
-    pub(crate) inbox: mpsc::Receiver<Inbound>,
+    number: u64,
+    pub(crate) inbox: Inbox,
+    /// True if its client may still owe it a reply.
+    has_asked: bool,
 }
 
 impl SideChannel {
     pub(crate) fn open(number: u64) -> Self {
-        let (sender, inbox) = mpsc::channel(CAPACITY);
-        Self { number, sender, inbox }
+        Self { number, inbox: Inbox::default(), has_asked: false }
+    }
+
+    /// The origin of a question of this call.
+    pub(crate) fn asks(&mut self, question: usize) -> QuestionOrigin {
+        self.has_asked = true;
+        QuestionOrigin::Call(self.number, question, self.inbox.sender())
+    }
+
+    /// The origin of its questions, if there were any.
+    pub(crate) fn asked(&self) -> Option<QuestionOrigin> {
+        self.has_asked.then(|| QuestionOrigin::Call(self.number, 0, self.inbox.sender()))
     }
 }
 
 /// The next message that reaches the call beside its own stream.
-pub(crate) async fn next_message(side_channel: &mut Option<Box<SideChannel>>) -> Inbound {
-    let Some(side_channel) = side_channel else { return std::future::pending().await };
-    match side_channel.inbox.recv().await {
-        Some(next_message) => next_message,
+pub(crate) async fn next_message(side_channel: &mut Option<SideChannel>) -> Inbound {
+    match side_channel {
+        Some(side_channel) => side_channel.inbox.next().await,
         None => std::future::pending().await,
     }
 }

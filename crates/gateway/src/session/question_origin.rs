@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc;
-use upstream::link::{Inbound, OpenLink};
+use upstream::link::{InboxSender, OpenLink};
 
 /// The origin of a question to a client.
 #[derive(Clone)]
@@ -11,7 +10,7 @@ pub(crate) enum QuestionOrigin {
     /// An upstream, over this link.
     Link(Arc<OpenLink>),
     /// A call whose upstream asks by results: the call's number, the question's number, and the receiver of the reply.
-    Call(u64, usize, mpsc::Sender<Inbound>),
+    Call(u64, usize, InboxSender),
 }
 
 impl PartialEq for QuestionOrigin {

@@ -20,7 +20,7 @@ pub struct Member {
 pub struct Duplicate(pub &'static str);
 
 /// The members of one object, in the order of the text.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Members {
     span: Span,
     list: SmallVec<[Member; 8]>,
@@ -47,42 +47,53 @@ impl Members {
 
     /// Scans and validates the object that starts at `at`.
     pub(crate) fn scan(scanner: Scanner<'_>, at: usize) -> Result<Self, JsonError> {
-        Self::scan_with(scanner, at, |_, _, at| scanner.deeper(1).value(at))
+        let mut members = Self::default();
+        members.scan_into(scanner, at, |_, _, at| scanner.deeper(1).value(at))?;
+        Ok(members)
     }
 
-    /// Scans the object at `at`; `value` validates each member's value (given key and offset) and returns its end, so
-    /// that a caller can inspect some members in the same pass.
-    pub(crate) fn scan_with(
+    /// Scans the object at `open` into these members, which must be empty; returns the offset behind the object. `value`
+    /// validates each member's value (given key and offset) and returns its end, so that a caller can inspect some
+    /// members in the same pass.
+    pub(crate) fn scan_into(
+        &mut self,
         scanner: Scanner<'_>,
         open: usize,
         mut value: impl FnMut(Scanner<'_>, Span, usize) -> Result<usize, JsonError>,
-    ) -> Result<Self, JsonError> {
+    ) -> Result<usize, JsonError> {
         if scanner.peek(open)? != b'{' {
             return Err(Scanner::unexpected(open));
         }
         if scanner.max_depth() == 0 {
             return Err(JsonError { at: open, problem: Problem::Depth });
         }
-        let mut list = SmallVec::new();
-        let mut escaped = false;
         let mut at = scanner.space(open + 1);
         if scanner.peek(at)? == b'}' {
-            return Ok(Self { span: Span::new(open, at + 1), list, escaped });
+            self.span = Span::new(open, at + 1);
+            return Ok(at + 1);
         }
         loop {
             let (key_end, start) = scanner.key(at)?;
             let key = Span::new(at + 1, key_end - 1);
             // Keys are short, so a search that is optimized for long texts would take longer.
-            escaped |= key.of(scanner.text()).contains(&b'\\');
+            self.escaped |= key.of(scanner.text()).contains(&b'\\');
             let end = value(scanner, key, start)?;
-            list.push(Member { key, value: Span::new(start, end) });
+            self.list.push(Member { key, value: Span::new(start, end) });
             at = scanner.space(end);
             match scanner.peek(at)? {
                 b',' => at = scanner.space(at + 1),
-                b'}' => return Ok(Self { span: Span::new(open, at + 1), list, escaped }),
+                b'}' => {
+                    self.span = Span::new(open, at + 1);
+                    return Ok(at + 1);
+                }
                 _ => return Err(Scanner::unexpected(at)),
             }
         }
+    }
+
+    /// Returns true if any key is written with escapes.
+    pub(crate) fn is_escaped(&self) -> bool {
+        self.escaped
     }
 
     /// The span of the object, braces included.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 /// A half-open range of bytes in the buffer that it was created from. It has half the size of a `Range<usize>`;
 /// buffers are capped far below 4 GiB.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Span {
     start: u32,
     end: u32,

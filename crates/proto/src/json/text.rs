@@ -5,10 +5,17 @@ use std::borrow::Cow;
 /// The decoded value of a string as written between its quotes; `None` for a lone surrogate or a malformed escape,
 /// which no `str` can hold.
 pub fn unquote(written: &[u8]) -> Option<Cow<'_, str>> {
-    let text = std::str::from_utf8(written).ok()?;
-    if !text.contains('\\') {
-        return Some(Cow::Borrowed(text));
+    // Most strings are short, so a search that is optimized for long texts would take longer.
+    if !written.contains(&b'\\') {
+        return std::str::from_utf8(written).ok().map(Cow::Borrowed);
     }
+    resolved(written).map(Cow::Owned)
+}
+
+/// The same for a string with escapes.
+#[cold]
+fn resolved(written: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(written).ok()?;
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -18,7 +25,7 @@ pub fn unquote(written: &[u8]) -> Option<Cow<'_, str>> {
         rest = &rest[at + 1 + used..];
     }
     out.push_str(rest);
-    Some(Cow::Owned(out))
+    Some(out)
 }
 
 /// The character that the text behind a backslash denotes, and the number of bytes that it takes.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use super::envelope_members::{EnvelopeKey, EnvelopeMembers};
 use super::{Id, IdError, Params};
 use crate::json::{Duplicate, JsonError, Members, Scanner, Span, unquote};
 
@@ -110,45 +111,38 @@ struct FrameParts {
     payload: Option<Span>,
 }
 
-impl Frame {
-    /// Reads one message; `text` is fully validated.
-    ///
-    /// # Errors
-    /// [`FrameError`] with the id for the answer, if it could be read.
-    pub fn parse(text: Bytes, limits: FrameLimits) -> Result<Self, FrameError> {
-        let scanner = Scanner::new(&text, limits.depth).map_err(|e| no_id(e.into()))?;
-        let start = scanner.space(0);
-        if scanner.peek(start).map_err(|e| no_id(e.into()))? != b'{' {
-            let fault = scanner.document().map_or_else(FrameFault::Json, |()| FrameFault::NotObject);
-            return Err(no_id(fault));
+impl FrameParts {
+    /// The parts of a message of which nothing is known.
+    fn of_no(text: Bytes) -> Self {
+        let (members, params) = (Members::default(), None);
+        Self {
+            text,
+            kind: FrameKind::Error,
+            members,
+            id: None,
+            id_span: None,
+            method: None,
+            params,
+            payload: None,
         }
-        let mut params = None;
-        let members = Members::scan_with(scanner, start, |scanner, key, at| {
-            if key.of(scanner.text()) == b"params" && scanner.peek(at)? == b'{' {
-                let found = scan_params(scanner.deeper(1), at)?;
-                let end = found.members.span().end();
-                params = Some(found);
-                return Ok(end);
-            }
-            scanner.deeper(1).value(at)
-        })
-        .and_then(|members| scanner.finish(members.span().end()).map(|()| members))
-        .map_err(|e| no_id(e.into()))?;
-        Self::assemble(text, members, params)
     }
 
-    fn assemble(text: Bytes, members: Members, mut params: Option<Params>) -> Result<Self, FrameError> {
-        let id_span = members.unique(&text, "id").map_err(|e| no_id(e.into()))?;
-        let id = id_span.map(|span| Id::from_json(span.share(&text))).transpose();
+    /// Determines what the message is from its members.
+    fn complete(&mut self) -> Result<(), FrameError> {
+        let text = &self.text;
+        let envelope = EnvelopeMembers::of(&self.members, text);
+        let id_span = envelope.get(EnvelopeKey::Id).map_err(|e| no_id(e.into()))?;
+        let id = id_span.map(|span| Id::from_json(span.share(text))).transpose();
         let known = id.as_ref().ok().cloned().flatten();
         let with_id = |fault: FrameFault| FrameError { fault, id: known.clone() };
-        let unique = |key| members.unique(&text, key).map_err(|e| with_id(e.into()));
+        let unique = |key| envelope.get(key).map_err(|e| with_id(e.into()));
 
-        if unique("jsonrpc")?.map(|v| v.of(&text)) != Some(b"\"2.0\"") {
+        if unique(EnvelopeKey::Jsonrpc)?.map(|v| v.of(text)) != Some(b"\"2.0\"") {
             return Err(with_id(FrameFault::Version));
         }
-        let (method, result, error) = (unique("method")?, unique("result")?, unique("error")?);
-        let params_span = unique("params")?;
+        let method = unique(EnvelopeKey::Method)?;
+        let (result, error) = (unique(EnvelopeKey::Result)?, unique(EnvelopeKey::Error)?);
+        let params_span = unique(EnvelopeKey::Params)?;
         let kind = match (method, result, error) {
             (Some(_), None, None) if id_span.is_some() => FrameKind::Request,
             (Some(_), None, None) => FrameKind::Notification,
@@ -165,16 +159,45 @@ impl Frame {
         if kind == FrameKind::Response && id.is_none() {
             return Err(with_id(FrameFault::NoId));
         }
-        if method.is_some_and(|m| m.of(&text)[0] != b'"') {
+        if method.is_some_and(|m| m.of(text)[0] != b'"') {
             return Err(with_id(FrameFault::Method));
         }
         match params_span {
-            Some(span) if method.is_some() => checked(&text, span, &mut params).map_err(with_id)?,
-            _ => params = None,
+            Some(span) if method.is_some() => checked(text, span, &mut self.params).map_err(with_id)?,
+            _ => self.params = None,
         }
-        let payload = result.or(error);
-        let found = FrameParts { text, kind, members, id, id_span, method, params, payload };
-        Ok(Self(Box::write(Box::new_uninit(), found)))
+        (self.kind, self.id, self.id_span, self.method) = (kind, id, id_span, method);
+        self.payload = result.or(error);
+        Ok(())
+    }
+}
+
+impl Frame {
+    /// Reads one message; `text` is fully validated.
+    ///
+    /// # Errors
+    /// [`FrameError`] with the id for the answer, if it could be read.
+    pub fn parse(text: Bytes, limits: FrameLimits) -> Result<Self, FrameError> {
+        // Found in its box: the parts are too large to be moved from step to step.
+        let mut parts = Box::write(Box::new_uninit(), FrameParts::of_no(text));
+        let FrameParts { text, members, params, .. } = &mut *parts;
+        let scanner = Scanner::new(text, limits.depth).map_err(|e| no_id(e.into()))?;
+        let start = scanner.space(0);
+        if scanner.peek(start).map_err(|e| no_id(e.into()))? != b'{' {
+            let fault = scanner.document().map_or_else(FrameFault::Json, |()| FrameFault::NotObject);
+            return Err(no_id(fault));
+        }
+        members
+            .scan_into(scanner, start, |scanner, key, at| {
+                if key.of(scanner.text()) == b"params" && scanner.peek(at)? == b'{' {
+                    return scan_params(params.insert(Params::default()), scanner.deeper(1), at);
+                }
+                scanner.deeper(1).value(at)
+            })
+            .and_then(|end| scanner.finish(end))
+            .map_err(|e| no_id(e.into()))?;
+        parts.complete()?;
+        Ok(Self(parts))
     }
 
     /// The message as received.
@@ -245,7 +268,8 @@ fn checked(text: &[u8], span: Span, params: &mut Option<Params>) -> Result<(), F
         if span.of(text)[0] != b'{' {
             return Err(FrameFault::Params);
         }
-        *params = Some(scan_params(Scanner::trusted(text, crate::json::MAX_DEPTH), span.start())?);
+        let scanner = Scanner::trusted(text, crate::json::MAX_DEPTH);
+        scan_params(params.insert(Params::default()), scanner, span.start())?;
     }
     let Some(params) = params else { return Ok(()) };
     if let Some(meta) = params.unique(text, "_meta")?
@@ -256,16 +280,14 @@ fn checked(text: &[u8], span: Span, params: &mut Option<Params>) -> Result<(), F
     Ok(())
 }
 
-fn scan_params(scanner: Scanner<'_>, at: usize) -> Result<Params, JsonError> {
-    let mut meta = None;
-    let members = Members::scan_with(scanner, at, |scanner, key, at| {
+/// Scans the object at `at` into `params`; returns the offset behind it.
+fn scan_params(params: &mut Params, scanner: Scanner<'_>, at: usize) -> Result<usize, JsonError> {
+    let Params { members, meta } = params;
+    members.scan_into(scanner, at, |scanner, key, at| {
         if key.of(scanner.text()) == b"_meta" && scanner.peek(at)? == b'{' {
-            let found = Members::scan(scanner.deeper(1), at)?;
-            let end = found.span().end();
-            meta = Some(found);
-            return Ok(end);
+            let meta = meta.insert(Members::default());
+            return meta.scan_into(scanner.deeper(1), at, |_, _, at| scanner.deeper(2).value(at));
         }
         scanner.deeper(1).value(at)
-    })?;
-    Ok(Params { members, meta })
+    })
 }

@@ -3,6 +3,7 @@
 //! A frame holds the bytes as received, and the spans of the members that the gateway acts on. It must not know eras.
 
 mod batch;
+mod envelope_members;
 mod error;
 mod frame;
 mod id;

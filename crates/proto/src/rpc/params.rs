@@ -3,7 +3,7 @@
 use crate::json::{Duplicate, Members, Span};
 
 /// The members of `params` and, if present, of `params._meta`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Params {
     /// The members of `params`.
     pub members: Members,

@@ -1,10 +1,10 @@
 //! A link over Streamable HTTP (2025-03-26 to 2026-07-28): one POST for each message.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use engine::exchange::Mirror;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -42,7 +42,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 pub struct HttpLink {
     target: Arc<HttpTarget>,
     era: &'static Era,
-    session: ArcSwapOption<HeaderValue>,
+    session: OnceLock<HeaderValue>,
     /// The headers of every POST, including the session id once there is one.
     head: ArcSwap<Template>,
     /// The origin in the client of each thread, so that it is not looked up for each message.
@@ -89,7 +89,7 @@ impl HttpLink {
         Self {
             target,
             era,
-            session: ArcSwapOption::empty(),
+            session: OnceLock::new(),
             head: ArcSwap::from_pointee(head),
             origins: ArcSwap::default(),
         }
@@ -291,15 +291,17 @@ impl HttpLink {
         let too_many = too_many(status, response.headers());
         if status.is_success() {
             if self.era.has_sessions()
-                && self.session.load().is_none()
+                && self.session.get().is_none()
                 && let Some(session) = response.headers().get(names::SESSION_ID)
             {
                 let mut session = session.clone();
                 session.set_sensitive(true);
-                self.change_head(|head| {
-                    head.insert(names::SESSION_ID, session.clone());
-                });
-                self.session.store(Some(Arc::new(session)));
+                // If two answers bring one, the first counts.
+                if self.session.set(session.clone()).is_ok() {
+                    self.change_head(|head| {
+                        head.insert(names::SESSION_ID, session.clone());
+                    });
+                }
             }
             if kind == Some(Media::Events) {
                 let resume = self.era.resumable.then(|| self.resume_request());
@@ -341,7 +343,7 @@ impl HttpLink {
 
     /// Returns true if the upstream keeps a session for it.
     pub fn has_session(&self) -> bool {
-        self.session.load().is_some()
+        self.session.get().is_some()
     }
 
     /// Opens the stream (GET) on which the upstream sends its own messages. `None` if it has no such stream.
@@ -357,7 +359,7 @@ impl HttpLink {
         if response.status().is_success() && media_type(response.headers()) == Some(Media::Events) {
             return Ok(Some(EventStream::new(response.into_body(), Some(resume), self.target.limits.get())));
         }
-        if response.status() == StatusCode::NOT_FOUND && self.session.load().is_some() {
+        if response.status() == StatusCode::NOT_FOUND && self.session.get().is_some() {
             return Err(LinkError::SessionGone);
         }
         Ok(None)
@@ -365,7 +367,7 @@ impl HttpLink {
 
     /// Ends the session (DELETE). The result is ignored: a server may refuse it.
     pub async fn close(&self, client: &Client) {
-        if self.session.load().is_none() {
+        if self.session.get().is_none() {
             return;
         }
         let mut request = self.resume_request().build(None);

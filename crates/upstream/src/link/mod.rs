@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`open_link`] | the link and its state |
 //! | `activity`, `announced` | its use over time; the state that its server was sent |
-//! | `recipients` | the receivers of what its server sends |
+//! | `recipients`, `inbox` | the receivers of what its server sends |
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
 //! | [`sending`] | requests, and retries after refusals |
@@ -16,6 +16,7 @@
 mod activity;
 mod announced;
 mod doubt;
+mod inbox;
 pub mod open_link;
 mod outbox;
 mod probe;
@@ -26,6 +27,6 @@ pub mod sending;
 pub mod user;
 
 pub use crate::negotiation::wire::Wire;
+pub use inbox::{Inbound, Inbox, InboxSender};
 pub use open_link::{HeldLink, LinkHold, OpenLink};
-pub use recipients::Inbound;
 pub use user::LinkUser;

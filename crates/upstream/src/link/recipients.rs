@@ -7,18 +7,10 @@ use bytes::Bytes;
 use engine::exchange::ProgressToken;
 use parking_lot::Mutex;
 use proto::rpc::Frame;
-use tokio::sync::mpsc;
 use transport::up::Unasked;
 
+use super::inbox::{Inbound, InboxSender};
 use super::user::LinkUser;
-
-/// A message for a call that does not come on its own stream.
-pub enum Inbound {
-    /// A message of its upstream.
-    Frame(Frame),
-    /// The client's reply to the question with this number.
-    Reply(usize, Frame),
-}
 
 /// The session that wants a call's progress, and its token.
 type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
@@ -31,7 +23,7 @@ pub struct LinkRecipients {
     /// The session that wants progress, by open call: an upstream may report it outside of the call's own answer.
     progress: Mutex<HashMap<u64, ProgressOwner>>,
     /// The receiver of messages that belong to no exchange, while one call has the link for itself.
-    inbox: Mutex<Option<mpsc::Sender<Inbound>>>,
+    inbox: Mutex<Option<InboxSender>>,
     /// The child's unsolicited messages, until somebody reads them.
     unasked: Mutex<Option<Unasked>>,
 }
@@ -67,7 +59,7 @@ impl LinkRecipients {
     }
 
     /// Sets the receiver of messages that belong to no exchange: the call that has the link for itself, or none.
-    pub fn set_inbox(&self, inbox: Option<mpsc::Sender<Inbound>>) {
+    pub fn set_inbox(&self, inbox: Option<InboxSender>) {
         *self.inbox.lock() = inbox;
     }
 
@@ -75,11 +67,8 @@ impl LinkRecipients {
     pub fn deliver(&self, frame: Frame) -> Option<Frame> {
         let inbox = self.inbox.lock().clone();
         let Some(inbox) = inbox else { return Some(frame) };
-        match inbox.try_send(Inbound::Frame(frame)) {
-            Err(
-                mpsc::error::TrySendError::Full(Inbound::Frame(frame))
-                | mpsc::error::TrySendError::Closed(Inbound::Frame(frame)),
-            ) => Some(frame),
+        match inbox.send(Inbound::Frame(frame)) {
+            Err(Inbound::Frame(frame)) => Some(frame),
             _ => None,
         }
     }
