@@ -1,4 +1,4 @@
-//! Who calls, and how often they may. It must not know what is requested, beyond its name.
+//! Identifies callers and limits their requests. It must not know what is requested, beyond its name.
 //!
 //! | file | is for |
 //! |---|---|

@@ -33,7 +33,7 @@ pub(crate) struct LimitedMessage<'a> {
 }
 
 impl LimitedMessage<'_> {
-    /// Notes if the client can see the tool.
+    /// Stores whether the client can see the tool.
     pub(crate) fn set_shown(&mut self, is_shown: bool) {
         self.is_shown = is_shown;
     }

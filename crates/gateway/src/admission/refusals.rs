@@ -47,7 +47,7 @@ impl Refusals {
         row.due(now).map(|count| (name.as_str(), count))
     }
 
-    /// The limits with a due line for earlier refusals although no further refusal came: names and numbers.
+    /// The names and numbers of the limits whose line is due even though no further refusal occurred.
     pub(crate) fn rest(&self, now: Duration) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().filter_map(move |(name, row)| row.lock().due(now).map(|count| (name.as_str(), count)))
     }

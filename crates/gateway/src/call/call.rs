@@ -207,7 +207,7 @@ impl Call {
         match input {
             CallInput::Replied(Ok(Reply::Whole(frame, status))) => self.feed(Event::Frame(frame, status)),
             CallInput::Replied(Ok(Reply::Source(source))) => self.connection.source = Some(source),
-            // Read to its end before it comes here.
+            // A long reply has been read to its end before it arrives here.
             CallInput::Replied(Ok(Reply::Long(_))) => {}
             CallInput::Item(Ok(Item::Frame(frame))) | CallInput::SideChannel(Inbound::Frame(frame)) => {
                 self.feed(Event::Frame(frame, None));

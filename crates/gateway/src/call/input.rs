@@ -1,11 +1,11 @@
-//! What a call waits for. It must not know calls.
+//! The events that a call waits for. It must not know calls.
 
 use proto::rpc::Frame;
 use transport::up::LinkError;
 use upstream::link::Inbound;
 use upstream::link::reply::{Item, Reply};
 
-/// An event that a waiting call goes on with.
+/// An event that lets a waiting call continue.
 pub(super) enum CallInput {
     Replied(Result<Reply, LinkError>),
     Item(Result<Item, LinkError>),

@@ -33,7 +33,7 @@ const TOKEN_HOLDS: Duration = Duration::from_secs(30);
 const KEY_HOLDS: Duration = Duration::from_secs(5);
 /// The same for configured users, which do not change.
 pub(super) const USER_HOLDS: Duration = Duration::from_mins(5);
-/// The time for which the same wrong password is refused without a check.
+/// The time for which a repeated wrong password is refused without a check.
 pub(super) const WRONG_HOLDS: Duration = Duration::from_secs(3);
 
 /// The number of leading bits of an IPv6 address that identify a client.

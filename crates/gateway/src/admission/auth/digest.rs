@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 #[error("the operating system's random number generator failed")]
 pub(crate) struct NoRandomness;
 
-/// Computes digests: HMAC-SHA-256 (RFC 2104) under a random key that is never stored.
+/// Computes digests: HMAC-SHA-256 (RFC 2104) under a random key that exists only as long as the process.
 pub(super) struct Digests(hmac::Key);
 
 /// The digest of one credential.

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// A point in time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
-    /// The time since this process created its authenticator; never goes backwards.
+    /// The time since this process began to authenticate callers; never goes backwards.
     pub(super) since_start: Duration,
     /// The number of milliseconds since 1970.
     pub(super) unix_ms: u64,

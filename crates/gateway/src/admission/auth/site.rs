@@ -29,7 +29,7 @@ const WITHIN: Duration = Duration::from_secs(10);
 const LONGEST: usize = 256 * 1024;
 /// The time after which to retry, if the site does not specify one.
 const RETRY: Duration = Duration::from_secs(10);
-/// The time for which streams may stay open for a user who sends no further request: nothing asks the site again about
+/// The time for which streams may stay open for a user who sends no further request: the site is not asked again about
 /// users who only listen.
 const LASTS: Duration = Duration::from_mins(15);
 /// The maximum length of an accepted user name.

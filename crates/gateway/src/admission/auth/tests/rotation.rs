@@ -60,7 +60,7 @@ async fn another_key_under_the_same_name_is_found_at_once() {
 async fn forged_tokens_do_not_keep_a_new_key_from_being_found() {
     let (world, authenticator) = place();
     assert!(authenticator.identify_at(&bearer(&token("rsa", "a")), at(0)).await.is_ok());
-    // By the end, the next fetch for forged tokens is still not allowed.
+    // After this loop, the next fetch for a forged token is not due yet.
     for second in 1..35 {
         let forged = signed_with(&OTHER_RSA, "rsa", &claims(&json!({ "sub": second.to_string() })));
         let refused = authenticator.identify_at(&bearer(&forged), at(second)).await;

@@ -38,7 +38,7 @@ async fn who_may_there_may_here() {
     let principal = identified.unwrap();
     assert_eq!((principal.scheme, principal.user.as_deref()), (Scheme::Site, Some("ann")));
     assert_eq!(**principal.claims.as_ref().unwrap(), json!({ "id": 7, "roles": ["administrator"] }));
-    // Streams that they open do not stay open forever: by then, a new request has to be checked by the site.
+    // Their streams do not stay open forever: by this time, the site must be asked again.
     assert_eq!(principal.until_ms, Some(at(15 * 60).unix_ms));
     assert!(authenticator.takes_what_ends());
     let shown = world.shown().unwrap();
