@@ -77,7 +77,7 @@ pub struct ToolEntry {
 }
 
 impl ToolEntry {
-    /// Returns true if another entry says the same of the same tool.
+    /// Returns true if another entry describes the same tool in the same way.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.upstream, &self.name, &self.real_name) == (other.upstream, &other.name, &other.real_name)
             && self.mirrored == other.mirrored
@@ -89,7 +89,7 @@ impl ToolEntry {
     /// Checks arguments, JSON text, against the input schema.
     ///
     /// # Errors
-    /// The arguments that do not match.
+    /// Returns the arguments that do not match.
     pub fn check(&self, arguments: Option<&[u8]>) -> Result<(), super::Invalid> {
         self.validator.check(arguments)
     }
@@ -100,7 +100,7 @@ impl ToolEntry {
         own.map_or(Cow::Borrowed(&*self.name), Cow::Owned)
     }
 
-    /// The reason why arguments are not checked against the input schema, if a check discovered one. Only the first
+    /// The reason why arguments are not checked against the input schema, if a check has found one. Only the first
     /// call returns it.
     pub fn unchecked(&self) -> Option<&'static str> {
         self.validator.unchecked()

@@ -31,7 +31,7 @@ impl MirroredParam {
     /// Checks that a header agrees with the argument.
     ///
     /// # Errors
-    /// The disagreement.
+    /// Returns a description of the disagreement.
     pub fn agrees(&self, header: Option<&[u8]>, value: Option<&[u8]>) -> Result<(), String> {
         match (header, value) {
             (None, None) => Ok(()),

@@ -91,7 +91,7 @@ fn visible(bytes: &[u8]) -> Option<&str> {
 
 fn basic(text: &str) -> Option<Basic> {
     let decoded = (text.len() <= LONGEST_BASIC).then(|| BASE64_STANDARD.decode(text))?.ok()?;
-    // The secret owns the text from the start, so that no copy is left behind.
+    // The secret takes ownership of the text from the start, so no copy is left behind.
     let whole = String::from_utf8(decoded).ok()?;
     let (user, password) = whole.split_once(':').filter(|_| !whole.chars().any(char::is_control))?;
     let basic = Basic { user: user.to_owned(), password: SecretString::from(password) };
@@ -110,7 +110,7 @@ impl std::fmt::Debug for ShownCredential<'_> {
 
 impl std::fmt::Debug for Basic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Some users type the password in place of the name.
+        // Some users type their password where the name belongs.
         f.write_str("Basic")
     }
 }

@@ -29,7 +29,7 @@ pub struct Accepted {
     pub is_client: bool,
     /// The scopes granted to its holder.
     pub scopes: Vec<Box<str>>,
-    /// The time from which it is no longer valid, in seconds since 1970.
+    /// The time at which it expires, in seconds since 1970.
     pub ends: u64,
 }
 

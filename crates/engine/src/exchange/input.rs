@@ -1,5 +1,5 @@
-//! Results that ask for input: the client gets the upstream's state only inside a sealed state of the gateway (MCP
-//! 2026-07-28, multi round-trip requests).
+//! Results that ask for input: the client receives the upstream's state only inside a sealed state of the gateway
+//! (MCP 2026-07-28, multi round-trip requests).
 
 use proto::era::Era;
 use proto::json::{Members, quote, quote_into};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::sealer::Sealer;
 
-/// The context that a sealed state is bound to, besides the request itself.
+/// The context that a sealed state is bound to, in addition to the request itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding<'a> {
     /// The principal that made the request.
@@ -23,7 +23,7 @@ pub struct Binding<'a> {
     pub lifetime_ms: u64,
 }
 
-/// The text that a state is bound to: principal, server, method, name and arguments, independent of their spelling.
+/// The text that a state is bound to: principal, server, method, name and arguments, regardless of their spelling.
 fn bound(frame: &Frame, binding: Binding<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(128);
     for part in [binding.principal, binding.server, &frame.method()] {
@@ -39,7 +39,7 @@ fn bound(frame: &Frame, binding: Binding<'_>) -> Vec<u8> {
     out
 }
 
-/// Writes a value independently of spelling and the order of members.
+/// Writes a value regardless of its spelling and of the order of its members.
 fn canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {
@@ -79,7 +79,7 @@ pub(super) enum RetryState {
 /// A parked request and one of its rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ticket {
-    /// The key under which the request first went to its upstream.
+    /// The key under which the request was first sent to its upstream.
     pub key: u64,
     /// The round to be answered.
     pub round: u32,
@@ -188,7 +188,7 @@ impl Ticket {
     }
 }
 
-/// The state for a client that is sent to pages first.
+/// The state for a client whose user is sent to pages first.
 pub(super) fn visited(frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
     sealed(&[VISITED], frame, sealer, binding)
 }

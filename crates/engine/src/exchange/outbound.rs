@@ -1,4 +1,4 @@
-//! A request in the form in which its upstream gets it.
+//! A request in the form that its upstream receives.
 
 use std::borrow::Cow;
 
@@ -39,12 +39,12 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// The mirror of one of our own messages, without a name.
+    /// The mirror of a message that the gateway itself sends; it has no name.
     pub fn of_method(method: Method) -> Self {
         Self { method: Cow::Borrowed(method.name()), name: None, params: Vec::new() }
     }
 
-    /// The mirror of a client's request in the form in which the upstream gets it. `real_name` is a JSON string.
+    /// The mirror of a client's request in the form that the upstream receives. `real_name` is a JSON string.
     pub(super) fn of_request(
         frame: &Frame,
         method: Cow<'static, str>,

@@ -1,4 +1,4 @@
-//! Finds the upstream for a request about a task, and the tasks that a stream of notices is about.
+//! Finds the upstream for a request about a task, and the tasks that a stream of notifications covers.
 
 use bytes::Bytes;
 use proto::bridge::tasks::{REQUIRED_CAPABILITIES, TaskMethod, declares_extension, offers_tasks};
@@ -58,7 +58,7 @@ const UNKNOWN: &str = "is not a task of this client: it may belong to another ca
 fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
     let era = view.era();
     if method == TaskMethod::List {
-        // Not all tasks of a server belong to one client, and only the server knows all of them.
+        // A server's tasks may belong to several clients, and only the server knows all of them.
         return Err(Fault::unknown_method(method.name(), "is not supported; keep the ids of your own tasks"));
     }
     if !method.is_known(era.shapes.tasks) {
@@ -88,7 +88,7 @@ fn declared(frame: &Frame, era: &Era) -> Result<(), Fault> {
     Err(Fault::client(code::MISSING_CAPABILITY, message).with_data(REQUIRED_CAPABILITIES))
 }
 
-/// A task that a stream of notices is about.
+/// A task that a stream of notifications covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
     /// The upstream.
@@ -126,7 +126,7 @@ pub fn heard(
             *u.name == *server && u.catalogue.is_ok() && view.reaches(u.id, TaskMethod::Get.name())
         };
         let Some(owner) = view.upstreams().iter().find(present) else { continue };
-        // A server reports a task once, under any of the client's ids for it.
+        // A server reports a task only once, under whichever of the client's ids for it.
         if !found.iter().any(|heard| heard.upstream == owner.id && heard.task.real == real) {
             found.push(Heard { upstream: owner.id, task: KnownTask::new(frame, span, real) });
         }
