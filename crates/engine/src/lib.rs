@@ -9,7 +9,7 @@
 //! | [`client_address`] | the client's address, behind trusted proxies |
 //! | [`credential`] | credentials of requests, parsed but not verified |
 //! | [`catalogue`] | the catalogues of upstreams, merged into a client's view |
-//! | [`dialect_rows`], [`dialect`] | the behavior of an endpoint where systems disagree: rows of data; their interpreter |
+//! | [`dialect_rows`], [`dialect`] | an endpoint's behavior where systems disagree: rows of data; their interpreter |
 //! | [`exchange`] | one client request from its arrival to its answer |
 //! | [`redaction`] | arguments of calls with their secrets redacted |
 //! | [`rate`] | rate limits |

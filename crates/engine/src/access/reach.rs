@@ -2,8 +2,8 @@
 //!
 //! A list shows a tool if some call of it may be allowed. If both kinds of conditions concern the same arguments, the
 //! task is to find out if a text exists that matches some patterns and not others. This is done by walking through
-//! all patterns at once, one character after the other. The walk has a limit that no configuration reaches by
-//! accident; beyond it the answer is yes, so that no usable tool is hidden.
+//! all patterns together, one character at a time. The walk has a limit that no configuration reaches by accident;
+//! beyond it the answer is yes, so that no usable tool is hidden.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 

@@ -20,7 +20,7 @@ pub struct UpstreamId(pub u32);
 /// The reason why an upstream offers nothing to these clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absence {
-    /// The reason in words, for a user who misses the upstream.
+    /// A description of the reason, for a user who finds the upstream missing.
     pub reason: String,
     /// True if a later attempt may succeed.
     pub retry: bool,
@@ -65,7 +65,8 @@ pub struct ToolEntry {
     pub upstream: UpstreamId,
     /// Its public name.
     pub name: Arc<str>,
-    /// Its name at the upstream, a JSON string out of the catalogue's text; `None` if it equals the public name.
+    /// Its name at the upstream, a JSON string that is a slice of the catalogue's text; `None` if it equals the
+    /// public name.
     pub real_name: Option<Bytes>,
     /// Arguments that requests mirror in headers, if the client's or the server's era has such headers.
     pub mirrored: Box<[MirroredParam]>,

@@ -145,7 +145,8 @@ impl Gather {
     /// and keeps the pages that were read.
     ///
     /// # Errors
-    /// [`GatherFault`]. If the upstream does not know a list, that list is empty, except for tools, where this is a fault.
+    /// Returns [`GatherFault`]. If the upstream does not know a list, that list is empty, except for tools, where this is
+    /// a fault.
     pub fn feed(&mut self, answer: &Frame) -> Result<(), GatherFault> {
         let asked = self.wants();
         let fed = self.read(answer);

@@ -49,7 +49,7 @@ impl MirroredParam {
 /// The annotated arguments of a schema.
 ///
 /// # Errors
-/// The reason why a client must drop the tool: the position, name or type of an annotation is not allowed.
+/// Returns the reason why a client must drop the tool: the position, name or type of an annotation is not allowed.
 pub(super) fn annotated(schema: &[u8]) -> Result<Vec<MirroredParam>, String> {
     // Hardly any schema has an annotation, and this search is far cheaper than parsing the schema.
     if memchr::memmem::find(schema, b"x-mcp-header").is_none() {

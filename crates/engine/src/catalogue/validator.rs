@@ -108,7 +108,7 @@ impl LazyValidator {
     /// if its cost is unknown, or if it is too expensive for these arguments.
     ///
     /// # Errors
-    /// [`Invalid`] with the first few mismatches and their positions.
+    /// Returns [`Invalid`] with the first few mismatches and their positions.
     pub(super) fn check(&self, arguments: Option<&[u8]>) -> Result<(), Invalid> {
         let text = arguments.unwrap_or(b"{}");
         let misfits = self.misfits(text);

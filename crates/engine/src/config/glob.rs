@@ -20,7 +20,7 @@ impl Glob {
     /// Checks a pattern.
     ///
     /// # Errors
-    /// A short description of the problem: empty, too long, negated with `!`, or with a control character.
+    /// Returns a short description of the problem: empty, too long, negated with `!`, or with a control character.
     pub fn parse(pattern: &str) -> Result<Self, &'static str> {
         if pattern.is_empty() {
             return Err("a pattern cannot be empty");

@@ -16,7 +16,7 @@ use super::section;
 use super::spellings::{Afresh, Apart, Bytes, List, Mapping, Maybe, Number, ServerText, Sound, Spelling};
 use super::text::Text;
 
-/// A value as a text, such as of a variable or of a header.
+/// A value as a text, for example that of a variable or a header.
 const VALUE: &str = "a value as a string, such as \"\" or \"${NAME}\"";
 
 section! {

@@ -28,7 +28,7 @@ pub struct Loaded {
 /// An empty text is a configuration without servers.
 ///
 /// # Errors
-/// All faults at once, in file order; only a syntax error is reported alone.
+/// Returns all faults at once, in file order; only a syntax error is reported alone.
 pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
     load_knowing(None, text, file, lookup, &|_| None)
 }

@@ -49,7 +49,7 @@ enum Piece<'t> {
 /// Fills in `text`. With `secret`, the literal parts are hidden from people as well.
 ///
 /// # Errors
-/// All expressions that cannot be filled in.
+/// Returns all expressions that cannot be filled in.
 pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text, Vec<Gap>> {
     let (mut value, mut shown) = (String::new(), String::new());
     let (mut pieces_filled, mut gaps) = (Vec::new(), Vec::new());
@@ -86,7 +86,7 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text
 /// any other position stands for itself.
 ///
 /// # Errors
-/// All expressions that cannot be filled in.
+/// Returns all expressions that cannot be filled in.
 pub(super) fn fill_server(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text, Vec<Gap>> {
     let mut gaps = Vec::new();
     let mut doubled = Vec::new();

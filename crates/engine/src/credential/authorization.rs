@@ -40,7 +40,7 @@ const NO_BASIC: &str =
 /// The single value of the header, if present.
 ///
 /// # Errors
-/// A message if it occurs twice or is longer than 16 KiB.
+/// Returns a message if it occurs twice or is longer than 16 KiB.
 pub fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> {
     let mut all = headers.get_all(AUTHORIZATION).iter();
     let Some(first) = all.next() else { return Ok(None) };
@@ -56,7 +56,7 @@ pub fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> {
 /// Parses a value of the header.
 ///
 /// # Errors
-/// The reason why it is neither scheme, without any part of the value.
+/// Returns the reason why it is neither scheme, without any part of the value.
 pub fn read(value: &[u8]) -> Result<ShownCredential<'_>, &'static str> {
     let space = memchr(value, b' ').ok_or(FORM)?;
     let (scheme, rest) = value.split_at(space);

@@ -36,7 +36,7 @@ pub struct Accepted {
 /// Checks claims whose signature is valid.
 ///
 /// # Errors
-/// The fault, without any part of the claims.
+/// Returns the fault, without any part of the claims.
 pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Accepted, &'static str> {
     if claims.contains_key("cnf") {
         // The token is bound to a key that a bearer does not present (RFC 9449, 7.1; RFC 8705, 3).

@@ -25,7 +25,7 @@ pub(super) struct Failed {
 /// Converts a result to the row's form; the second value is true if it reports a failure.
 ///
 /// # Errors
-/// [`Failed`] if the row reports failures as errors.
+/// Returns [`Failed`] if the row reports failures as errors.
 pub(super) fn call_result(row: &Dialect, result: &Bytes) -> Result<(Bytes, bool), Failed> {
     let Some(found) = members(result) else { return Ok((result.clone(), false)) };
     let shape = Shape { row, text: result, members: &found };

@@ -82,7 +82,7 @@ pub(crate) trait Cell {
     /// Takes a configured value.
     ///
     /// # Errors
-    /// The fault, worded to follow the column's name.
+    /// Returns the fault, worded to follow the column's name.
     fn set(&mut self, value: &Value) -> Result<(), String>;
 
     /// The value in the form of a configuration.

@@ -26,7 +26,7 @@ impl Dialect {
     /// sets the columns of one of [`Dialect::variants`].
     ///
     /// # Errors
-    /// The fault, in words.
+    /// Returns the fault, in words.
     pub fn set(&mut self, column: &str, value: &Value) -> Result<(), Unfit> {
         if column == "variant" {
             return self.vary(value);

@@ -282,7 +282,8 @@ impl Exchange {
     /// Continues with `retry`, the client's request with answers to the questions of the last ticket.
     ///
     /// # Errors
-    /// The fault to answer with if the answers cannot be read; the exchange then keeps waiting under the same ticket.
+    /// Returns the fault to answer with if the answers cannot be read; the exchange then keeps waiting under the same
+    /// ticket.
     pub fn resume(
         &mut self,
         retry: Frame,

@@ -84,7 +84,7 @@ impl Route<'_> {
 /// client's tasks.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub fn dispatch<'v>(
     frame: &Frame,
     view: &'v View,

@@ -57,7 +57,7 @@ pub enum Event {
     /// The upstream's question has been answered, by the client or on its behalf. If the shell does not see the
     /// answer, the upstream's next message implies it.
     Answered,
-    /// The client's reply to the question with this number, which was put by a [`Step::Put`].
+    /// The client's reply to the question with this number, which a [`Step::Put`] asked.
     Replied(usize, Frame),
     /// The deadline has passed.
     Expired,

@@ -91,8 +91,8 @@ const VISITED: u8 = b'v';
 /// The parked request that a client's retry continues; `None` for any other request.
 ///
 /// # Errors
-/// Invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or request,
-/// and for answers that cannot be read.
+/// Returns invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or
+/// request, and for answers that cannot be read.
 pub fn parked(
     frame: &Frame,
     era: &Era,
@@ -112,7 +112,7 @@ pub fn parked(
 /// The answers in a client's retry, the members of an object.
 ///
 /// # Errors
-/// Invalid params for anything else.
+/// Returns invalid params for anything else.
 pub(super) fn answers(retry: &Frame) -> Result<Option<Members>, Fault> {
     let Some(span) = retry.param("inputResponses")? else { return Ok(None) };
     let invalid = || Fault::client(code::INVALID_PARAMS, "params.inputResponses must be an object");
@@ -130,7 +130,8 @@ pub fn no_longer_open() -> Fault {
 /// The meaning of the state in a client's retry; `None` if the request carries none.
 ///
 /// # Errors
-/// Invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or request.
+/// Returns invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or
+/// request.
 pub(super) fn state_of(
     frame: &Frame,
     era: &Era,

@@ -85,7 +85,7 @@ pub trait Headers {
 /// Checks the `Mcp-Param-*` headers of a client's call.
 ///
 /// # Errors
-/// A header mismatch, as the specification requires (2026-07-28, Streamable HTTP: custom headers).
+/// Returns a header mismatch, as the specification requires (2026-07-28, Streamable HTTP: custom headers).
 pub(super) fn check_param_headers(
     frame: &Frame,
     tool: &ToolEntry,

@@ -59,7 +59,7 @@ impl TaskBridge {
     /// The bridge for a request, if it needs one.
     ///
     /// # Errors
-    /// The fault to answer with: the tool cannot run as a task.
+    /// Returns the fault to answer with: the tool cannot run as a task.
     pub(super) fn of(start: &Start<'_>) -> Result<Option<Self>, Fault> {
         let (client, server) = (start.client.shapes.tasks, start.server.shapes.tasks);
         if client == server {

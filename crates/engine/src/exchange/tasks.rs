@@ -19,7 +19,7 @@ impl Exchange {
     /// The edits to the client's answer; `answer` is in the client's form.
     ///
     /// # Errors
-    /// The fault to answer with instead.
+    /// Returns the fault to answer with instead.
     pub(super) fn names(
         &self,
         answer: &Frame,

@@ -242,7 +242,7 @@ impl Limiter {
     /// Checks if [`enter`](Self::enter) would count a caller, without counting.
     ///
     /// # Errors
-    /// The verdict of an exhausted limit.
+    /// Returns the verdict of an exhausted limit.
     pub fn has_room(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
         let now = nanos(now);
         for (key, rule) in self.at_door(entering) {
@@ -254,7 +254,8 @@ impl Limiter {
         Ok(())
     }
 
-    /// Takes back the count of [`enter`](Self::enter): after authentication, requests count instead.
+    /// Takes back the count of [`enter`](Self::enter): after authentication, the caller's requests are counted
+    /// instead.
     pub fn let_in(&self, entering: &Entering<'_>) {
         for (key, rule) in self.at_door(entering) {
             self.cells.give_back(key, &rule.quota);

@@ -8,7 +8,7 @@ use proto::rpc::Frame;
 
 use crate::sealer::Sealer;
 
-/// The maximum length of an upstream's id, in bytes. Ids go through headers, and sealing makes them a third longer.
+/// The maximum length of an upstream's id, in bytes. Ids are sent in headers, and sealing makes them a third longer.
 pub const MAX_ID: usize = 2048;
 
 /// The maximum length of our ids: an upstream's id, its server's name, and the overhead of sealing.

@@ -54,7 +54,7 @@ impl Renaming {
     /// The edits to the upstream's answer.
     ///
     /// # Errors
-    /// The fault to answer with if the upstream's id is too long.
+    /// Returns the fault to answer with if the upstream's id is too long.
     pub fn answer(&self, answer: &Frame, ids: TaskIds<'_>, place: TaskPlace<'_>) -> Result<Edits, Fault> {
         edits(answer, in_answer(answer, self.asked, self.tasks), self.task(), ids, place)
     }

@@ -26,8 +26,8 @@ pub struct TaskRoute {
 /// Finds the upstream of a request about a task.
 ///
 /// # Errors
-/// The fault to answer with: the method does not exist here, the client did not declare the extension, the id is
-/// invalid or belongs to another principal, or its server is unavailable.
+/// Returns the fault to answer with: the method does not exist here, the client did not declare the extension, the id
+/// is invalid or belongs to another principal, or its server is unavailable.
 pub fn route(frame: &Frame, view: &View, method: TaskMethod, ids: TaskIds<'_>) -> Result<TaskRoute, Fault> {
     check(frame, view, method)?;
     let fault = |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.taskId {what}"));
@@ -101,7 +101,8 @@ pub struct Heard {
 /// not this client's tasks, or whose server is unavailable, are left out.
 ///
 /// # Errors
-/// The fault to answer with: not an array of strings, too many ids, or the client did not declare the extension.
+/// Returns the fault to answer with: not an array of strings, too many ids, or the client did not declare the
+/// extension.
 pub fn heard(
     frame: &Frame,
     wanted: &Members,

@@ -28,7 +28,7 @@ impl Call {
     /// Checks a request and prepares its call.
     ///
     /// # Errors
-    /// The fault to answer with.
+    /// Returns the fault to answer with.
     pub(crate) fn begin(
         context: &Arc<CallContext>,
         caller: Caller,
@@ -118,7 +118,7 @@ impl Call {
     /// Resumes the call with the answers that its client sent.
     ///
     /// # Errors
-    /// The fault to answer with; the call then waits as before.
+    /// Returns the fault to answer with; the call then waits as before.
     pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Refused> {
         let place = in_flight::place(&self.context, &self.caller, &retry)?;
         let context = self.context.clone();

@@ -18,7 +18,7 @@ use crate::call::caller::Caller;
 use upstream::Upstream;
 use upstream::oauth::{CallerId, Page};
 
-/// The address at which browsers reach a gateway that listens at `addrs`: the configured one, or else one of this
+/// The address at which browsers reach a gateway that listens on `addrs`: the configured one, or else one of this
 /// machine; `None` for a gateway that does not listen.
 pub(crate) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
     let first = addrs.first()?;

@@ -25,8 +25,8 @@ use crate::session::session::Session;
 use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
 use crate::view::view_cell::ViewCell;
 
-/// The page size above which freed memory is returned to the system afterwards: the copies that a large page needs on its
-/// way leave their memory with the allocator.
+/// The page size above which memory is returned to the system after sending: otherwise the allocator would keep the
+/// memory of a large page's temporary copies.
 const LARGE: usize = 256 << 10;
 
 /// The size of a ready result, in bytes, above which it is sent in pieces instead of being copied.
@@ -315,7 +315,7 @@ async fn resumed(
     match call.resume(frame.clone()) {
         Ok(()) => Ok(Some(call)),
         Err(refused) => {
-            // It waits again as before. There is room for it, because its place was free a moment ago.
+            // The call waits again as before. There is room for it, because taking it out has just freed its place.
             let _ = waiting.keep(ticket, call);
             Err(refused)
         }

@@ -16,7 +16,7 @@ use crate::session::open_requests::CannotBegin;
 /// Takes a permit for another call of a caller. A refusal is recorded as rate-limited.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) fn place(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -31,7 +31,7 @@ pub(crate) fn place(
 /// recorded.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) fn register(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -58,7 +58,7 @@ fn id_in_use() -> Fault {
 /// Takes a permit for another call of a dialect's session.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) fn place_in_session(context: &Arc<CallContext>, calls: &Calls) -> Result<CallPlace, Fault> {
     let most = context.egress.snapshot().limits.calls_per_session;
     calls.take(most).ok_or_else(|| full_session(most))

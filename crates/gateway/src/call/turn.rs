@@ -54,7 +54,7 @@ impl CallTurn {
         Self::Runs { _held: upstream.server.concurrency.join() }
     }
 
-    /// Waits for its turn; returns an input for the call if the turn does not come.
+    /// Waits for its turn; returns the input that ended the wait if the turn did not come.
     pub(super) async fn take(
         &mut self,
         upstream: &Upstream,

@@ -229,7 +229,7 @@ fn rules_of_the_file_do_not_go_with_a_new_slug() {
     let before = standing(&text);
     let refused = change_profile(&before, "one", &json!({"slug": "two"})).unwrap_err();
     assert_eq!((refused.status, refused.code), (409, "PROFILE_IN_USE"));
-    // Nor after the profile was changed through the API.
+    // The same holds after the profile was changed through the API.
     let (_, then) = change_profile(&before, "one", &json!({"name": "One"})).unwrap();
     assert_eq!(code(change_profile(&then, "one", &json!({"slug": "two"}))), "PROFILE_IN_USE");
     let (_, then) = add_profile(&then, &json!({"slug": "own", "servers": ["a"]})).unwrap();

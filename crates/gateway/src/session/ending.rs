@@ -49,7 +49,7 @@ pub(crate) fn sweep(context: &Arc<SessionContext>) {
 /// The time without a stream or a request after which a client that had a stream is considered gone.
 const HUNG_UP_FOR: Duration = Duration::from_mins(1);
 
-/// The time without a request after which a child process is taken from a client without a stream, for others to use.
+/// The time without a request after which a client without a stream loses its child process to other clients.
 const PROCESS_IDLE: Duration = Duration::from_mins(5);
 
 /// Returns true if a client that has been idle for this long no longer needs a dedicated link. A closed connection proves

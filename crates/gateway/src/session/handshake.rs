@@ -21,7 +21,7 @@ const MAX_HELLO: usize = 64 << 10;
 /// Reads a client's introduction. The parts that are kept do not hold on to the memory of the whole message.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(super) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
     let refuse = |why: String| Fault::client(code::INVALID_PARAMS, format!("initialize: {why}"));
     let said = client_hello(frame).map_err(|e| refuse(e.to_string()))?;

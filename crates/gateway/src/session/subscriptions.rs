@@ -78,7 +78,7 @@ impl Session {
     /// so that no other change undoes it in the meantime. `declares` is true if the upstream supports subscriptions.
     ///
     /// # Errors
-    /// The fault to answer with.
+    /// Returns the fault to answer with.
     pub(crate) fn change(
         self: &Arc<Self>,
         context: &Arc<SessionContext>,

@@ -114,7 +114,7 @@ impl ViewObserver for Told {
     }
 }
 
-/// The notifications when a server with this many tools, which three views show, no longer has any.
+/// The notifications that are sent when a server loses all of its tools, this many, which three views show.
 async fn told_of_the_end(tools: usize) -> Vec<(bool, ThreadId)> {
     let context = context(tools);
     let observer = Arc::new(Told::default());

@@ -73,7 +73,7 @@ pub(crate) struct Views {
     kept: Mutex<KeptCount>,
 }
 
-/// A view that was built before it was known if it can be used.
+/// A view that was built in advance; it is used only if it is still current.
 pub(super) struct Prebuilt {
     pub(super) basis: Basis,
     pub(super) view: Arc<View>,

@@ -16,7 +16,7 @@ impl ValuePath {
     /// Reads a path.
     ///
     /// # Errors
-    /// A short description of the problem.
+    /// Returns a short description of the problem.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() || text.len() > MAX_PATH_BYTES {
             return Err("a path must have 1 to 256 bytes");

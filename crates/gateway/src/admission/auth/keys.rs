@@ -27,7 +27,7 @@ pub(crate) trait KeyBook: Send + Sync {
     /// (milliseconds since 1970).
     ///
     /// # Errors
-    /// Returns the problem with the store, for its owner.
+    /// Returns a description of the store's problem, for the operator.
     fn look_up(&self, text: &KeyText, now_ms: u64) -> Result<Option<ApiKey>, String>;
 
     /// The prefixes of all revoked keys, if any key has changed since the last call.

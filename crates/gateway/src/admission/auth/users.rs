@@ -89,8 +89,8 @@ impl Users {
         Ok(Arc::new(Principal { user: Some(basic.user.into()), ..Principal::new(&id, Scheme::Basic) }))
     }
 
-    /// The hashes to check a password for this name against, each with true if it is the user's own: for every name
-    /// the same number of hashes, with the same costs in the same order.
+    /// The hashes against which a password for this name is checked; the flag is true for the user's own hash. Every
+    /// name gets the same number of hashes, with the same costs in the same order.
     pub(super) fn checks(&self, name: &str) -> Vec<(PasswordHash, bool)> {
         let own = self.hashes.get(name);
         let of = |stand_in: &PasswordHash| match own.filter(|own| cost_alike(own, stand_in)) {

@@ -72,7 +72,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> Excha
 /// Answers a request about an outcome that is kept here.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) fn held(
     context: &Arc<CallContext>,
     method: TaskMethod,
@@ -106,7 +106,7 @@ pub(crate) struct TaskRequest<'a> {
 /// Answers a request about a task that needs its own link.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) -> Result<(u16, Bytes), Fault> {
     let gone = || Fault::client(code::INVALID_PARAMS, format!("params.taskId {GONE}"));
     let id = asked.frame.id().ok_or_else(|| Fault::gateway("a request without an id"))?;

@@ -36,7 +36,7 @@ const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(
 /// The tasks in a filter that are honoured: those of this client, at servers that send notifications about them.
 ///
 /// # Errors
-/// The fault to answer the listen request with.
+/// Returns the fault to answer the listen request with.
 pub(crate) fn wanted(
     context: &Arc<CallContext>,
     view: &View,
@@ -59,7 +59,7 @@ pub(crate) struct Following {
 }
 
 impl Following {
-    /// Returns when the upstream listens, or has turned out not to.
+    /// Returns once the upstream listens, or once it is known that it does not.
     pub(crate) async fn settled(&self) {
         let _ = self.settled.clone().wait_for(|settled| *settled).await;
     }

@@ -104,7 +104,7 @@ fn read(shard: &Shard, text: Bytes, server: Option<(&str, bool)>) -> DialectOutc
         Err(e) => return unreadable(format!("the answer cannot be read: {e}")),
     };
     let trouble = match server {
-        // An embedded server represents a site or a service, and its answer says itself what went wrong.
+        // An embedded server represents a site or a service, and its answer already explains what went wrong.
         Some((name, true)) => Trouble::of_own_answer(&frame, Some(name)),
         _ => Trouble::of_answer(&frame, server.map(|(name, _)| name)),
     };

@@ -32,7 +32,8 @@ pub(super) enum KeyMatch<'a> {
 }
 
 impl KeySet {
-    /// Reads a set. Keys of other types, with other uses, or too weak ones are ignored (RFC 7517, 5).
+    /// Reads a set. Keys are ignored if they have another type, are meant for another use, or are too weak (RFC 7517,
+    /// 5).
     pub(super) fn read(bytes: &[u8], algorithms: &[Algorithm]) -> Option<Self> {
         let set: Map<String, Value> = serde_json::from_slice(bytes).ok()?;
         let listed = set.get("keys")?.as_array()?;

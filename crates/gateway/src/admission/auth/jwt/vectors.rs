@@ -10,7 +10,7 @@ use super::keys::{KeyMatch, KeySet};
 const JOE: &str =
     "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
 
-/// Checks that a key verifies its signature, and no altered one.
+/// Checks that a key accepts its signature, and rejects an altered one.
 fn verifies(key: &Value, algorithm: Algorithm, signed: &str, signature: &str) {
     let set = KeySet::read(json!({ "keys": [key] }).to_string().as_bytes(), &[algorithm]).unwrap();
     let KeyMatch::Key(key) = set.find(None, algorithm) else { panic!("no key") };

@@ -45,8 +45,8 @@ fn ratio(rounds: usize, mut early: impl FnMut(), mut late: impl FnMut()) -> f64 
     first.max(second) / first.min(second)
 }
 
-/// The minimum of a few measurements, since a busy machine may disturb a whole one; stops at the first that shows no
-/// difference. A real difference shows up in every measurement.
+/// The minimum of a few measurements, since a busy machine may disturb an entire measurement; stops at the first one
+/// that shows no difference. A real difference shows up in every measurement.
 fn least(measure: impl Fn() -> f64) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..8 {
