@@ -88,7 +88,7 @@ impl Look<'_> {
     }
 }
 
-/// A text, number or literal as the text against which patterns are matched; equal numbers yield equal texts.
+/// Converts a text, number or literal to the text that patterns are matched against; equal numbers yield equal texts.
 fn scalar(written: &[u8]) -> Option<Cow<'_, str>> {
     if let Some(inner) = written.strip_prefix(b"\"") {
         return unquote(inner.strip_suffix(b"\"")?);

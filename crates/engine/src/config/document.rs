@@ -43,7 +43,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Rc<Node>, base: Config, offer
     section::take_key(reader, &mut fields, "dialect", &mut config);
     read_endpoints(reader, &mut fields, &mut config, before);
     section::take(reader, &mut fields, &Entry::whole(root), &mut config);
-    // A disabled server that lacks a value may be missing; a profile must name only existing servers.
+    // A disabled server may lack a value, and is then left out; profiles must name only existing servers.
     for profile in config.profiles.values_mut() {
         profile.servers.retain(|name| config.mcp_servers.contains_key(name));
     }

@@ -32,7 +32,7 @@ use crate::dialect_rows::Dialect;
 /// The default address: loopback only.
 pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8808);
 
-/// The maximum number of rules; it is limited because every call checks every rule.
+/// The maximum number of rules; there is a maximum because each call checks every rule.
 const MAX_RULES: usize = 1000;
 
 section! {

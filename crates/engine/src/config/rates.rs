@@ -15,7 +15,7 @@ use super::spellings::{Count, Flag, Maybe, SomeWords, Spelling, Word, some_globs
 use super::units;
 use super::words::words;
 
-/// The maximum number of limits; it is limited because each request checks each of them.
+/// The maximum number of limits; there is a maximum because each request checks every limit.
 pub(super) const MAX_LIMITS: usize = 64;
 /// The maximum number of requests in a rate or a burst.
 const MOST: u32 = 1_000_000;

@@ -371,7 +371,7 @@ fn place(source: &Source<'_>, file: &Arc<str>, severity: Severity, draft: Draft)
     }
 }
 
-/// A part of a text from the file for a message: short, and on one line.
+/// Shortens a text from the file for a message, and puts it on one line.
 pub(super) fn clip(text: &str) -> String {
     let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
     let mut clipped: String = chars.by_ref().take(60).collect();

@@ -76,7 +76,7 @@ pub enum Step {
     Ask(Frame),
     /// Ask the client this question, which was in the upstream's result, on the stream of its request.
     Put(Question),
-    /// Tell the upstream that the client cannot be asked its question, and the reason.
+    /// Tell the upstream that the client cannot be asked this question, and why.
     Refuse(Frame, String),
     /// Send this response to a question from the upstream.
     Tell(Bytes),

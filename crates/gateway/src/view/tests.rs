@@ -65,7 +65,7 @@ fn frame(text: &str) -> Frame {
     Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap()
 }
 
-/// A context with the views of one server `a`, of which this many tools are known.
+/// A context with the views of one server `a`; this many of its tools are known.
 fn context(tools: usize) -> Arc<ViewContext> {
     let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
     // Nobody listens at this address: the known tools come from the store.
