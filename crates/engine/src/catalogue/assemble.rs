@@ -142,7 +142,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         }
         match annotated(schema.unwrap_or_default()) {
             Ok(mirrored) => Some(mirrored),
-            // Only HTTP has headers; the tool can be used over a pipe, and wherever no headers are sent.
+            // Only HTTP has headers, so the tool can be used over a pipe, and also if no headers are sent.
             Err(_) if !sent || !part.upstream.over_http => Some(Vec::new()),
             Err(why) => {
                 self.notes.push(format!("tool {:?} of {} is left out: {why}", own.key, part.upstream.name));
