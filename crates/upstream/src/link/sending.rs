@@ -21,7 +21,7 @@ use crate::negotiation::wire::Wire;
 use crate::server::Server;
 
 /// The number of times that a refused request is repeated with other credentials: once with the stored ones, and once with
-/// those that were exchanged for them.
+/// those that were obtained in exchange for them.
 const CREDENTIALS: usize = 2;
 
 /// The time that a server may take to answer the request sent after a cancellation. A slower server may still log messages
@@ -47,7 +47,7 @@ pub async fn with_credentials<T, F: Future<Output = Result<T, LinkError>>>(
 }
 
 impl OpenLink {
-    /// Sends a request for its owner, with the owner's credentials. Repeats it after a refusal for lack of credentials, if
+    /// Sends a request for its owner, with the server's credentials. Repeats it after a refusal for lack of credentials, if
     /// better ones are available.
     pub async fn send(
         &self,
@@ -247,7 +247,7 @@ impl OpenLink {
                 return Err(LinkError::SessionGone);
             }
             Err(LinkError::Status { status, .. }) => *status,
-            // A server that sends a challenge does require credentials.
+            // A refusal with a challenge is certainly about credentials.
             Err(LinkError::Unauthorized(refusal)) if refusal.challenge.is_empty() => refusal.status,
             _ => return outcome,
         };

@@ -63,7 +63,7 @@ pub(super) struct Greeted {
 }
 
 /// Tries `candidates` until one works. A child may use the whole time from its start to its first answer; it is not ended
-/// earlier, unless it refuses everything.
+/// earlier, unless it refuses a request.
 ///
 /// # Errors
 /// Returns `None` if no candidate works; the reasons are in `candidates`.
