@@ -105,8 +105,7 @@ impl Upstream {
             && egress.audience().is_some_and(|audience| audience.listens(&self.server, !is_child))
     }
 
-    /// Forgets the links and the catalogue, once all of them are closed: they refer to this upstream, so the two would keep
-    /// each other alive.
+    /// Forgets the links and the catalogue, once all links are closed: references among them would keep them alive otherwise.
     pub fn forget_all(&self) {
         self.links.forget_all();
         self.catalogue.forget_all();

@@ -9,8 +9,7 @@ use std::{path::Path, time::Duration};
 
 use super::{Child, Limits, Spec, Supervisor};
 
-/// Returns the output of `future`; fails the test if there is none in time, so that a hang is reported as
-/// one.
+/// Returns the output of `future`; fails the test if there is none in time, so that a hang is reported as a failure.
 async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_mins(1), future).await.expect("this should not take a minute")
 }
