@@ -171,7 +171,7 @@ async fn an_upstream_that_closes_between_requests_is_not_noticed() {
             let mut stream = accept(&listener).await;
             read_request(&mut stream, 4).await;
             stream.write_all(HI).await.unwrap();
-            // It closes without an announcement.
+            // The upstream closes without an announcement.
         }
     });
     for _ in 0..10 {
