@@ -78,7 +78,7 @@ impl Server {
     /// Logs a failure, once until it changes; `what` is the beginning of the log message.
     pub fn tell_failure(&self, what: &str, error: &LinkError) {
         let (name, reason) = (self.name(), self.describe(error));
-        // A change of state logs the reason as well, and the reason for a rest has been logged already.
+        // A change of state logs the reason as well, and the reason why a server rests has been logged before.
         let is_told = matches!(error, LinkError::Resting { .. }) || self.health.has_told(&reason);
         if self.bulletin.fails(&reason) && !is_told {
             tracing::warn!(server = %name, "{what}{reason}");

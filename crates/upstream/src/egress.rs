@@ -24,7 +24,7 @@ pub trait Audience: Send + Sync {
     fn catalogue_changed(self: Arc<Self>, snapshot: &Snapshot, server: &Arc<Server>) -> Updating;
 
     /// Prepares for an announced list change, before the lists are fetched. Call the returned function once they are fetched:
-    /// it notifies the clients that the difference itself did not notify.
+    /// it notifies the clients that were not notified of a difference in what they see.
     fn before_change(&self, server: &Arc<Server>) -> Announcement;
 
     /// Returns true if some client receives notifications of this server's list changes, on a notification stream or, if
@@ -33,7 +33,7 @@ pub trait Audience: Send + Sync {
 }
 
 /// The update of the views that show a changed catalogue.
-#[must_use = "until the views are built, clients are shown the catalogue of before"]
+#[must_use = "until the views are built, clients see the previous catalogue"]
 #[derive(Debug)]
 pub struct Updating(Option<JoinHandle<()>>);
 
@@ -130,7 +130,7 @@ struct EgressParts {
 }
 
 impl Egress {
-    /// Creates the access of a thread with these connections and this configuration.
+    /// Creates a thread's access from these connections and this configuration.
     pub fn new(client: Client, snapshot: Arc<Snapshot>, process: Arc<EgressProcess>) -> Self {
         Self(Arc::new(EgressParts { client, snapshot, process }))
     }

@@ -9,8 +9,8 @@ const FIRST: Duration = Duration::from_millis(500);
 /// The longest delay.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The longest delay after a run that answered calls. Such a child does start, so the next caller should find it
-/// again soon.
+/// The longest delay after a run that answered calls. Such a child can start, so the next caller should not have to wait long
+/// for it.
 const LONGEST_AFTER_CALLS: Duration = Duration::from_secs(4);
 
 /// A child that ran this long counts as healthy: its end counts as the first one.

@@ -278,7 +278,7 @@ fn bare_status(error: &LinkError) -> Option<u16> {
     matches!(status, 400 | 401 | 403 | 404 | 410).then_some(status)
 }
 
-/// Returns true if the text is an answer with the id of the request in it.
+/// Returns true if the text is an answer with the number of a request as its id.
 fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
     Frame::parse(text.clone(), limits).is_ok_and(|frame| {
         matches!(frame.kind(), FrameKind::Response | FrameKind::Error)

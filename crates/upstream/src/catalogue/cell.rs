@@ -67,7 +67,7 @@ impl Catalogue {
         own.known().or_else(|| self.faces.iter().find_map(Face::known))
     }
 
-    /// The server's part of a view for clients of this version that can be asked this.
+    /// The server's part of a view for clients with this version and these capabilities.
     pub fn part(&self, client: &'static Era, askable: Askable) -> ViewSource {
         let more = self.gated.shown_to(askable);
         let (base, more) = match (self.known(client), more.split_first()) {
@@ -105,8 +105,8 @@ impl Catalogue {
         Arc::new(if more.is_empty() { seen } else { seen.joined(more.iter().map(|more| &**more)) })
     }
 
-    /// The introduction that clients of a version are served: that of the link that was opened for them, or the one that is
-    /// expected there. A request that was built for another version is built again.
+    /// The introduction that is served to clients of a version: that of the link opened for them, or the one that is expected
+    /// there. A request that was built for another version is built again.
     fn introduction(&self, base: &UpstreamCatalogue, client: &'static Era) -> ServerHello {
         if let Destination::Native(native) = &self.server.destination {
             return ServerHello {

@@ -39,7 +39,7 @@ pub enum StaleReason {
     LinkDown,
     /// The server has announced a change that has not been fetched yet.
     ChangeAnnounced,
-    /// The time to live that the server set is over.
+    /// The time to live that the server set has expired.
     Expired,
 }
 

@@ -141,9 +141,9 @@ impl Gated {
         }
     }
 
-    /// The items beyond those shown to all clients that clients with these capabilities see. These are the items learned on a
-    /// link of exactly their class. Until there was such a link, they are the items learned for classes that can be asked
-    /// less.
+    /// The additional items that clients with these capabilities see, beyond those shown to all clients. These are the items
+    /// learned on a link of exactly their class. Until there is such a link, they are the items learned for classes that can
+    /// be asked less.
     pub(super) fn shown_to(&self, askable: Askable) -> Vec<Arc<UpstreamCatalogue>> {
         if askable.is_nothing() {
             return Vec::new();
@@ -164,7 +164,7 @@ impl Gated {
         shown.into_iter().map(|(_, catalogue)| catalogue).collect()
     }
 
-    /// The part of a client's capabilities to answer questions that decides which items the client is shown.
+    /// The questions that a client can be asked and that decide which items it is shown.
     pub(super) fn deciding(&self, askable: Askable) -> Askable {
         if askable.is_nothing() {
             return askable;

@@ -21,12 +21,12 @@ use crate::health::HealthEvent;
 static LEARNING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 
 impl Catalogue {
-    /// The part of a client's capabilities to answer questions that decides which items the client is shown.
+    /// The questions that a client can be asked and that decide which items it is shown.
     pub fn deciding(&self, askable: Askable) -> Askable {
         self.gated.deciding(askable)
     }
 
-    /// Returns true if the items of clients that can be asked this should be learned.
+    /// Returns true if the items of clients with these capabilities should be learned.
     pub fn is_unlearned(&self, askable: Askable) -> bool {
         let is_asked = self.server.spec.asks == QuestionPolicy::Auto && !self.server.is_native();
         is_asked
@@ -34,7 +34,7 @@ impl Catalogue {
             && self.gated.is_unlearned(askable, Instant::now())
     }
 
-    /// Returns true if clients that can be asked this may soon be shown more items.
+    /// Returns true if clients with these capabilities may soon be shown more items.
     pub fn is_being_learned(&self, askable: Askable) -> bool {
         self.gated.is_being_learned(askable)
     }

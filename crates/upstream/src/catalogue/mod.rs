@@ -3,7 +3,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `cell` | the catalogue of one server: its known items, and the introduction that clients of a version are served |
+//! | `cell` | the catalogue of one server: its known items, and the introduction that is served to clients of a version |
 //! | `refresh` | fetches of the catalogue, one at a time |
 //! | `face` | the lists of one lifecycle, and why they are missing |
 //! | `freshness` | whether the lists are known to be current, if not why, and how long they remain valid |
@@ -11,7 +11,7 @@
 //! | `learning` | how these items are learned, one class of clients after the other |
 //! | `lifecycles` | whether a child also serves clients without a handshake |
 //! | `kept` | the stored catalogue, which outlives the process |
-//! | `fetching` | the state that keeps fetches to one at a time |
+//! | `fetching` | the state that allows one fetch at a time |
 
 mod cell;
 mod face;

@@ -29,7 +29,7 @@ fn login(account: Account) -> SiteLogin {
     SiteLogin { url: account.url, username: account.username, password: account.password }
 }
 
-/// A description for messages of how a request carries an account of this site.
+/// The text for messages that describes how a request carries an account of this site.
 pub(super) fn brought(site: &Site) -> &'static str {
     match (site.headers, site.basic) {
         (true, true) => {

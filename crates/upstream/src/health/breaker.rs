@@ -10,7 +10,7 @@ const IN_A_ROW: u32 = 5;
 /// The time in which requests are counted.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The number of requests within the window from which on the breaker opens if half of them failed.
+/// The minimum number of requests within the window for the breaker to open when half of them have failed.
 const ENOUGH: u32 = 20;
 
 /// The requests of one second.

@@ -19,7 +19,7 @@ pub enum Failure {
     Nothing,
 }
 
-/// An event at a server. Openings and links are those that all clients share.
+/// An event at a server. "Opening" and "link" mean only those that all clients share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HealthEvent {
     /// A link is being opened; [`HealthEvent::OpeningEnded`] follows.

@@ -61,7 +61,7 @@ impl HealthMachine {
         }
     }
 
-    /// Handles an event. The time never goes back, although threads may report an earlier one.
+    /// Handles an event. The machine's time never goes back, even if a thread reports an earlier time.
     pub(super) fn feed(&mut self, now: Instant, event: HealthEvent) -> Option<HealthChange> {
         self.now = self.now.max(now);
         self.take(event);
@@ -189,7 +189,8 @@ impl HealthMachine {
         }
     }
 
-    /// Records that an owner's process has listed its items. This matters if the shared process never has.
+    /// Records that an owner's process has listed its items. This matters only if the shared process has never listed its
+    /// items.
     fn listed_for(&mut self, clients: &'static str) {
         if self.is_child && self.reach.down.is_some() && self.lists.known != KnownLists::Confirmed {
             self.reach.starts_for = Some(clients);

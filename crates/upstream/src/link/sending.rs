@@ -139,8 +139,8 @@ impl OpenLink {
     }
 
     /// Forgets a call once the server can no longer send messages about it. A server without sessions must be silent after it
-    /// has read the cancellation (2026-07-28, cancellation over stdio). Its answer to a later request shows that it has read
-    /// it.
+    /// has read the cancellation (2026-07-28, cancellation over stdio). Its answer to a later request proves that the
+    /// cancellation was read.
     pub async fn forget_cancelled(&self, egress: &Egress, key: u64) {
         if self.era.has_sessions() || !matches!(self.wire, Wire::Pipe(_)) {
             return;

@@ -105,7 +105,7 @@ impl DormantLinks {
         self.state.lock().sleepers.len()
     }
 
-    /// Asks the link that has waited longest to make way, if any link may be asked.
+    /// Asks the longest-waiting link to make way, if any link may be asked.
     pub fn make_way(&self, demand: &Demand<'_>, now: Instant) -> bool {
         let mut state = self.state.lock();
         if state.asked.is_some_and(|asked| now.saturating_duration_since(asked) < PACE) {

@@ -149,7 +149,7 @@ impl LinkCell {
             }
             self.leave(&mut starts);
             let Some(wait) = starts.wait()? else { break starts };
-            // Releases the lock, so that later callers can find out at the same time that they have to wait.
+            // Releases the lock, so that other callers learn without delay that they have to wait.
             drop(starts);
             tokio::time::sleep(wait).await;
         };
