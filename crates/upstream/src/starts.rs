@@ -1,5 +1,5 @@
 //! The limit on links that the whole process opens at a time, so that many servers that start together do not compete for the
-//! machine. It must not know what is opened.
+//! machine's resources. It must not know what is opened.
 
 use std::future::Future;
 use std::num::NonZero;

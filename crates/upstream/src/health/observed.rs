@@ -98,7 +98,7 @@ impl ServerHealth {
         self.returning.pause(longest).await;
     }
 
-    /// Waits for the turn of one of the many requests that waited for the server to come back.
+    /// Waits until one of the requests that waited for the server's return may go on.
     pub async fn turn(&self) {
         self.returning.turn().await;
     }

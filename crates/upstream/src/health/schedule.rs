@@ -22,7 +22,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Creates a schedule without an attempt. Servers with different seeds are not tried at the same times.
+    /// Creates a schedule without a planned attempt. Servers with different seeds are not tried at the same times.
     pub(super) fn new(seed: u64) -> Self {
         Self { first_failure: None, next: None, seed }
     }

@@ -41,7 +41,7 @@ impl Ear {
     /// same: the server may keep different lists for each connection, and the known ones were learned on another connection.
     async fn changed_for_its_users(&self, upstream: &Upstream, link: &Arc<OpenLink>, lists: &[Notice]) {
         if self.learns_again(upstream, link).await {
-            // Records the announcement: if other links repeat it, it is an echo, and the difference has notified all other
+            // If other links announce the same change, it then counts as an echo: the difference has notified all other
             // clients.
             upstream.announced.news(lists, link.heard_on(), Instant::now());
         } else {

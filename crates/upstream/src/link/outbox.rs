@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// The number of messages that may wait, and their total size in bytes, to which one more message may be added.
+/// The number of messages that may wait, and the total size in bytes above which no message is added.
 const MOST: (usize, usize) = (256, 8 << 20);
 
 /// The time for which a request waits for earlier messages.

@@ -18,7 +18,7 @@ use super::guest::Guest;
 use super::negotiator::{Candidate, Candidates, PROBE};
 use super::wire::Wire;
 
-/// Opens transports for one guest, and makes the handshake for it.
+/// Opens transports for one guest, and performs the handshake for it.
 pub struct Connector<'a, G> {
     /// The side that connects.
     pub guest: &'a G,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::outside::{Within, may_ask};
 
-/// The greatest number of authorization servers of one resource that are tried.
+/// The maximum number of authorization servers that are tried for one resource.
 const MOST_SERVERS: usize = 3;
 
 /// A usable authorization server.

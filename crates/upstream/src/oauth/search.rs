@@ -18,7 +18,7 @@ use crate::web::is_safe;
 
 /// The time limit of the search for an authorization server. A client's first request waits for it.
 const SEARCH: Duration = Duration::from_secs(7);
-/// The time for which a search result is reused; below it, the time before a failed search is repeated.
+/// The time for which a search result is reused. The next constant is the time after which a failed search is repeated.
 const FOUND: Duration = Duration::from_mins(5);
 const NOT_FOUND: Duration = Duration::from_secs(10);
 

@@ -20,7 +20,7 @@ use crate::link::requests::request;
 use crate::pool::Links;
 use crate::server::Server;
 
-/// The first pause before a lost link is opened again, and the longest.
+/// The first and the longest pause before a lost link is opened again.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 /// The task for one upstream, which runs as long as there is a listener.
