@@ -162,7 +162,7 @@ impl Drop for Permit {
     }
 }
 
-/// Limits how often an operation may run that scans a whole table.
+/// Limits how often an operation that scans a whole table may run.
 #[derive(Default)]
 pub struct Throttle(Mutex<Option<Instant>>);
 

@@ -41,7 +41,7 @@ pub(super) struct Patience {
     pub(super) header: Duration,
     /// The time between two requests.
     pub(super) idle: Duration,
-    /// The time for which the peer may accept none of the bytes to be written.
+    /// The time for which bytes may wait to be written while the peer accepts none.
     pub(super) write: Duration,
     /// The time between two requests after which the connection releases its buffers.
     pub(super) rest: Duration,

@@ -268,7 +268,7 @@ impl SseLink {
     }
 }
 
-/// The status of a rejection that may mean that the session is unknown, and that asks for no credential.
+/// The status of a rejection that asks for no credential and may mean that the session is unknown.
 fn bare_status(error: &LinkError) -> Option<u16> {
     let status = match error {
         LinkError::Status { status, .. } => *status,

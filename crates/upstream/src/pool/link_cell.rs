@@ -119,7 +119,7 @@ impl LinkCell {
         Askable::of(self.kind.era, &self.kind.capabilities)
     }
 
-    /// Returns true if the link leads to this server, either its common or its per-caller form.
+    /// Returns true if the link leads to exactly this server: the common one, or one caller's own.
     pub fn is_to(&self, server: &Server) -> bool {
         std::ptr::eq(Arc::as_ptr(&self.server), server)
     }

@@ -75,7 +75,7 @@ fn an_answer_whose_end_two_parties_may_see_differently_is_the_last_of_its_connec
         ),
         ("200 OK\r\ntransfer-encoding: chunked, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", own(200, "a")),
         ("200 OK\r\ntransfer-encoding: \x0bchunked\r\n\r\n0\r\n\r\n", own(0, "")),
-        // Statuses that allow no body, with one.
+        // Statuses that allow no body, sent with a body.
         ("204 No Content\r\ncontent-length: 3\r\n\r\n", own(204, "")),
         ("204 No Content\r\ncontent-length: 3\r\n\r\nabc", own(204, "")),
         ("204 No Content\r\ntransfer-encoding: chunked\r\n\r\n", own(204, "")),
