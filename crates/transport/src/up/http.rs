@@ -34,7 +34,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 static HEARD: [HeaderName; 4] =
     [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID), RETRY_AFTER];
 
-/// The maximum time to wait before a retry that a server requested because of too many requests.
+/// The maximum time to wait before a retry if a server has answered "too many requests".
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// One session with an upstream; in eras without sessions, only the upstream's address and headers.

@@ -1,6 +1,5 @@
 //! The attempts to listen on one link. If a lost notification stream cannot be opened again, its loss is reported. It must
 //! not know what is heard.
-//! is heard.
 
 use std::sync::Arc;
 

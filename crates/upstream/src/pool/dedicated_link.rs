@@ -1,5 +1,5 @@
-//! Links that belong to one call while it runs: a question that a server with a handshake asks on such a link belongs to that
-//! call, even if the client has no session in which it could be asked.
+//! Links that belong to one call while it runs. If a server with a handshake asks a question on such a link, the question
+//! belongs to that call, even if the client has no session to receive it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,8 +43,8 @@ impl DedicatedLink {
     }
 
     /// Notes that the call or task waits for its client, which frees its permit for a running call. One link of the pool
-    /// stays available to running calls: beyond that, the caller's own oldest call gives up its link, or one that has waited
-    /// very long.
+    /// stays available to running calls: beyond that, the caller's own oldest call gives up its link, or a call that has
+    /// waited very long.
     pub fn wait(&mut self, sleeper: Sleeper) -> Dormant {
         self.permit = None;
         let pool = &self.links.dedicated;

@@ -137,7 +137,7 @@ impl LinkCell {
         if let Some(link) = self.current() {
             return Ok(link);
         }
-        // Declared first, so that it is dropped after the lock that shows that an opening is running.
+        // Declared before the lock, and so dropped after it: the lock shows that an opening is running.
         let _over = Over(&self.server);
         let mut starts = loop {
             let mut starts = self.opening.lock().await;

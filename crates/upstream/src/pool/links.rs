@@ -165,8 +165,8 @@ impl Links {
         LinkFigures { shared, dedicated: self.dedicated.figures() }
     }
 
-    /// The last lines that the shared process wrote to stderr, even if it has ended since, without the secrets that it was
-    /// given; none for a server that is not a process.
+    /// The last lines that the shared process wrote to stderr, even if it has ended since, with its secrets masked; empty for
+    /// a server that is not a process.
     pub fn last_words(&self) -> Vec<String> {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
         let texts = cells.iter().filter_map(|cell| match &cell.open.load_full()?.wire {

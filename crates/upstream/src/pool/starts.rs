@@ -1,6 +1,5 @@
 //! The history of a link's openings: the time of the next one, and the sessions of the lost link. It must not know how a link
 //! is opened.
-//! is opened.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};

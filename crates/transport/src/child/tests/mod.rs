@@ -56,7 +56,7 @@ async fn ends(pid: u32) {
     .await;
 }
 
-/// Not a test: the guardian of the other tests, which start their own program once more for this role.
+/// Not a test, but the guardian of the other tests, which start their own program again for this role.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "the harness has nothing to report")]
 #[test]

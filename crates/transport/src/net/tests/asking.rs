@@ -176,7 +176,7 @@ async fn an_upstream_that_closes_between_requests_is_not_noticed() {
     });
     for _ in 0..10 {
         assert_eq!(asked(&origin, "body").await, "hi");
-        // Lets the close arrive.
+        // Waits until the close has arrived.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     upstream.await.unwrap();

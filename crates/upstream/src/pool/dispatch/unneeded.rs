@@ -1,5 +1,5 @@
-//! Links that nobody needs: those that have been idle long enough, and the one that is closed first when a process of another
-//! server needs its place. It must not know other pools.
+//! Links that nobody needs: those that have been idle long enough, and the first one to close when another server needs a
+//! process. It must not know other pools.
 
 use std::time::{Duration, Instant};
 
