@@ -126,7 +126,8 @@ pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<
     }
     let written: ServiceJson =
         serde_json::from_slice(body).map_err(|_| "not the metadata of an authorization server")?;
-    // Otherwise one issuer could impersonate another (RFC 8414, 3.3). Libraries append a slash to URLs, so it does not count.
+    // Otherwise one issuer could impersonate another (RFC 8414, 3.3). Libraries append a slash to URLs, so a trailing slash
+    // does not count.
     if written.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
         return Err("they belong to another issuer".to_owned());
     }

@@ -27,7 +27,8 @@ pub const GRACE: Duration = Duration::from_secs(1);
 /// The time for which a link with a task must have been idle before the task is given up for another owner.
 pub const TASK_REST: Duration = Duration::from_mins(1);
 
-/// The class of clients that the server was told about on a link: the requested version, and the questions they can be asked.
+/// The class of clients that the server was told about on a link: the requested version, and the questions that these clients
+/// can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkClass {
     /// The requested version, which distinguishes links that were opened for different versions.
