@@ -329,7 +329,7 @@ impl OriginState {
         if pool.sweeping {
             return;
         }
-        // Outside a runtime, this origin is being dropped together with it.
+        // Without a current runtime, this origin is being dropped together with its runtime.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         pool.sweeping = true;
         let (origin, pause) = (Arc::downgrade(self), self.limits.idle_timeout / 4);
