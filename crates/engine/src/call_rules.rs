@@ -1,5 +1,5 @@
-//! The rules for requests to one server, compiled from the configuration: their time, their number, and if they are sent
-//! again. It must not know how a request is sent.
+//! The rules for requests to one server, compiled from the configuration: their time limits, how many run at once, and
+//! if they are sent again. It must not know how a request is sent.
 
 use std::time::Duration;
 
@@ -12,27 +12,27 @@ use crate::exchange::Timeouts;
 pub struct RequestRules {
     /// Its time limits.
     pub timeouts: Timeouts,
-    /// The rule for sending it again if it may have been executed.
+    /// The rule for sending it again after it may have been executed.
     pub resend: ResendRule,
 }
 
 /// The rules for all requests to one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallRules {
-    /// The rules for requests that have no specific rule.
+    /// The rules for requests without a specific rule.
     pub usual: RequestRules,
-    /// The maximum time that a request waits for its server to return.
+    /// The maximum time that a request waits for its server to come back.
     pub resend_wait: Duration,
-    /// The number of calls that run at once.
+    /// The maximum number of calls that run at once.
     pub concurrent: usize,
-    /// The number of calls that wait for their turn.
+    /// The maximum number of calls that wait for their turn.
     pub waiting: usize,
-    /// The rules for calls of single tools; the first name that fits counts.
+    /// The rules for calls of single tools; the first matching name applies.
     tools: Vec<(Glob, RequestRules)>,
 }
 
 impl CallRules {
-    /// The rules for a server of a configuration.
+    /// The rules for a server in a configuration.
     pub fn of(config: &Config, server: &Server) -> Self {
         let limits = &config.limits;
         let idle = server.timeout.unwrap_or(limits.call_idle_timeout);
@@ -49,7 +49,7 @@ impl CallRules {
         Self { usual, resend_wait: limits.resend_wait, concurrent, waiting, tools }
     }
 
-    /// Rules under which no request is sent.
+    /// Rules that allow no request to be sent.
     pub fn nothing() -> Self {
         let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
         let usual = RequestRules { timeouts, resend: ResendRule::Never };
@@ -73,8 +73,8 @@ impl CallRules {
     }
 }
 
-/// The time limits of a request. A total time that is configured for the request itself bounds the idle time; otherwise
-/// the total time is at least the idle time.
+/// The time limits of a request. If a total time is configured for the request itself, it limits the idle time;
+/// otherwise the total time is at least the idle time.
 fn timeouts(idle: Duration, own: Option<Duration>, usual: Duration) -> Timeouts {
     match own {
         Some(overall) => Timeouts { idle: idle.min(overall), overall },

@@ -20,7 +20,7 @@ pub struct ClientAddress {
     pub address: IpAddr,
     /// The address of the connection's peer.
     pub peer: IpAddr,
-    /// True if the connection comes from a trusted proxy that names no client: the address is the proxy's.
+    /// True if the connection comes from a trusted proxy that names no client: the address is then the proxy's own.
     pub is_proxy: bool,
 }
 
@@ -107,8 +107,8 @@ mod tests {
             (1, &chain[..], "10.0.0.1", false),
             (2, &chain[..], "10.0.0.2", false),
             (3, &chain[..], "203.0.113.9", false),
-            // Fewer entries than hops: the client skipped some proxies, and the first entry was written by
-            // the one that it connected to.
+            // There are fewer entries than hops: the client bypassed some proxies, and the first entry was written by
+            // the proxy that it connected to.
             (9, &chain[2..], "192.0.2.1", true),
             (9, &["198.51.100.1"], "198.51.100.1", false),
             (1, &[], "192.0.2.1", true),

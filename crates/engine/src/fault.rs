@@ -1,4 +1,4 @@
-//! Rejections and failures of the gateway itself, in the one form that reaches a client.
+//! Rejections and failures of the gateway itself, in the only form that reaches a client.
 //!
 //! Modules return their own errors, which become a [`Fault`] at the edge. It must not know transports beyond a
 //! status.
@@ -58,7 +58,7 @@ pub enum Condition {
     Forbidden,
     /// The service that checks the credentials is unavailable.
     AuthUnavailable,
-    /// Too many requests in too short a time.
+    /// Too many requests within too short a time.
     RateLimited,
     /// The session was not opened with `initialize`.
     NotInitialized,
@@ -138,13 +138,13 @@ impl Fault {
         fault.about(Condition::UpstreamDown, name)
     }
 
-    /// The same for a request that was not sent to it.
+    /// The same for a request that was not sent to the server.
     pub fn not_sent(name: &str, retry: bool, message: impl Into<String>) -> Self {
         let data = format!("{{\"server\":{},\"retry\":{retry},\"executed\":\"no\"}}", quote(name));
         Self::upstream(name, retry, message).with_data(data)
     }
 
-    /// The fault that server `name` requires a user's consent first; the user can give it at `page`.
+    /// The fault that the server `name` requires a user's consent first; the user can give it at `page`.
     pub fn wants_consent(name: &str, page: &str) -> Self {
         let data =
             format!("{{\"server\":{},\"retry\":true,\"authorizationUrl\":{}}}", quote(name), quote(page));
@@ -180,7 +180,7 @@ impl Fault {
         self
     }
 
-    /// Sets `hidden`, which means that the missing item may exist for other callers.
+    /// Sets `hidden`: if true, the missing item may exist for other callers.
     #[must_use]
     pub fn hiding(mut self, hidden: bool) -> Self {
         self.hidden = hidden;
@@ -198,7 +198,7 @@ impl Fault {
     }
 }
 
-/// The message for a resource that does not exist, or not for this caller.
+/// The message for a resource that does not exist, or does not exist for this caller.
 pub(crate) fn no_resource(uri: &str) -> String {
     format!("no server of this profile has the resource {uri}")
 }

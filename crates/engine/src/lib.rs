@@ -1,15 +1,15 @@
-//! The decisions of the gateway: configuration, catalogue, names, the life of one exchange.
+//! The decisions of the gateway: configuration, catalogue, names, and the course of one exchange.
 //!
 //! Pure: no runtime, clock, randomness or files. Time is an argument; randomness and secrets are supplied through a port.
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`config`] | the configuration: from text to checked values |
+//! | [`config`] | the configuration: turns text into checked values |
 //! | [`principal`], [`access`] | the identity of a caller; access rules |
 //! | [`client_address`] | the client's address, behind trusted proxies |
 //! | [`credential`] | credentials of requests, parsed but not verified |
 //! | [`catalogue`] | the catalogues of upstreams, merged into a client's view |
-//! | [`dialect_rows`], [`dialect`] | the behavior of an endpoint where systems disagree: rows of data; the one interpreter |
+//! | [`dialect_rows`], [`dialect`] | an endpoint's behavior where systems disagree: rows of data; their interpreter |
 //! | [`exchange`] | one client request from its arrival to its answer |
 //! | [`redaction`] | arguments of calls with their secrets redacted |
 //! | [`rate`] | rate limits |

@@ -14,7 +14,8 @@ pub struct ServedPath {
     pub profile: usize,
     /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
-    /// The path for messages of a client with an event stream; `None` unless a dialect's stream has a separate path.
+    /// The path for messages of clients with an event stream; `None` unless a dialect's stream has a separate path
+    /// for them.
     pub messages: Option<Arc<str>>,
     /// True if such a stream can be opened here.
     pub streams: bool,
@@ -24,12 +25,12 @@ pub struct ServedPath {
     pub asks: bool,
 }
 
-/// First path segments that have, or may get, another purpose: no profile has its second path below them.
+/// First path segments that have another purpose, or may get one: no profile's second path starts with them.
 const RESERVED: &[&str] =
     &["admin", "api", "health", "mcp", "message", "messages", "metrics", "oauth", "ready", "sse"];
 
-/// The profile whose second path this is, if there is one with that name: `/NAME/mcp`, for clients that accept only a
-/// path that ends in `/mcp`.
+/// The profile whose second path this is, if it exists: `/NAME/mcp`, for clients that accept only a path that ends in
+/// `/mcp`.
 pub fn second_path(path: &str) -> Option<&str> {
     let bare = path.strip_suffix('/').unwrap_or(path);
     let slug = bare.strip_prefix('/')?.strip_suffix("/mcp")?;
@@ -79,7 +80,7 @@ impl ServedPaths {
             let posts = endpoint.transport != Some(EndpointTransport::Sse) || beside.is_none();
             enter(&mut all, &endpoint.path, ServedPath { posts, ..place }, beside.as_deref());
         }
-        // Endpoints take precedence over them.
+        // Endpoints take precedence over second paths.
         let seconds: Vec<_> = config.profiles.keys().filter_map(|slug| second_of(&all, slug)).collect();
         let unlisted = seconds.iter().map(|(path, _)| path.clone().into_boxed_str()).collect();
         all.extend(seconds);

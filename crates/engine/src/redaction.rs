@@ -1,5 +1,5 @@
 //! Redacts secrets in arguments: every value under a name that matches a rule becomes `"[redacted]"`, at any depth,
-//! also in JSON inside a string. It works on text, so everything else stays as written.
+//! including in JSON inside a string. It works on text, so everything else stays exactly as written.
 
 use crate::config::Glob;
 use proto::json::{Elements, MAX_DEPTH, Members, Scanner, Span, quote, unquote};
@@ -10,7 +10,7 @@ const COVER: &[u8] = b"\"[redacted]\"";
 const NO_JSON: &str = "\"[not JSON]\"";
 /// The maximum length of recorded arguments, in bytes.
 const MAX_KEPT: usize = 8 << 10;
-/// The maximum nesting of JSON in strings that is searched; deeper strings are redacted.
+/// The maximum nesting of JSON in strings that is searched; strings nested more deeply are redacted.
 const MAX_NESTED: u32 = 3;
 
 /// The names whose values are redacted. Only letters and digits count; case does not matter.
@@ -19,14 +19,14 @@ pub struct Redaction(Vec<RedactionRule>);
 
 #[derive(Debug)]
 enum RedactionRule {
-    /// A part of a name.
+    /// A substring of a name.
     Part(String),
     /// A whole name.
     Whole(Glob),
 }
 
 impl Redaction {
-    /// Creates the rules from the configuration: parts of names, or patterns with `*` and `?` for whole names.
+    /// Creates the rules from the configuration: substrings of names, or patterns with `*` and `?` for whole names.
     pub fn new(rules: &[String]) -> Self {
         let rule = |text: &String| {
             let text = folded(text);
@@ -107,7 +107,7 @@ impl Redaction {
     /// Appends a string that is itself a JSON object or array; returns true if it is one.
     fn string(&self, written: &[u8], nested: u32, out: &mut Vec<u8>) -> bool {
         let Some(inner) = unquote(written) else { return false };
-        // A byte order mark in front is not part of JSON, but many parsers skip it.
+        // A byte order mark at the start is not part of JSON, but many parsers skip it.
         let inner = inner.trim_start_matches(['\u{feff}', ' ', '\t', '\n', '\r']);
         if !inner.starts_with(['{', '[', '"']) {
             return false;
@@ -118,7 +118,7 @@ impl Redaction {
             return true;
         }
         let is_json = self.document(inner, nested + 1, &mut covered);
-        // A string without secrets stays as written.
+        // A string without secrets stays exactly as written.
         let changed = is_json && covered != inner.trim_matches([' ', '\t', '\n', '\r']).as_bytes();
         if changed {
             out.extend_from_slice(quote(&String::from_utf8_lossy(&covered)).as_bytes());

@@ -1,4 +1,4 @@
-//! The port to sealing, for states and names that pass through clients. It must not know what they mean.
+//! The port for sealing states and names that pass through clients. It must not know their meaning.
 
 /// The services that an exchange needs from the process: authenticated encryption with the gateway's key, and fresh
 /// ids.
@@ -17,7 +17,7 @@ pub trait Sealer {
     /// A number that is unique in the process: the id of another request to an upstream.
     fn fresh_key(&self) -> u64;
 
-    /// The number of this process. It is part of each sealed text that refers to something in its memory, because keys
-    /// outlive a process, and the next process starts counting again.
+    /// The number of this process. Each sealed text that refers to something in the process's memory contains it,
+    /// because keys outlive a process, and the next process starts counting again.
     fn epoch(&self) -> u64;
 }

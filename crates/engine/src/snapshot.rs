@@ -1,5 +1,5 @@
 //! The compiled configuration, in which exchanges look things up. An exchange keeps the snapshot that it started
-//! with; in a later snapshot, the same numbers refer to the same profiles and servers.
+//! with; in later snapshots, the same numbers refer to the same profiles and servers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ pub struct UpstreamSpec {
     pub id: UpstreamId,
     /// Its name.
     pub name: Arc<str>,
-    /// The way to reach it.
+    /// The link by which the server is reached.
     pub link: Link,
     /// The clients that share a connection to it.
     pub affinity: Affinity,
-    /// The fate of its questions to clients.
+    /// The handling of its questions to clients.
     pub asks: QuestionPolicy,
     /// The maximum number of dedicated connections; `None` for the default of its transport.
     pub dedicated_connections: Option<usize>,
@@ -36,12 +36,12 @@ pub struct UpstreamSpec {
     pub tools: ServerTools,
     /// The rules for requests to it.
     pub calls: CallRules,
-    /// The time from its start to its first answer.
+    /// The maximum time from its start to its first answer.
     pub start_timeout: Duration,
-    /// True if each caller gives a separate consent, provided that the server requires one. Access that was opened
-    /// with one caller's consent is then not available to others.
+    /// True if each caller gives a separate consent, provided that the server requires consent. Access that was
+    /// granted with one caller's consent is then not available to others.
     pub own_consent: bool,
-    /// True if authenticated callers share no connection.
+    /// True if authenticated callers never share a connection.
     pub own_links: bool,
 }
 
@@ -54,17 +54,17 @@ pub struct ProfileSpec {
     pub rules: Profile,
     /// Its enabled servers, in order; none if it is no longer configured.
     pub upstreams: Vec<UpstreamId>,
-    /// True if one of its servers separates callers, or does so if it requires their consent.
+    /// True if one of its servers separates callers, or would do so if it required their consent.
     pub per_caller: bool,
     /// The gateway's introduction at this profile, a JSON object.
     pub server_info: String,
     /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
-    /// True if it is configured; a removed profile keeps only its number.
+    /// True if it is configured; a removed profile only keeps its number.
     pub is_there: bool,
 }
 
-/// The maximum number of profiles with different names since the start: each keeps its number.
+/// The maximum number of profiles with different names since the start; each keeps its number.
 const MOST_PROFILES: usize = 10_000;
 
 /// The reason why a configuration cannot be applied without a restart.
@@ -111,11 +111,11 @@ impl Snapshot {
         Self::numbered(config, version, &nothing, 0)
     }
 
-    /// Compiles the configuration that replaces this one, which was compiled from `old`: profiles keep their numbers
-    /// by name, and servers keep theirs as long as nothing about them changes.
+    /// Compiles the configuration `new`, which replaces this one; `old` is the one that this snapshot was compiled
+    /// from. Profiles with the same name keep their numbers, and so do servers that have not changed.
     ///
     /// # Errors
-    /// If there have been too many profiles or servers.
+    /// Fails if there have been too many profiles or servers.
     pub fn followed_by(&self, old: &Config, new: &Config, version: &str) -> Result<Self, Crowded> {
         let same = old.auth == new.auth && old.access == new.access && old.endpoints == new.endpoints;
         let same = same && old.trust_forwarded_for == new.trust_forwarded_for;
@@ -141,7 +141,7 @@ impl Snapshot {
             let next = numbers.len();
             numbers.entry(slug.clone()).or_insert(next);
         }
-        // The number of a profile that existed before stays assigned, but refers to no profile.
+        // The number of an earlier profile stays assigned, but no longer refers to a profile.
         let number = |slug: &str| numbers.get(slug).copied().filter(|_| config.profiles.contains_key(slug));
         let places = ServedPaths::compile(config, &number);
         for (slug, rules) in &config.profiles {
@@ -273,13 +273,13 @@ impl UpstreamSpec {
         }
     }
 
-    /// Returns true if callers may have the server for themselves.
+    /// Returns true if callers may get the server separately.
     pub fn per_caller(&self) -> bool {
         self.own_consent || self.own_links
     }
 
-    /// Returns true if links to one server can also be used for the other. Times do not matter, because they are
-    /// looked up for each operation.
+    /// Returns true if links to one server can also be used for the other. Time limits do not matter, because they
+    /// are looked up for each operation.
     fn is_like(&self, other: &Self) -> bool {
         self.name == other.name
             && self.link == other.link
@@ -330,8 +330,7 @@ fn is_native(link: &Link) -> bool {
     matches!(link, Link::Native(_))
 }
 
-/// Returns true if a server may require the consent of its users, and the consent of one user does not count
-/// for all.
+/// Returns true if a server may require the consent of its users, and one user's consent does not count for all.
 fn takes_own_consent(link: &Link) -> bool {
     let Link::Http(http) = link else { return false };
     !http.headers.contains_key(&http::header::AUTHORIZATION)

@@ -4,22 +4,22 @@
 //! | room | is for |
 //! |---|---|
 //! | `admission` | authentication, rate limits, and the record of calls |
-//! | `changes` | servers and profiles that are changed while serving: valid requests, and the configuration that results
+//! | `changes` | changes of servers and profiles while serving: valid requests, and the resulting configuration
 //! |
 //! | `view` | one profile as one server: from catalogues to ready bytes |
 //! | `session` | the state of a client with a handshake: streams, subscriptions, open questions |
 //! | `call` | one request of a client: decided, forwarded, answered, parked, recorded |
-//! | `dialect_session` | the state of clients at endpoints that behave like another system |
+//! | `dialect_session` | the state of clients at endpoints that imitate another system |
 //! | `process` | the gateway under one configuration, the state that outlives it, and each thread's handle to both |
 //! | `management` | the operations of the management API, and their record |
 //! | `front` | transports for clients: HTTP, event streams, lines, dialects |
 //! | `tls` | the files of `tls`: read, checked, and reloaded |
-//! | `reload` | a new configuration put in force while serving |
+//! | `reload` | puts a new configuration into force while serving |
 //! | `run` | start, periodic jobs, shutdown |
 //!
 //! Each room may use those above it.
 
-// Whether a future may change threads is told from all that is nested in it.
+// To determine if a future is `Send`, the compiler examines everything nested in it.
 #![recursion_limit = "256"]
 
 mod admission;

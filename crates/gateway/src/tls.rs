@@ -14,10 +14,10 @@ use jiff::Timestamp;
 use secrecy::zeroize::Zeroizing;
 use transport::net::tls::{ServerCertificate, ServerPem, ServerTls, TlsPart, Validity};
 
-/// The largest file, in bytes.
+/// The maximum size of a file, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// An unusable file, the reason, and what to do.
+/// An unusable file, the reason, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("tls.{key}: {file}: {why}")]
 pub(crate) struct TlsFault {
@@ -65,7 +65,7 @@ fn contents(key: &'static str, path: &Path) -> Result<Vec<u8>, TlsFault> {
     if size.len() > MOST {
         return Err(cannot(&format_args!("it is larger than {MOST} bytes")));
     }
-    // Room for all at once: a buffer that grows would leave copies of a key behind.
+    // Allocate the whole buffer at once: a growing buffer would leave copies of a key in memory.
     let mut bytes = Vec::with_capacity(usize::try_from(size.len()).unwrap_or(0) + 1);
     file.take(MOST).read_to_end(&mut bytes).map_err(|e| cannot(&e))?;
     Ok(bytes)
@@ -93,7 +93,7 @@ fn notes(tls: &Tls) -> Vec<String> {
     validity(tls).into_iter().chain(open_key(tls)).collect()
 }
 
-/// Warnings about the files of a configuration that is not served.
+/// Warnings about the files of a configuration that is not being served.
 pub fn check(tls: &Tls) -> Vec<String> {
     let fault = open(tls).err().map(|fault| format!("{fault}; `dragoman serve` would not start"));
     fault.into_iter().chain(notes(tls)).collect()
@@ -135,8 +135,8 @@ fn certificate(tls: &Tls) -> Option<ServerCertificate> {
     ServerCertificate::read(&contents("cert", &tls.cert).ok()?).ok()
 }
 
-/// The origin at which clients on this machine reach the address, such as `https://mcp.example.com:8443`: with TLS under
-/// a name in the certificate that means this machine, if there is one.
+/// The origin at which clients on this machine reach the address, such as `https://mcp.example.com:8443`: with TLS, a
+/// name from the certificate that resolves to this machine, if there is one.
 pub fn origin(config: &Config, here: SocketAddr) -> String {
     let Some(tls) = &config.tls else { return format!("http://{here}") };
     let host = certificate(tls).and_then(|certificate| {
@@ -164,12 +164,13 @@ pub(crate) struct TlsWatch {
     files: Arc<Tls>,
     serves: ServerTls,
     seen: Vec<Stamp>,
-    /// The latest change that was seen: files are read once they stay the same, because they may still be being written.
+    /// The latest change that was seen: files are read only once they stay the same, because they may still be being
+    /// written.
     differs: Option<Vec<Stamp>>,
 }
 
 impl TlsWatch {
-    /// Reads the files, and starts to watch them.
+    /// Reads the files, and starts watching them.
     ///
     /// # Errors
     /// Returns the unusable file.
@@ -187,7 +188,8 @@ impl TlsWatch {
         self.serves.clone()
     }
 
-    /// Checks the files, and reloads them if they have changed and stayed the same since the last check, or if `is_told`.
+    /// Checks the files, and reloads them if they have changed and then stayed the same since the last check, or if
+    /// `is_told`.
     pub(crate) async fn look(&mut self, is_told: bool) {
         let files = self.files.clone();
         let Ok(now) = tokio::task::spawn_blocking(move || stamps(&files)).await else { return };

@@ -1,4 +1,4 @@
-//! Notes and failures of a server in the log, each once. It must not know how servers are reached.
+//! Log lines about a server's notes and failures, each written once. It must not know how servers are reached.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -31,7 +31,7 @@ impl Bulletin {
         self.0.lock().trouble = None;
     }
 
-    /// Notes a failure. Returns `true` if it is news; different times or process ids do not make it news.
+    /// Notes a failure. Returns `true` if it is news; a difference in numbers, such as times or process ids, is not.
     pub fn fails(&self, reason: &str) -> bool {
         let bare = || reason.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
         let mut said = self.0.lock();
@@ -54,7 +54,7 @@ impl Bulletin {
 }
 
 impl Server {
-    /// Logs what it lists.
+    /// Logs the size of the server's fetched lists, and their notes.
     pub fn tell_lists(&self, catalogue: &UpstreamCatalogue) {
         let name = self.name();
         let [tools, prompts, resources, templates] = ListKind::ALL.map(|kind| catalogue.list(kind).len());
@@ -66,7 +66,7 @@ impl Server {
         }
     }
 
-    /// The reason why a part of its lists could not be fetched, if one could not.
+    /// The reason why some of the server's lists could not be fetched; `None` if all were.
     pub fn flaw(&self, catalogue: &UpstreamCatalogue) -> Option<HealthCause> {
         let failed = ListKind::ALL.into_iter().filter(|kind| catalogue.failure(*kind).is_some());
         let failed: Vec<&str> = failed.map(|kind| kind.method().name()).collect();
@@ -75,10 +75,10 @@ impl Server {
             .then(|| HealthCause { brief: failed.join(", "), detail: self.concealed(&reasons.join("; ")) })
     }
 
-    /// Logs a failure, once until it changes; `what` is the beginning of the sentence.
+    /// Logs a failure, once until it changes; `what` is the beginning of the log message.
     pub fn tell_failure(&self, what: &str, error: &LinkError) {
         let (name, reason) = (self.name(), self.describe(error));
-        // A change of its state tells the reason as well, and why it is left alone has been said.
+        // A change of state logs the reason as well, and the reason why a server rests has been logged before.
         let is_told = matches!(error, LinkError::Resting { .. }) || self.health.has_told(&reason);
         if self.bulletin.fails(&reason) && !is_told {
             tracing::warn!(server = %name, "{what}{reason}");
@@ -87,7 +87,7 @@ impl Server {
         }
     }
 
-    /// Logs that its child prints lines that are no messages, with the first of them.
+    /// Logs that the server's child prints lines that are not messages, with the first such line.
     pub fn note_talk(&self, line: &str) {
         let line = self.mask.show(&line);
         self.tell(&format!(
@@ -95,7 +95,7 @@ impl Server {
         ));
     }
 
-    /// Logs a note about it, once.
+    /// Logs a note about the server as a warning, once.
     fn tell(&self, note: &str) {
         let name = self.name();
         if self.bulletin.is_new(note) {

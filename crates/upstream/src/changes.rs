@@ -1,25 +1,25 @@
-//! Announced changes of lists, handled one after the other outside of the link's stream, which goes on. It must not know
-//! what a list holds.
+//! Announced list changes, handled one after the other in a separate task, so that the link's stream goes on. It must not
+//! know what a list holds.
 
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use proto::mcp::Notice;
 
-/// Announced changes that are not handled yet.
+/// Announced changes that have not been handled yet.
 #[derive(Default)]
 pub struct Changes(Mutex<Told>);
 
 #[derive(Default)]
 struct Told {
     lists: Vec<Notice>,
-    /// True if a task is handling them.
+    /// True while a task handles the changes.
     is_seen_to: bool,
 }
 
 impl Changes {
-    /// Notes that a list has changed. Returns `true` if the caller has to handle it. Repeated notices of one kind count
-    /// as one.
+    /// Notes that a list has changed. Returns `true` if the caller has to handle the change. Repeated notifications about one
+    /// list count as one.
     pub fn note(&self, list: Notice) -> bool {
         let mut told = self.0.lock();
         if !told.lists.contains(&list) {
@@ -36,27 +36,28 @@ impl Changes {
     }
 }
 
-/// The time within which the same announcement on another link is an echo: a server with several links announces on each.
-/// On a link that was opened since, it tells of another change.
+/// The time within which the same announcement on another link counts as an echo: a server with several links announces a
+/// change on each. On a link that was opened after the first announcement, it means another change.
 const ECHO: Duration = Duration::from_secs(1);
 
 /// The link on which an announcement was heard.
 #[derive(Clone, Copy)]
 pub struct HeardOn {
-    /// Its number.
+    /// The number of the link.
     pub id: u64,
-    /// The time at which it was opened.
+    /// The time when the link was opened.
     pub opened: Instant,
-    /// True if it leads to a process that serves one client at a time: what that process announces is no other link's news.
+    /// True if the link leads to a process that serves one client at a time: an announcement of that process concerns no
+    /// other link.
     pub is_own_process: bool,
 }
 
-/// The announcements of one server that were passed on, by list: on which link, and when.
+/// The announcements of one server that were passed on: the list, the link, and the time.
 #[derive(Default)]
 pub struct Announced(Mutex<Vec<(Notice, u64, Instant)>>);
 
 impl Announced {
-    /// The lists whose announcement on this link is none that was passed on from another link a moment ago; they are noted as
+    /// The lists whose announcement on this link is not an echo of another link's recent announcement. They are recorded as
     /// passed on.
     pub fn news(&self, lists: &[Notice], link: HeardOn, now: Instant) -> Vec<Notice> {
         let news = self.no_echoes(lists, link, now);
@@ -66,7 +67,7 @@ impl Announced {
         news
     }
 
-    /// The same, without a note.
+    /// Does the same as [`Announced::news`] without recording anything.
     pub fn no_echoes(&self, lists: &[Notice], link: HeardOn, now: Instant) -> Vec<Notice> {
         let mut announced = self.0.lock();
         announced.retain(|(.., at)| now.saturating_duration_since(*at) < ECHO);

@@ -1,5 +1,5 @@
-//! The calls that run at one server at once, and those that wait for their turn, fairly over their callers. It must not know
-//! what a call is for.
+//! The calls that run concurrently at one server, and those that wait for their turn, shared fairly among their callers. It
+//! must not know what a call is for.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use tokio::sync::oneshot;
 
 use crate::quota::{Holder, Permit, Quota, QuotaError};
 
-/// One waiting call in the count, whose lower half counts the running ones: one atomic tells if a call may begin at once.
+/// One waiting call in the count, whose lower half counts the running calls: a single atomic decides if a call may begin at
+/// once.
 const WAITING: u64 = 1 << 32;
 
-/// The calls at one server, and at all that callers have of it for themselves.
+/// The calls at one server, including those at its per-caller upstreams.
 pub struct Concurrency {
     /// The running calls in the lower half, the waiting ones in the upper half.
     count: AtomicU64,
@@ -34,10 +35,10 @@ struct QueuedTurn {
     turn: oneshot::Sender<RunningCall>,
 }
 
-/// A call that counts as running until this is dropped.
+/// A call that counts as running until this value is dropped.
 pub struct RunningCall(Arc<Concurrency>);
 
-/// A call that waits for its turn; it leaves the queue when this is dropped.
+/// A call that waits for its turn; it leaves the queue when this value is dropped.
 pub struct QueuedCall {
     limit: Arc<Concurrency>,
     ticket: u64,
@@ -45,11 +46,11 @@ pub struct QueuedCall {
     _place: Permit,
 }
 
-/// The answer to a call that cannot begin at once.
+/// The answer for a call that could not begin at once.
 pub enum QueueEntry {
-    /// Another call has just ended.
+    /// Another call has just ended, so this one runs.
     Runs(RunningCall),
-    /// It waits.
+    /// The call waits.
     Waits(QueuedCall),
 }
 
@@ -62,7 +63,7 @@ fn waiting(count: u64) -> u64 {
 }
 
 impl Concurrency {
-    /// At most `most` calls run, and at most `queue` wait.
+    /// Creates a limit: at most `most` calls run, and at most `queue` wait.
     pub fn new(most: usize, queue: usize) -> Arc<Self> {
         Arc::new(Self {
             count: AtomicU64::new(0),
@@ -72,14 +73,14 @@ impl Concurrency {
         })
     }
 
-    /// Changes the limits. Calls that run or wait go on.
+    /// Changes the limits. Running and waiting calls continue.
     pub fn resize(self: &Arc<Self>, most: usize, queue: usize) {
         self.most.store(most as u64, Ordering::SeqCst);
         self.places.resize(queue);
         self.serve();
     }
 
-    /// Begins a call, unless others wait or as many run as may.
+    /// Begins a call, unless other calls wait or the limit of running calls is reached.
     pub fn begin(self: &Arc<Self>) -> Option<RunningCall> {
         let most = self.most.load(Ordering::Relaxed);
         let mut count = self.count.load(Ordering::Relaxed);
@@ -92,7 +93,7 @@ impl Concurrency {
         None
     }
 
-    /// Begins a call even if as many run as may: one of them waits for it.
+    /// Begins a call even at the limit of running calls: one of those waits for this one.
     pub fn join(self: &Arc<Self>) -> RunningCall {
         self.count.fetch_add(1, Ordering::SeqCst);
         RunningCall(self.clone())
@@ -101,7 +102,7 @@ impl Concurrency {
     /// Begins a call, or lets it wait for its turn.
     ///
     /// # Errors
-    /// As many calls wait as may, of all callers or of this one.
+    /// The queue is full, or the caller has used up its share of the queue.
     pub fn wait(self: &Arc<Self>, holder: Holder) -> Result<QueueEntry, QuotaError> {
         let place = self.places.take(holder.clone())?;
         let mut queue = self.queue.lock();
@@ -125,7 +126,7 @@ impl Concurrency {
         Ok(QueueEntry::Waits(QueuedCall { limit: self.clone(), ticket, turn: receiver, _place: place }))
     }
 
-    /// The running and the waiting calls.
+    /// The numbers of running and waiting calls.
     pub fn counts(&self) -> (u64, u64) {
         let count = self.count.load(Ordering::Relaxed);
         (running(count), waiting(count))
@@ -136,10 +137,10 @@ impl Concurrency {
         self.most.load(Ordering::Relaxed)
     }
 
-    /// Gives turns to waiting calls while there is room.
+    /// Gives turns to waiting calls while fewer calls run than allowed.
     fn serve(self: &Arc<Self>) {
         while let Some(waiter) = self.next_turn() {
-            // If its call has gone meanwhile, the turn is dropped here, and the next one gets it.
+            // If the call was dropped meanwhile, its turn is dropped here, and the next call gets it.
             drop(waiter.turn.send(RunningCall(self.clone())));
         }
     }
@@ -169,7 +170,7 @@ impl QueuedCall {
     pub async fn turn(&mut self) -> RunningCall {
         match (&mut self.turn).await {
             Ok(running) => running,
-            // Its sender is dropped only once it was served.
+            // The sender is dropped only after it has sent the turn.
             Err(_) => self.limit.join(),
         }
     }
@@ -271,7 +272,7 @@ mod tests {
         drop(first);
         assert_eq!(limit.counts(), (1, 2));
         drop(running);
-        // Its turn had come, but it has gone before it took it.
+        // The call had its turn, but was dropped before it took it.
         drop(second);
         let last = turn(&mut third).expect("its turn");
         assert_eq!(limit.counts(), (1, 0));

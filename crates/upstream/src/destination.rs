@@ -1,4 +1,4 @@
-//! The address of an upstream: a URL, a child, or this process. It must not know the requests.
+//! The address of an upstream: a URL, a child process, or this process. It must not know the requests.
 
 use std::sync::Arc;
 
@@ -29,17 +29,17 @@ fn http_limits(spec: &UpstreamSpec, snapshot: &Snapshot) -> HttpLimits {
 pub enum Destination {
     /// A URL.
     Http(Arc<HttpTarget>),
-    /// A child.
+    /// A child process.
     Child(Spec),
     /// This process.
     Native(Arc<dyn NativeServer>),
 }
 
 impl Destination {
-    /// The configured destination, and the consent of its users if its credential comes from that.
+    /// The configured destination, and the OAuth grant if its credential comes from users' consent.
     ///
     /// # Errors
-    /// Returns which setting is invalid, for people.
+    /// Returns a human-readable message that names the invalid setting.
     pub fn of(
         spec: &UpstreamSpec,
         snapshot: &Snapshot,
@@ -67,15 +67,15 @@ impl Destination {
         Ok((place, grant))
     }
 
-    /// Takes over the limits of another snapshot, in which the server is `spec`, for every request from now on.
+    /// Applies the limits of another snapshot, in which the server is `spec`, to every later request.
     pub fn follow(&self, spec: &UpstreamSpec, snapshot: &Snapshot) {
         if let Self::Http(target) = self {
             target.limits.set(http_limits(spec, snapshot));
         }
     }
 
-    /// The same destination for one caller only, with the caller's own consent where each gives one. `None` for the consent
-    /// that counts for all.
+    /// The same destination for one caller only, with the caller's own grant if every caller gives consent separately; `None`
+    /// if one consent counts for all.
     pub fn owned(
         &self,
         spec: &UpstreamSpec,
@@ -96,7 +96,7 @@ impl Destination {
                 };
                 (Self::Http(Arc::new(target)), Some(grant))
             }
-            // Nobody's consent is asked for there.
+            // These destinations need no consent.
             (Self::Http(target), _) => (Self::Http(target.clone()), None),
             (Self::Child(child), _) => (Self::Child(child.clone()), None),
             (Self::Native(native), _) => (Self::Native(native.clone()), None),
@@ -119,10 +119,10 @@ pub fn child(link: &StdioLink) -> Spec {
     }
 }
 
-/// The configured headers of requests to it.
+/// The configured headers of requests to the server.
 ///
 /// # Errors
-/// Returns which header is invalid.
+/// Returns a message that names the invalid header.
 pub fn headers(server: &str, http: &HttpConfig) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in &http.headers {

@@ -1,4 +1,4 @@
-//! Waiting until nothing runs any more: tasks signal their end, and the waiter checks again. It must not know what runs.
+//! Waits until nothing runs any more: tasks signal their end, and the waiter checks again. It must not know what runs.
 
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// The time for which nothing must run: a call that has just begun is not counted yet.
+/// The time for which nothing must run before the wait ends: a call that has just begun is not counted yet.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// A running activity, as seen by a task that waits for its end.
+/// A set of running activities, as seen by a task that waits for their end.
 #[derive(Debug, Default)]
 pub struct Drain {
     awaited: AtomicBool,
@@ -17,16 +17,17 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// Signals an end, which may have been the last.
+    /// Signals the end of an activity, which may have been the last.
     pub fn note(&self) {
-        // With the fence below: either this is seen to be awaited, or who waits sees that it has ended.
+        // Pairs with the fence below: either this task sees that somebody waits, or the waiter sees that the activity has
+        // ended.
         fence(Ordering::SeqCst);
         if self.awaited.load(Ordering::Relaxed) {
             self.ended.notify_waiters();
         }
     }
 
-    /// Returns when nothing `runs` any more, or at `until` at the latest. Checks again at each signal.
+    /// Waits until nothing `runs` any more, or until the deadline `until`. Checks again at each signal.
     pub async fn reached(&self, until: Instant, runs: impl Fn() -> bool) {
         self.awaited.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -54,10 +55,10 @@ mod tests {
 
     use super::*;
 
-    /// A time that no test waits for, unless the code is broken.
+    /// A timeout that a test reaches only if the code is broken.
     const LONG: Duration = Duration::from_mins(1);
 
-    /// A waiter whose checks return the items of `found`, from the last to the first; each check is signalled.
+    /// A waiter whose checks return the items of `found`, from the last to the first; each check sends a signal.
     fn waiting(
         drain: &Arc<Drain>,
         found: &[bool],

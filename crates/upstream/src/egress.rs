@@ -1,5 +1,5 @@
-//! The means by which a thread reaches servers: its own connections, the configuration that it began with, and what all threads
-//! share. It must not know what is asked of servers, or by whom.
+//! The means by which a thread reaches servers: its own connections, the configuration that it began with, and the state that
+//! all threads share. It must not know what is asked of servers, or by whom.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -17,37 +17,38 @@ use transport::net::client::Client;
 use crate::server::Server;
 use crate::starts::Starts;
 
-/// Those who see what servers offer.
+/// The clients that see the catalogues of servers.
 pub trait Audience: Send + Sync {
-    /// A server's catalogue has changed. Those who see it are shown the change at the end of what is returned, and told after.
+    /// Updates the views after a server's catalogue has changed. Clients see the change once the returned update has
+    /// finished, and are notified after that.
     fn catalogue_changed(self: Arc<Self>, snapshot: &Snapshot, server: &Arc<Server>) -> Updating;
 
-    /// A server has announced that lists have changed, and they are about to be fetched. What is returned tells, once they
-    /// are, those who were not told by the difference.
+    /// Prepares for an announced list change, before the lists are fetched. Call the returned function once they are fetched:
+    /// it notifies the clients that were not notified of a difference in what they see.
     fn before_change(&self, server: &Arc<Server>) -> Announcement;
 
-    /// Returns true if somebody is told of changes of this server's lists on a stream of notices or, if `sessions` count, in a
-    /// session.
+    /// Returns true if some client receives notifications of this server's list changes, on a notification stream or, if
+    /// `sessions` count, in a session.
     fn listens(&self, server: &Server, sessions: bool) -> bool;
 }
 
-/// The views that show a changed catalogue, while they are built.
-#[must_use = "until the views are built, clients are shown the catalogue of before"]
+/// The update of the views that show a changed catalogue.
+#[must_use = "until the views are built, clients see the previous catalogue"]
 #[derive(Debug)]
 pub struct Updating(Option<JoinHandle<()>>);
 
 impl Updating {
-    /// All of them have been built.
+    /// An update that has finished: all views are built.
     pub fn done() -> Self {
         Self(None)
     }
 
-    /// Begins to build them on the blocking pool. They are built whether or not anybody waits.
+    /// Begins to build the views on the blocking pool. They are built even if nobody waits.
     pub fn on_the_blocking_pool(build: impl FnOnce() + Send + 'static) -> Self {
         Self(Some(tokio::task::spawn_blocking(build)))
     }
 
-    /// Waits until they are built.
+    /// Waits until the views are built.
     pub async fn finished(self) {
         if let Some(task) = self.0
             && task.await.is_err()
@@ -60,15 +61,15 @@ impl Updating {
 /// The notification to send once changed lists have been fetched.
 pub type Announcement = Box<dyn FnOnce(&[Notice]) + Send>;
 
-/// The time that the end of a killed process may take.
+/// The time that reaping a killed process may take.
 const REAPING: Duration = Duration::from_secs(1);
 
-/// The connections of one server of which some can be given up, to make room for a process of another server.
+/// The links of one server, some of which can be closed so that a process of another server may start.
 pub trait SpareLinks: Send + Sync {
-    /// The time of the last use of the one that goes first, and true if it has an owner.
+    /// The time of the last use of the link to close first, and true if the link has an owner.
     fn spare(&self) -> Option<(bool, Instant)>;
 
-    /// Closes it, unless it is needed by now.
+    /// Closes that link, unless it is needed by now.
     fn close_spare(&self, egress: &Egress) -> bool;
 }
 
@@ -81,18 +82,18 @@ pub struct EgressProcess {
     keys: AtomicU64,
     /// The links that are being opened.
     starts: Starts,
-    /// The servers whose links can make room.
+    /// The servers whose links can be closed to let another process start.
     spare: Mutex<Vec<Weak<dyn SpareLinks>>>,
     audience: OnceLock<Weak<dyn Audience>>,
 }
 
 impl EgressProcess {
-    /// For at most so many children.
+    /// Creates the shared state for at most this many children.
     pub fn new(children: usize, stop: Stop) -> Arc<Self> {
         Arc::new(Self {
             supervisor: Supervisor::new(children),
             stop,
-            // Keys are also progress tokens, which some servers take for missing when they are 0.
+            // Keys are also progress tokens, and some servers treat a token of 0 as missing.
             keys: AtomicU64::new(1),
             starts: Starts::default(),
             spare: Mutex::default(),
@@ -100,25 +101,25 @@ impl EgressProcess {
         })
     }
 
-    /// Sets who sees what servers offer; once.
+    /// Sets the clients that see the catalogues of servers; once.
     pub fn set_audience(&self, audience: Weak<dyn Audience>) {
         let _ = self.audience.set(audience);
     }
 
-    /// Adds a server whose links can make room for others.
+    /// Adds a server whose links can be closed to let another process start.
     pub fn add_spare(&self, links: Weak<dyn SpareLinks>) {
         let mut spare = self.spare.lock();
         spare.retain(|links| links.strong_count() > 0);
         spare.push(links);
     }
 
-    /// A number for a request that no other request has.
+    /// A request key that no other request has.
     pub fn next_key(&self) -> u64 {
         self.keys.fetch_add(1, Ordering::Relaxed)
     }
 }
 
-/// A thread's way to servers. Its clones share one allocation.
+/// A thread's access to servers. Its clones share one allocation.
 #[derive(Clone)]
 pub struct Egress(Arc<EgressParts>);
 
@@ -129,7 +130,7 @@ struct EgressParts {
 }
 
 impl Egress {
-    /// Over these connections, under this configuration.
+    /// Creates a thread's access from these connections and this configuration.
     pub fn new(client: Client, snapshot: Arc<Snapshot>, process: Arc<EgressProcess>) -> Self {
         Self(Arc::new(EgressParts { client, snapshot, process }))
     }
@@ -139,13 +140,13 @@ impl Egress {
         &self.0.client
     }
 
-    /// The configuration that was in force when this was taken.
+    /// The configuration that was in force when this value was created.
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.0.snapshot
     }
 
-    /// Closes the link of any server that was not used for longest, and waits until another process may be started; `false` if
-    /// there is none. Links with owners go only if `also_owned`.
+    /// Closes the least recently used spare link of any server, and waits until another process may be started; returns
+    /// `false` if there is no such link. Links with owners are closed only if `also_owned`.
     pub async fn make_room(&self, also_owned: bool) -> bool {
         let mut spare: Vec<((bool, Instant), Arc<dyn SpareLinks>)> = {
             let links = self.0.process.spare.lock();
@@ -157,17 +158,17 @@ impl Egress {
         is_closed && self.supervisor().room(self.snapshot().limits.child_stop_timeout * 2 + REAPING).await
     }
 
-    /// A number for a request that no other request has.
+    /// A request key that no other request has.
     pub fn next_key(&self) -> u64 {
         self.0.process.next_key()
     }
 
-    /// The links that are being opened in the whole process.
+    /// The links that the whole process is opening.
     pub fn starts(&self) -> &Starts {
         &self.0.process.starts
     }
 
-    /// Adds a server whose links can make room for others.
+    /// Adds a server whose links can be closed to let another process start.
     pub fn add_spare(&self, links: Weak<dyn SpareLinks>) {
         self.0.process.add_spare(links);
     }
@@ -187,13 +188,13 @@ impl Egress {
         engine::snapshot::frame_limits(&self.snapshot().limits)
     }
 
-    /// Those who see what servers offer, while there are any.
+    /// The clients that see the catalogues of servers; `None` if there are none.
     pub fn audience(&self) -> Option<Arc<dyn Audience>> {
         self.0.process.audience.get().and_then(Weak::upgrade)
     }
 }
 
-/// The order in which links go: first those without an owner, the one that was not used for longest first.
+/// Puts links in the order in which they are closed: those without an owner first, the least recently used first.
 fn in_turn<T>(spare: &mut Vec<((bool, Instant), T)>, also_owned: bool) {
     spare.retain(|((is_owned, _), _)| also_owned || !is_owned);
     spare.sort_by_key(|(which, _)| *which);

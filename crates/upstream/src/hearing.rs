@@ -1,4 +1,4 @@
-//! Unsolicited messages of upstreams: changes, log messages, questions. Each link that opens is listened to here.
+//! Unsolicited messages of upstreams: changes, log messages, questions. This module listens to every link that opens.
 
 mod attempts;
 mod lists;
@@ -22,7 +22,7 @@ use crate::pool::link_cell::OpenedLink;
 use crate::pool::{LinkCell, LinkListener};
 use crate::upstream::Upstream;
 
-/// The first wait before a lost stream is opened again, and the longest.
+/// The first and the longest wait before a lost stream is opened again.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
 impl LinkListener for Upstream {
@@ -33,7 +33,7 @@ impl LinkListener for Upstream {
         for user in users {
             user.rejoin(egress, self.server.spec.id);
         }
-        // A server that was gone may have come back with other lists, or as another.
+        // A server that came back may have other lists, or be another server.
         if was_gone && askable.is_nothing() {
             let (catalogue, egress) = (self.catalogue.clone(), egress.clone());
             tokio::spawn(async move { catalogue.refresh(&egress).await });
@@ -42,7 +42,7 @@ impl LinkListener for Upstream {
     }
 }
 
-/// Starts to listen to an open link. The tasks end with the link, or with its cell when the link is to be opened again.
+/// Starts to listen to an open link. The tasks end with the link, or with its cell if the link is being opened again.
 fn start(
     egress: &Egress,
     upstream: &Arc<Upstream>,
@@ -66,7 +66,7 @@ fn start(
                 ear.hear(&link, frame, owner);
             }
             ear.note_end();
-            // A stream that broke is missed at once.
+            // A broken stream is noticed at once.
             if is_stream {
                 ear.revive().await;
             }
@@ -85,7 +85,7 @@ fn start(
     }
 }
 
-/// The filter of a listen request for the changes that the upstream announces; `None` when it announces none.
+/// The filter of a listen request for the changes that the upstream announces; `None` if it announces none.
 fn announced_changes(link: &OpenLink) -> Option<String> {
     let has = |name: &str| engine::catalogue::declares(&link.hello.capabilities, name, Some("listChanged"));
     let members: Vec<String> = ["tools", "prompts", "resources"]
@@ -101,7 +101,7 @@ struct Ear {
     egress: Egress,
     upstream: Weak<Upstream>,
     link: Weak<OpenLink>,
-    /// The questions that the server was told it may put there.
+    /// The questions that the server was told it may ask on this link.
     askable: Askable,
     cell: Weak<LinkCell>,
     changes: Arc<Changes>,
@@ -113,7 +113,7 @@ enum Listening {
 }
 
 impl Ear {
-    /// Keeps a stream open as long as the link lives, and has a lost link opened again.
+    /// Keeps a stream open as long as the link lives, and opens a lost link again.
     async fn keep_open(&self, what: Listening) {
         let mut wait = WAIT.0;
         let mut attempt = Attempt::default();
@@ -130,17 +130,17 @@ impl Ear {
             };
             attempt.ended(&link, outcome.as_ref().err());
             match outcome {
-                // The session has only just been opened: what is not found is the stream.
+                // The session has only just been opened, so the server must mean that it has no stream.
                 Ok(false) | Err(LinkError::SessionGone) if !again => return,
                 Err(LinkError::SessionGone) => link.bury(),
-                // It had a stream. Whether it is the same server that now has none shows when its lists are asked for.
+                // The server used to have a stream. Fetching its lists shows if it is still the same server.
                 Ok(false) if link.is_alive() => {
                     let Some(upstream) = self.upstream.upgrade() else { return };
                     if upstream.catalogue.refresh(&self.egress).await {
                         return;
                     }
                 }
-                // Somebody looks whether it is there.
+                // The health machine checks if the server is still there.
                 Err(e) if e.passing().is_some() => link.server.note_lost_stream(&e),
                 Ok(_) | Err(_) => {}
             }
@@ -168,7 +168,7 @@ impl Ear {
         }
     }
 
-    /// Notes that a link which all share has ended, if nobody closed it.
+    /// Notes that a shared link has ended, unless the gateway closed it.
     fn note_end(&self) {
         if let (Some(link), Some(cell)) = (self.link.upgrade(), self.cell.upgrade())
             && !self.egress.stop().is_stopped()
@@ -192,17 +192,17 @@ impl Ear {
         }
     }
 
-    /// Fetches the lists again: nobody heard what changed while nobody listened.
+    /// Fetches the lists again, because changes during the interruption were not heard.
     fn catch_up(&self) {
         let Some(upstream) = self.upstream.upgrade() else { return };
         let (catalogue, egress) = (upstream.catalogue.clone(), self.egress.clone());
         tokio::spawn(async move { catalogue.refresh(&egress).await });
     }
 
-    /// Listens on the standing stream until it ends; returns `false` if the upstream has none.
+    /// Listens on the standing stream until it ends; returns `false` if the upstream has no such stream.
     async fn stand(&self, link: &Arc<OpenLink>, attempt: &mut Attempt) -> Result<bool, LinkError> {
         let Wire::Http(http) = &link.wire else { return Ok(false) };
-        // Proxies may hold the head back until the first event, so there is no deadline but the link's own end.
+        // A proxy may hold back the response head until the first event, so only the end of the link limits the wait.
         let opened = tokio::select! {
             opened = http.listen(self.egress.client()) => opened?,
             () = self.egress.stop().stopped() => return Ok(false),
@@ -228,7 +228,7 @@ impl Ear {
                 StreamItem::Message(text) => match messages(text, link.era.batches, limits) {
                     Ok(frames) => {
                         for frame in frames {
-                            // Calls have streams of their own here, so what is said on this one names none.
+                            // Calls have streams of their own on this transport, so messages on this stream name no call.
                             let owner = link.calls.sole_owner();
                             self.hear(link, frame, owner);
                         }
@@ -239,7 +239,7 @@ impl Ear {
         }
     }
 
-    /// Listens to announced changes until the stream ends; returns `false` if the upstream refuses.
+    /// Listens for announced changes until the stream ends; returns `false` if the upstream refuses.
     async fn subscribe(
         &self,
         link: &Arc<OpenLink>,
@@ -294,7 +294,7 @@ impl Ear {
         if frame.method() == Method::RootsList.name()
             && let Some(upstream) = self.upstream.upgrade()
         {
-            // The server takes its client's folders for those of the link.
+            // The server takes its client's roots for those of the link.
             upstream.links.dedicated.bind(link, Binding::Owner);
         }
         let Some(frame) = link.recipients.deliver(frame) else { return };
@@ -316,7 +316,7 @@ impl Ear {
                 if let Some(upstream) = self.upstream.upgrade().filter(|_| !link.own) {
                     upstream.catalogue.note_announced();
                 }
-                // What else the server says must not wait for its lists.
+                // Other messages of the server must not wait for the fetch of its lists.
                 if self.changes.note(changed) {
                     let (ear, link) = (self.clone(), link.clone());
                     tokio::spawn(async move { ear.look(&link).await });
@@ -330,7 +330,7 @@ impl Ear {
                 }
             }
             Some(Notice::Acknowledged) => {}
-            // Its token is ours, and means nothing to anybody but the client behind the call.
+            // The token is the gateway's own, and only concerns the client behind the call.
             Some(Notice::Progress) => {
                 if let Some((user, text)) = link.recipients.progress_of(&frame) {
                     user.progress(text);
@@ -356,7 +356,7 @@ impl Ear {
     /// Notifies the listeners of a resource that it has changed.
     fn updated(&self, link: &Arc<OpenLink>, frame: Frame) {
         let Some(upstream) = self.upstream.upgrade() else { return };
-        // Each link to a child is a process, and only that in which something was changed may know of it.
+        // Each link to a child is a process, and only the process in which something changed may know of the change.
         let is_own = self.cell.upgrade().is_some_and(|cell| cell.is_own());
         let is_for_all = matches!(link.wire, Wire::Pipe(_)) && !is_own;
         let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
@@ -367,7 +367,7 @@ impl Ear {
             }
         }
         drop(uri);
-        // Who listens without a session is told of what is heard on all links that are no session's own.
+        // Clients that listen without a session are notified of everything heard on links that belong to no session.
         if is_for_all || !is_own {
             upstream.topics.publish(link.era, &Arc::from(frame));
         }

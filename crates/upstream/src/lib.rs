@@ -1,27 +1,27 @@
-//! The side of the gateway that faces MCP servers: how each is spoken to, the links to it, what it offers, what it is
-//! listened to for, and whose consent it wants. It must not know clients' transports, sessions or profiles: what must go up
-//! goes through [`LinkUser`](link::LinkUser) and [`Audience`].
+//! The side of the gateway that faces MCP servers: negotiation, links, catalogues, notifications and OAuth consent. It must
+//! not know clients' transports, sessions or profiles: everything for clients goes through [`LinkUser`](link::LinkUser) and
+//! [`Audience`].
 //!
-//! | room | is for |
+//! | module | is for |
 //! |---|---|
-//! | [`negotiation`] | in which version and over which transport a server is spoken to |
+//! | [`negotiation`] | the choice of the protocol version and the transport for a server |
 //! | [`oauth`] | this gateway as an OAuth client of servers, on behalf of their users |
 //! | [`embedded`] | servers that live in the binary |
 //! | [`health`] | the state of a server, since when, and why |
-//! | [`server`], [`destination`], [`bulletin`] | one configured server: what is known of it, where it is, what the log says of it |
-//! | `liveness`, [`server_shutdown`] | when a server last answered; its end |
-//! | [`egress`] | what a thread needs to reach servers |
-//! | [`link`] | one open link: requests over it, and what it is told |
-//! | [`pool`] | links that are opened when they are needed: shared ones, and those that one call has for itself |
-//! | [`catalogue`] | what a server offers to one kind of client: fetched, kept, fetched again |
-//! | [`subscriptions`] | resources that anybody listens to: the server is told once |
-//! | [`hearing`], [`changes`] | what servers say unasked |
-//! | [`upstream`], [`upstreams`], [`per_caller`] | all of that for one server; all servers; servers that callers have for themselves |
-//! | [`quota`], [`concurrency`], [`drain`], [`closing`], [`web`], [`mask`], [`starts`] | shares of what is scarce; calls at once; waiting until nothing runs; links closed in the background; documents of other servers; secrets that nobody may see; how many links are opened at a time |
+//! | [`server`], [`destination`], [`bulletin`] | one configured server: the facts about it, its address, its log lines |
+//! | `liveness`, [`server_shutdown`] | the time when a server last answered; its shutdown |
+//! | [`egress`] | the means by which a thread reaches servers |
+//! | [`link`] | one open link: its requests, and the messages that it receives |
+//! | [`pool`] | links that are opened on demand: shared links, and dedicated links for one call each |
+//! | [`catalogue`] | the items that a server offers to one class of clients: fetched, stored, fetched again |
+//! | [`subscriptions`] | the resources that clients listen to: one subscription at the server for all of them |
+//! | [`hearing`], [`changes`] | the unsolicited messages of servers |
+//! | [`upstream`], [`upstreams`], [`per_caller`] | all of that for one server; all servers; per-caller upstreams |
+//! | [`quota`], [`concurrency`], [`drain`], [`closing`], [`web`], [`mask`], [`starts`] | shares of scarce resources; concurrent calls; waiting until nothing runs; links closed in the background; documents of other servers; masked secrets; the number of links that are opened at a time |
 //!
-//! Each may use what stands above it.
+//! Each module may use the modules above it.
 
-// Whether a future may change threads is told from all that is nested in it.
+// To decide if a future is `Send`, the compiler descends into all futures nested in it.
 #![recursion_limit = "256"]
 
 pub mod bulletin;
@@ -58,7 +58,7 @@ pub use server::Server;
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;
 
-/// The gateway's introduction to servers.
+/// The gateway's implementation info for servers.
 pub const CLIENT_INFO: &str =
     concat!("{\"name\":\"dragoman\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
 

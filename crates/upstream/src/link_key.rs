@@ -1,24 +1,24 @@
-//! The common part of the clients of one link: version and capabilities. It must not know the client.
+//! The properties that all clients of one link share: version and capabilities. It must not know the client.
 
 use bytes::Bytes;
 use proto::era::Era;
 
-/// The common part of the clients of one link.
+/// The properties that all clients of one link share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LinkKey {
-    /// The era.
+    /// The protocol version.
     pub era: &'static Era,
-    /// The client's capabilities as it wrote them, where they are fixed for a session; else `{}`.
+    /// The client's capabilities as it sent them if they are fixed for a session; otherwise `{}`.
     pub capabilities: Bytes,
 }
 
 impl LinkKey {
-    /// Clients of this era of whom nothing can be asked.
+    /// The key for clients of this version that cannot be asked anything.
     pub fn plain(era: &'static Era) -> Self {
         Self { era, capabilities: Bytes::from_static(b"{}") }
     }
 
-    /// Returns true if its clients can be asked nothing.
+    /// Returns true if the link's clients cannot be asked anything.
     pub fn is_plain(&self) -> bool {
         self.capabilities.as_ref() == b"{}"
     }

@@ -6,28 +6,28 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// The time for which nobody waits for a server after a client has waited in vain.
+/// The time for which no client waits for a server after one has waited in vain.
 const UNRESPONSIVE: Duration = Duration::from_secs(30);
 
-/// The time for which a server that does not answer may be starting again. Afterwards its requests fail at once.
+/// The time that a server that does not answer may take to restart. After it, requests to the server fail at once.
 const RESTART: Duration = Duration::from_mins(1);
 
-/// The time from which points in time are counted.
+/// The reference point of stored times.
 static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The recent answers and failures of one server.
 #[derive(Default)]
 pub(crate) struct Liveness {
-    /// The time of the first failure since it last answered, in milliseconds since [`EPOCH`]; 0 while it answers.
+    /// The time of the first failure since the server last answered, in milliseconds since [`EPOCH`]; 0 while it answers.
     down_since: AtomicU64,
-    /// True if a request failed a short time ago, so that successful ones are news.
+    /// True if a request failed a short time ago, so that successes have to be reported.
     is_watched: AtomicBool,
     /// The time when a client last waited in vain, unless the server has answered since.
     unresponsive_since: Mutex<Option<Instant>>,
 }
 
 impl Liveness {
-    /// Notes an answer. While failures are recent, `report` receives it, and returns true once they no longer count.
+    /// Notes an answer. While failures are recent, calls `report`, which returns true once they no longer count.
     pub(crate) fn note_up(&self, report: impl FnOnce() -> bool) {
         if self.is_watched.load(Ordering::Relaxed) {
             self.is_watched.store(false, Ordering::Relaxed);
@@ -38,7 +38,7 @@ impl Liveness {
         }
     }
 
-    /// Notes that the server could not be reached, or went away before it answered.
+    /// Notes that the server could not be reached, or disconnected before it answered.
     pub(crate) fn note_down(&self) {
         let now = u64::try_from(EPOCH.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);
         let _ = self.down_since.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);

@@ -1,12 +1,12 @@
-//! Secrets of the configuration, masked even if a server repeats them: some return a token that they refuse, others print
-//! their environment before they exit. A server's own messages to clients are not touched; this is for the gateway's
-//! messages about servers.
+//! Masks the secrets of the configuration, even if a server repeats them: some servers return a token that they refuse,
+//! others print their environment before they exit. Only the gateway's messages about servers are masked; a server's own
+//! messages to clients stay unchanged.
 
 use std::fmt::{self, Display};
 
 use engine::config::{Link, Text};
 
-/// The length below which a text is no secret, and would occur everywhere.
+/// The length below which a text does not count as a secret, because it would match everywhere.
 const LEAST: usize = 6;
 
 /// The secrets of one server.
@@ -14,8 +14,8 @@ const LEAST: usize = 6;
 pub struct Mask(Vec<Box<str>>);
 
 impl Mask {
-    /// The values of headers and of variables, the values in a URL's query, and the texts that `${…}` was replaced by,
-    /// also in arguments, URLs and folders.
+    /// The secrets of a link: the values of headers and environment variables, the values in a URL's query, and the texts
+    /// that `${…}` was replaced by, including those in arguments, URLs and folders.
     pub fn of(link: &Link) -> Self {
         let mut words: Vec<Box<str>> = filled(link).map(Into::into).collect();
         let mut add = |text: &str| {
@@ -38,13 +38,13 @@ impl Mask {
             Link::Native(_) => {}
         }
         filled(link).for_each(&mut add);
-        // Where one is part of another, the longer one first.
+        // A longer text comes before the texts that it contains.
         words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         words.dedup();
         Self(words)
     }
 
-    /// The text of something, with the secrets masked.
+    /// The text of a value, with the secrets masked.
     pub fn show(&self, what: &dyn Display) -> String {
         let text = what.to_string();
         self.0

@@ -1,6 +1,6 @@
-//! Servers that keep their callers apart, because each gives a consent of its own, or because the configuration wants it: a
-//! caller's links there, what it is offered over them and what it listens to are in an [`Upstream`] of its own, of which others
-//! see nothing. Until a server wants consent its callers share what needs none. It must not know how consent is given.
+//! Per-caller upstreams, for servers to which each caller gives its own consent, or whose configuration separates callers.
+//! The links, the catalogue and the subscriptions of one caller are in a separate [`Upstream`], which other callers cannot
+//! see. Until a server requires consent, its callers share everything that needs none. It must not know how consent is given.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::oauth::{CallerId, Consents};
 use crate::pool::LinkCell;
 use crate::upstream::Upstream;
 
-/// The number of callers of one server that have links of their own.
+/// The number of callers of one server that have their own upstream.
 const MOST: usize = 256;
 
-/// One server, and its callers that have it for themselves.
+/// One server, and the callers that have their own upstream for it.
 pub struct PerCaller {
-    /// As all have it who do not have it for themselves.
+    /// The upstream of all callers that have none of their own.
     pub common: Arc<Upstream>,
     own: Mutex<HashMap<Arc<str>, Own>>,
 }
@@ -29,13 +29,12 @@ struct Own {
 }
 
 impl PerCaller {
-    /// A server that nobody has for itself.
+    /// Creates a server without per-caller upstreams.
     pub fn new(common: Arc<Upstream>) -> Arc<Self> {
         Arc::new(Self { common, own: Mutex::default() })
     }
 
-    /// The server as this caller has it. What nobody has for itself is also for those for whom there is no room: it shows no
-    /// credential.
+    /// The upstream of this caller. Callers beyond the limit share the common upstream, which sends no credential.
     pub fn of(&self, caller: &CallerId, consents: &Consents) -> Arc<Upstream> {
         if !self.common.server.is_per_caller() {
             return self.common.clone();
@@ -45,27 +44,27 @@ impl PerCaller {
             own.used = Instant::now();
             return own.upstream.clone();
         }
-        // Whoever ends a server raises this before it looks whose it is.
+        // The code that ends a server sets this flag before it collects the server's per-caller upstreams.
         let is_full = all.len() >= MOST;
         if self.common.server.shutdown.begun.is_stopped() || (is_full && !self.common.server.spec.own_links) {
             return self.common.clone();
         }
         let upstream = Upstream::new(self.common.server.owned(caller, consents));
         if is_full {
-            // Callers who share no connection get one for this request alone.
+            // A caller that may share no connection gets an upstream for this request alone.
             return upstream;
         }
         all.insert(caller.id.clone(), Own { upstream: upstream.clone(), used: Instant::now() });
         upstream
     }
 
-    /// The server and all that callers have of it for themselves.
+    /// The common upstream, and all per-caller upstreams of the server.
     pub fn family(&self) -> Vec<Arc<Upstream>> {
         let own: Vec<_> = self.own.lock().values().map(|own| own.upstream.clone()).collect();
         std::iter::once(self.common.clone()).chain(own).collect()
     }
 
-    /// The upstreams that their callers have not used for `after`, with the callers' names.
+    /// The per-caller upstreams that have not been used for `after`, with their callers' names.
     pub fn idle(&self, after: Duration) -> Vec<(Arc<str>, Arc<Upstream>)> {
         let is_busy =
             |cell: &Arc<LinkCell>| cell.is_needed() || cell.current().is_some_and(|link| link.is_used());
@@ -79,7 +78,7 @@ impl PerCaller {
         idle.map(|(id, own)| (id.clone(), own.upstream.clone())).collect()
     }
 
-    /// Forgets what a caller had for itself.
+    /// Removes a caller's own upstream, and returns it.
     pub fn remove(&self, caller: &Arc<str>) -> Option<Arc<Upstream>> {
         self.own.lock().remove(caller).map(|own| own.upstream)
     }

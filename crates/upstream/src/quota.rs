@@ -1,5 +1,5 @@
-//! Quotas: the part of a common resource that one caller may hold, so that it cannot take all. They must not know the
-//! resource.
+//! Quotas: the share of a common resource that one caller may hold, so that no caller can take all of it. They must not know
+//! the resource.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -15,10 +15,10 @@ use parking_lot::Mutex;
 /// One holder's share: a quarter of the whole.
 const SHARE: usize = 4;
 
-/// The number of bits of an IPv6 address that identify a caller: a host usually has a whole network of this size.
+/// The number of bits of an IPv6 address that identify a caller: a host usually has a whole network with this prefix length.
 const IPV6_BITS: u8 = 64;
 
-/// The time between two searches for room in a full table.
+/// The time between two searches of a full table for entries to remove.
 const SEARCH_EVERY: Duration = Duration::from_secs(1);
 
 /// The holder of permits.
@@ -28,7 +28,7 @@ pub enum Holder {
     Principal(Arc<str>),
     /// An unauthenticated client: its IPv4 address, or its IPv6 network.
     Address(IpAddr),
-    /// All callers without a known address: this machine, pipes, and proxies that name no client. They have no share,
+    /// All callers without a known address: this machine, pipes, and proxies that name no client. No share limits them,
     /// because they may be many callers.
     Unknown,
 }
@@ -64,14 +64,14 @@ struct HeldPermits {
     by: HashMap<Holder, usize>,
 }
 
-/// The reason why there is no permit, as the beginning of a sentence.
+/// The reason why no permit is available, as the beginning of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuotaError {
     #[error("too many")]
     /// All permits are taken: this many.
     Whole(usize),
     #[error("too many of your")]
-    /// The holder has all of its share: this many.
+    /// The holder has used up its share: this many.
     Own(Holder, usize),
 }
 
@@ -96,7 +96,7 @@ impl QuotaError {
     }
 }
 
-/// A permit, held until this is dropped.
+/// A permit, held until this value is dropped.
 pub struct Permit {
     quota: Arc<Quota>,
     holder: Holder,
@@ -115,7 +115,7 @@ impl Quota {
         Arc::new(Self { max: AtomicUsize::new(max), held: Mutex::default() })
     }
 
-    /// Changes the number of permits. Permits that are held stay.
+    /// Changes the number of permits. Permits already held stay valid.
     pub fn resize(&self, max: usize) {
         self.max.store(max, Ordering::Relaxed);
     }
@@ -155,19 +155,19 @@ impl Drop for Permit {
                 held.by.remove(&self.holder);
             }
         }
-        // What a rush of callers took is given back.
+        // Gives back the memory that a rush of callers took.
         if held.by.capacity() > 64 && held.by.len() * 4 < held.by.capacity() {
             held.by.shrink_to_fit();
         }
     }
 }
 
-/// Limits how often something may run that looks at a whole table.
+/// Limits how often an operation that scans a whole table may run.
 #[derive(Default)]
 pub struct Throttle(Mutex<Option<Instant>>);
 
 impl Throttle {
-    /// Returns true if it may run now.
+    /// Returns true if the operation may run now.
     pub fn pass(&self) -> bool {
         let (mut last, now) = (self.0.lock(), Instant::now());
         let is_due = last.is_none_or(|last| now.duration_since(last) >= SEARCH_EVERY);

@@ -1,4 +1,5 @@
-//! One configured server: what is known of it, and what was done about it. It must not know links, or what it offers.
+//! One configured server: the facts about it, and the record of what was done about them. It must not know links, or what the
+//! server offers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,46 +26,47 @@ use crate::negotiation::negotiator::{Negotiator, TransportChoice};
 use crate::oauth::{CallerId, Consents, Grant};
 use crate::server_shutdown::ServerShutdown;
 
-/// The number of characters of a server's last words that are shown.
+/// The number of characters that are shown of a server's last stderr line.
 const LAST_WORDS: usize = 300;
 
-/// Says whether callers have a server for themselves, because each gives a consent of its own.
+/// Records if callers have separate upstreams for a server, because each gives its own consent.
 #[derive(Default)]
 pub struct CallerSeparation {
-    /// True if the server has wanted consent.
+    /// True if the server has required consent.
     wants: AtomicBool,
-    /// True if that is not known yet to those who have begun before.
+    /// True if callers that were connected before do not know of the separation yet.
     is_news: AtomicBool,
 }
 
 /// One configured server.
 pub struct Server {
-    /// Its configuration.
+    /// The server's configuration.
     pub spec: UpstreamSpec,
     pub(crate) mask: Mask,
-    /// Its address or command.
+    /// The server's address or command.
     pub destination: Destination,
-    /// Versions and transports that it is known to accept.
+    /// The versions and transports that the server is known to accept.
     pub negotiator: Negotiator,
     pub(crate) bulletin: Bulletin,
-    /// The state that it is in, and why.
+    /// The server's state and its reason.
     pub health: ServerHealth,
-    /// The consent that its links show: one caller's, or all callers'. None where callers are apart and this is nobody's.
+    /// The grant whose token the server's links send: one caller's, or that of all callers. `None` for the common upstream if
+    /// callers are separated.
     pub grant: Option<Arc<Grant>>,
     separation: Option<CallerSeparation>,
     next_id: AtomicU64,
     liveness: Liveness,
-    /// Its end, once it is no longer configured.
+    /// The server's end, once it is no longer configured.
     pub shutdown: ServerShutdown,
-    /// The calls that run there at once; the same for all who have it for themselves.
+    /// The calls that run concurrently at the server; shared with its per-caller upstreams.
     pub concurrency: Arc<Concurrency>,
 }
 
 impl Server {
-    /// The server of a configuration.
+    /// Creates the server of a configuration.
     ///
     /// # Errors
-    /// What of it cannot be, for a person.
+    /// Returns a human-readable message that names the invalid setting.
     pub fn new(spec: UpstreamSpec, snapshot: &Snapshot, consents: &Consents) -> Result<Self, String> {
         let at = Destination::of(&spec, snapshot, consents)?;
         let asks_consent = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
@@ -76,7 +78,7 @@ impl Server {
         Ok(Self::at(spec, at, separation, (Arc::default(), concurrency)))
     }
 
-    /// The same for one caller alone, with a consent of its own where each gives one.
+    /// Creates the server for one caller alone, with the caller's own grant if every caller gives consent separately.
     pub(crate) fn owned(&self, caller: &CallerId, consents: &Consents) -> Self {
         let (destination, grant) = self.destination.owned(&self.spec, caller, consents);
         let grant = grant.or_else(|| self.grant.clone());
@@ -111,12 +113,12 @@ impl Server {
         }
     }
 
-    /// Its configured name.
+    /// The server's configured name.
     pub fn name(&self) -> &Arc<str> {
         &self.spec.name
     }
 
-    /// The message for an error of this server, without the secrets that it was given.
+    /// The message for an error of this server, with its secrets masked.
     pub fn describe(&self, what: &LinkError) -> String {
         let (said, what) = (self.mask.show(what), what.cause());
         match (&self.grant, what) {
@@ -132,7 +134,7 @@ impl Server {
         }
     }
 
-    /// A text of the server's without the secrets that it was given.
+    /// A text of the server, with its secrets masked.
     pub fn concealed(&self, text: &str) -> String {
         let said = self.mask.show(&text);
         match &self.grant {
@@ -141,7 +143,7 @@ impl Server {
         }
     }
 
-    /// Does about a refusal what can be done without a user; `true` when the request may be sent again.
+    /// Handles a refusal as far as possible without a user; returns `true` if the request may be sent again.
     pub async fn is_let_in(&self, refusal: &CredentialRefusal) -> bool {
         if let Some(grant) = &self.grant {
             return grant.answer(refusal).await;
@@ -154,39 +156,40 @@ impl Server {
         false
     }
 
-    /// Returns true if each caller has it for itself.
+    /// Returns true if each caller has its own upstream for the server.
     pub fn is_per_caller(&self) -> bool {
         self.separation.as_ref().is_some_and(|separation| separation.wants.load(Ordering::Relaxed))
     }
 
-    /// Returns true once, when callers are apart from now on.
+    /// Returns true once after callers have become separated.
     pub fn take_news(&self) -> bool {
         self.separation.as_ref().is_some_and(|separation| separation.is_news.swap(false, Ordering::SeqCst))
     }
 
-    /// Returns true if requests to it are HTTP requests with headers.
+    /// Returns true if requests to the server are HTTP requests with headers.
     pub fn over_http(&self) -> bool {
         matches!(self.destination, Destination::Http(_))
     }
 
-    /// Returns true if it lives in this process.
+    /// Returns true if the server lives in this process.
     pub fn is_native(&self) -> bool {
         matches!(self.destination, Destination::Native(_))
     }
 
-    /// Returns true if each of its links is a process.
+    /// Returns true if each of the server's links is a child process.
     pub fn is_child(&self) -> bool {
         matches!(self.destination, Destination::Child(_))
     }
 
-    /// Returns true if it may ask its clients something by requests, so that each of those needs a link of its own.
+    /// Returns true if the server may ask its clients something by requests, so that each of those clients needs its own
+    /// link.
     pub fn may_ask(&self) -> bool {
         self.spec.asks == QuestionPolicy::Auto && !self.is_native() && !self.negotiator.is_stateless_only()
     }
 
-    /// The version in which links for clients of a version are opened. Over HTTP it is the client's own where the server may
-    /// take it, so that nothing has to be translated. A pipe is a process, so that all who open sessions share one, and all who do
-    /// not share another where the server serves those, too.
+    /// The version in which links for clients of a version are opened. Over HTTP this is the client's own version if the
+    /// server may accept it, so that nothing has to be translated. A pipe is a process, so all clients with sessions share
+    /// one. Clients without sessions share another one if the server supports such clients.
     pub fn link_era(&self, client: &'static Era) -> &'static Era {
         match &self.destination {
             Destination::Native(_) => client,
@@ -200,39 +203,39 @@ impl Server {
         }
     }
 
-    /// Notes that a client waited in vain for its lists, or that they came.
+    /// Notes that a client waited in vain for the server's lists, or that they arrived.
     pub fn note_hang(&self, hangs: bool) {
         self.liveness.note_hang(hangs);
     }
 
-    /// Returns true if a client waited for it in vain a moment ago.
+    /// Returns true if a client waited for the server in vain a short time ago.
     pub fn hung_lately(&self) -> bool {
         self.liveness.hung_lately()
     }
 
-    /// Notes that it has answered.
+    /// Notes that the server has answered.
     pub fn note_up(&self) {
         self.liveness.note_up(|| self.health.note_good());
     }
 
-    /// Notes that it could not be reached, or went away before it answered.
+    /// Notes that the server could not be reached, or disconnected before it answered.
     pub fn note_down(&self) {
         self.liveness.note_down();
     }
 
-    /// Notes that a client's request failed in a way that may pass: it may have gone.
+    /// Notes that a client's request failed with a possibly temporary error: the server may be gone.
     pub fn note_failed(&self, why: &LinkError) {
         self.note_down();
         self.health.note(HealthEvent::ExchangeFailed(self.failure(why)));
     }
 
-    /// The same for a stream of the gateway's own.
+    /// Does the same for a stream of the gateway's own.
     pub fn note_lost_stream(&self, why: &LinkError) {
         self.note_down();
         self.health.note(HealthEvent::StreamFailed(self.failure(why)));
     }
 
-    /// The meaning of a failure for its health.
+    /// The meaning of a failure for the server's health.
     pub fn failure(&self, why: &LinkError) -> Failure {
         let cause = HealthCause::of(why, self.describe(why));
         match why.cause() {
@@ -241,7 +244,7 @@ impl Server {
             | LinkError::TooMany(_)
             | LinkError::Busy(_)
             | LinkError::HeldBack(_) => Failure::Nothing,
-            // The end of a process that ran is noted by whoever reads its output.
+            // The end of a running process is reported by the task that reads its output.
             LinkError::Child(e) if e.is_final() => Failure::Nothing,
             LinkError::Unauthorized(_) | LinkError::Status { status: 401, .. } => {
                 Failure::Unauthorized(cause)
@@ -258,12 +261,12 @@ impl Server {
         }
     }
 
-    /// Returns true if it answered a moment ago, so that it may be starting again.
+    /// Returns true if the server answered a short time ago, so that it may be restarting.
     pub fn may_be_restarting(&self) -> bool {
         !self.has_ended() && self.liveness.answered_lately()
     }
 
-    /// The same for a failure to open a link.
+    /// The meaning of a failure to open a link.
     pub fn failure_to_open(&self, why: &LinkError) -> Failure {
         match why.cause() {
             LinkError::Child(e) => Failure::Unwell(self.ending(e)),
@@ -272,18 +275,18 @@ impl Server {
         }
     }
 
-    /// The end of a process: how, and its last words.
+    /// The reason for the end of a process: how it ended, and the last line of its stderr.
     fn ending(&self, why: &ChildError) -> HealthCause {
         let brief = why.in_brief();
         let detail = match why.last_line() {
-            // Half a secret would not be recognized.
+            // Masks before cutting: half a secret would not be recognized.
             Some(line) => format!("{brief}: {}", clipped(&self.mask.show(&line))),
             None => brief.clone(),
         };
         HealthCause { brief, detail }
     }
 
-    /// The reason for the end of a wire that ended on its own; `None` for one that was closed.
+    /// The reason for the end of a shared transport that ended on its own; `None` for one that the gateway closed.
     pub fn own_end(&self, why: &MuxFault) -> Option<HealthCause> {
         match why {
             MuxFault::Child(e) => e.is_own_end().then(|| self.ending(e)),
@@ -295,34 +298,35 @@ impl Server {
         }
     }
 
-    /// It is no longer configured: what runs may end, and nothing listens to it any more.
+    /// Begins the shutdown, because the server is no longer configured: running calls may finish, and nothing listens to it
+    /// any more.
     pub fn leave(&self) {
         self.shutdown.begin();
         self.health.note(HealthEvent::Leaving);
     }
 
-    /// A number for an id that a question needs.
+    /// A number for the id of a question.
     pub fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// No link to it is opened, and nobody is told.
+    /// Prevents any further opening of links, without a notification.
     pub fn shut(&self) {
         self.shutdown.complete();
     }
 
-    /// From now on no link to it is opened.
+    /// Begins the shutdown, and prevents any further opening of links.
     pub fn end(&self) {
         self.leave();
         self.shut();
     }
 
-    /// Returns true if no link to it is opened any more.
+    /// Returns true if no more links to the server are opened.
     pub fn has_ended(&self) -> bool {
         self.shutdown.is_complete()
     }
 
-    /// A request of the gateway's own to it.
+    /// A request of the gateway's own to the server.
     pub fn own_request(&self, era: &'static Era, key: u64, body: Bytes, method: Method) -> Outbound {
         Outbound { upstream: self.spec.id, era, key, body, mirror: mirror(era, method) }
     }
@@ -336,7 +340,7 @@ fn clipped(line: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// The header mirror of a request of the gateway's own, in eras that have one.
+/// The header mirror of a request of the gateway's own, in versions that have one.
 pub fn mirror(era: &Era, method: Method) -> Option<Mirror> {
     era.mirrored_headers.then(|| Mirror::of_method(method))
 }

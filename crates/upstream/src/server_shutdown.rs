@@ -9,11 +9,11 @@ use crate::drain::Drain;
 
 /// The shutdown of one server: begun, drained, complete.
 pub struct ServerShutdown {
-    /// Raised when it begins: running calls may end, and nothing listens to the server any more.
+    /// Raised when the shutdown begins: running calls may finish, and nothing listens to the server any more.
     pub begun: Stop,
-    /// Is signalled when a link is no longer needed; callers with a server of their own share it.
+    /// Signalled when a link is no longer needed; shared with per-caller upstreams.
     pub drain: Arc<Drain>,
-    /// True once no link may be opened.
+    /// True once no more links may be opened.
     is_complete: AtomicBool,
 }
 

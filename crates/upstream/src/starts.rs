@@ -1,5 +1,5 @@
-//! The limit on links opened at a time in the whole process, so that many servers that start together do not take the machine
-//! from one another. It must not know what is opened.
+//! The limit on links that the whole process opens at a time, so that many servers that start together do not compete for the
+//! machine's resources. It must not know what is opened.
 
 use std::future::Future;
 use std::num::NonZero;
@@ -9,16 +9,16 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// The least number of processes that start at a time.
+/// The minimum number of processes that may start at a time.
 const LEAST_CHILDREN: usize = 4;
 
 /// The number of sessions that are opened at a time.
 const SESSIONS: usize = 64;
 
-/// The time for which an opening counts: nothing waits longer for a server that hangs.
+/// The time for which an opening counts, so that nothing waits longer for an unresponsive server.
 const COUNTS_FOR: Duration = Duration::from_secs(2);
 
-/// The openings that are under way.
+/// The openings in progress.
 pub struct Starts {
     children: Semaphore,
     sessions: Semaphore,
@@ -32,14 +32,14 @@ impl Default for Starts {
 }
 
 impl Starts {
-    /// Opens something in its turn.
+    /// Runs an opening when its turn comes.
     pub async fn run<T>(&self, is_child: bool, opening: impl Future<Output = T>) -> T {
         in_turn(if is_child { &self.children } else { &self.sessions }, COUNTS_FOR, opening).await
     }
 }
 
 async fn in_turn<T>(turns: &Semaphore, counts_for: Duration, opening: impl Future<Output = T>) -> T {
-    // It is never closed.
+    // The semaphore is never closed.
     let turn = turns.acquire().await.ok();
     let mut opening = pin!(opening);
     let early = timeout(counts_for, opening.as_mut()).await;

@@ -1,4 +1,4 @@
-//! One server with all that hangs on it: its links, what it offers, what is listened to there. It must not know clients.
+//! One server with everything that depends on it: its links, its catalogue, its subscriptions. It must not know clients.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -21,18 +21,18 @@ use crate::subscriptions::{Listening, Topics, announcing, follower};
 pub struct Upstream {
     /// The server itself.
     pub server: Arc<Server>,
-    /// The links to it that are no session's own.
+    /// The links to the server that belong to no session.
     pub links: Arc<Links>,
-    /// Its lists, and who may see what of them.
+    /// The server's lists, and the rules for who may see them.
     pub catalogue: Arc<Catalogue>,
-    /// The resources that anybody listens to.
+    /// The resources that clients listen to.
     pub topics: Arc<Topics>,
-    /// The changes that it announced just now.
+    /// The changes that the server announced a short time ago.
     pub(crate) announced: Announced,
 }
 
 impl Upstream {
-    /// A server without links.
+    /// Creates an upstream without links.
     pub fn new(server: Server) -> Arc<Self> {
         let server = Arc::new(server);
         Arc::new_cyclic(|own: &Weak<Self>| {
@@ -42,7 +42,7 @@ impl Upstream {
         })
     }
 
-    /// Its configured name.
+    /// The server's configured name.
     pub fn name(&self) -> &Arc<str> {
         self.server.name()
     }
@@ -52,7 +52,7 @@ impl Upstream {
         self.links.shared_link(client)
     }
 
-    /// A link for one session alone; `params` are the client's own of `initialize`.
+    /// A link for one session; `params` are the client's own of `initialize`.
     pub fn own_link(
         &self,
         kind: &LinkKey,
@@ -63,49 +63,49 @@ impl Upstream {
         self.links.own_link(kind, params, session, holder)
     }
 
-    /// All links that are not some session's own.
+    /// All links that belong to no session.
     pub fn cells(&self) -> Vec<Arc<LinkCell>> {
         self.links.cells()
     }
 
-    /// Listens to resources for somebody.
+    /// Adds a listener for resources.
     pub fn listen(&self, egress: &Egress, listener: Listener) -> Listening {
         follower::listen(egress, &self.links, &self.topics, listener)
     }
 
-    /// Returns true if a child that calls share has not been told what is listened to here.
+    /// Returns true if a shared child has not received all subscriptions yet.
     pub fn is_behind(&self, link: &OpenLink) -> bool {
         announcing::is_behind(&self.topics, link)
     }
 
-    /// Tells a link what is listened to here; goes on beside the caller when that takes longer.
+    /// Sends a link the subscriptions; continues in the background if that takes longer.
     pub async fn announce_topics(&self, egress: &Egress, link: &Arc<OpenLink>) {
         announcing::announce_topics(egress, &self.links, &self.topics, link).await;
     }
 
-    /// Asks anew for what it offers, because it may now let us in, or no longer.
+    /// Fetches the server's lists again, because the server may now accept the gateway, or no longer.
     pub fn ask_again(&self, egress: &Egress) {
         let (catalogue, egress) = (self.catalogue.clone(), egress.clone());
         tokio::spawn(async move { catalogue.fetch_again(&egress).await });
     }
 
-    /// Lets go of links that nobody has used for so long; they open again when somebody needs them.
+    /// Closes links that were not used for `after`; they are opened again on demand.
     pub fn rest_idle(&self, egress: &Egress, after: Duration) {
         self.links.rest_idle(egress, after, |asked, link| self.is_heard(egress, asked, link));
     }
 
-    /// Returns true if somebody would hear no more of changes without this link, which clients share.
+    /// Returns true if some client would no longer hear of changes without this shared link.
     fn is_heard(&self, egress: &Egress, asked: &'static Era, link: &OpenLink) -> bool {
         if self.topics.is_followed() {
             return true;
         }
-        // A child that starts again is asked for its lists.
+        // The lists are fetched again when a child starts again.
         let is_child = matches!(link.wire, Wire::Pipe(_));
         self.catalogue.is_heard_on(asked)
             && egress.audience().is_some_and(|audience| audience.listens(&self.server, !is_child))
     }
 
-    /// Forgets its links and what it offered, once all of it is closed: they know it as well, and would keep it.
+    /// Forgets the links and the catalogue, once all links are closed: references among them would keep them alive otherwise.
     pub fn forget_all(&self) {
         self.links.forget_all();
         self.catalogue.forget_all();

@@ -1,5 +1,5 @@
-//! All servers by their ids: those that are configured, and those that are not any more but still have calls to finish. It
-//! must not know why they come and go.
+//! All servers by their ids: those that are configured, and those that were removed but still have calls to finish. It must
+//! not know why they are added and removed.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::upstream::Upstream;
 
 /// All servers.
 pub struct Upstreams {
-    /// In the order of their ids.
+    /// The servers in the order of their ids.
     all: ArcSwap<Vec<Arc<PerCaller>>>,
     changing: Mutex<()>,
     /// The registry of upstreams that may need their users' consent.
     consents: Arc<Consents>,
-    /// The placeholder for one that is gone.
+    /// The placeholder for a server that was removed.
     gone: Arc<PerCaller>,
 }
 
@@ -31,10 +31,10 @@ fn id(one: &Arc<PerCaller>) -> UpstreamId {
 }
 
 impl Upstreams {
-    /// Those of a snapshot.
+    /// Creates the servers of a snapshot.
     ///
     /// # Errors
-    /// Which of them cannot be, and why.
+    /// Returns which server is invalid, and why.
     pub fn new(snapshot: &Snapshot, consents: Arc<Consents>) -> Result<Self, String> {
         let gone = Upstream::new(Server::new(UpstreamSpec::nobody(), snapshot, &consents)?);
         gone.server.shut();
@@ -44,10 +44,10 @@ impl Upstreams {
         Ok(upstreams)
     }
 
-    /// Those of a snapshot that are not here yet; nothing is begun with them.
+    /// Creates the servers of a snapshot that do not exist yet, without starting anything.
     ///
     /// # Errors
-    /// Which of them cannot be, and why.
+    /// Returns which server is invalid, and why.
     pub fn missing(&self, snapshot: &Snapshot) -> Result<Vec<Arc<Upstream>>, String> {
         let all = self.all.load();
         let is_new = |spec: &&UpstreamSpec| all.binary_search_by_key(&spec.id, id).is_err();
@@ -55,7 +55,7 @@ impl Upstreams {
         new.map(|spec| Server::new(spec.clone(), snapshot, &self.consents).map(Upstream::new)).collect()
     }
 
-    /// Shows what was kept of all of them, and keeps what they offer from now on.
+    /// Shows the stored catalogues of all servers, and stores every fetched catalogue from now on.
     pub fn restore(&self, store: &Arc<dyn CatalogueStore>) {
         for one in self.all.load().iter() {
             one.common.catalogue.restore(store);
@@ -70,7 +70,7 @@ impl Upstreams {
         });
     }
 
-    /// Takes over the limits of another snapshot, for what begins from now on. Links and children stay.
+    /// Applies the limits of another snapshot to everything that begins from now on. Links and children stay.
     pub fn follow(&self, snapshot: &Snapshot) {
         for one in self.all.load().iter() {
             let server = &one.common.server;
@@ -93,29 +93,29 @@ impl Upstreams {
         self.all.store(Arc::new(all));
     }
 
-    /// The server with this id, or one that can only be told to be gone, and its callers.
+    /// The server with this id and its callers, or the placeholder for a removed server.
     pub fn entry(&self, server: UpstreamId) -> Arc<PerCaller> {
         let all = self.all.load();
         all.binary_search_by_key(&server, id).map_or(&self.gone, |at| &all[at]).clone()
     }
 
-    /// The server with this id, or one that can only be told to be gone.
+    /// The server with this id, or the placeholder for a removed server.
     pub fn get(&self, server: UpstreamId) -> Arc<Upstream> {
         let all = self.all.load();
         all.binary_search_by_key(&server, id).map_or(&self.gone, |at| &all[at]).common.clone()
     }
 
-    /// The server with this id as this caller has it.
+    /// The upstream of this caller for the server with this id.
     pub fn of(&self, server: UpstreamId, caller: &CallerId) -> Arc<Upstream> {
         self.entry(server).of(caller, &self.consents)
     }
 
-    /// All of them, and all that callers have of them for themselves.
+    /// All servers, including their per-caller upstreams.
     pub fn families(&self) -> Vec<Arc<Upstream>> {
         self.all.load().iter().flat_map(|one| one.family()).collect()
     }
 
-    /// All of them, each with its callers.
+    /// All servers, each with its callers.
     pub fn all(&self) -> Arc<Vec<Arc<PerCaller>>> {
         self.all.load_full()
     }

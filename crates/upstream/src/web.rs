@@ -1,4 +1,4 @@
-//! The port to identity providers, and to sites that know their users: one request, a size cap, a deadline, no redirects.
+//! The port to identity providers, and to sites that authenticate users: one request, a size cap, a deadline, no redirects.
 //! It must not know the requests.
 
 use std::pin::Pin;
@@ -11,23 +11,23 @@ use tokio::time::Instant;
 use transport::budget::Part;
 use transport::net::{Client, ResponseBody, collect};
 
-/// A request.
+/// A GET request.
 #[derive(Clone)]
 pub struct Get<'a> {
     /// An absolute URL.
     pub url: &'a Uri,
     /// The value of `Authorization`, marked as sensitive.
     pub authorization: Option<HeaderValue>,
-    /// The longest accepted body, in bytes.
+    /// The maximum size of an accepted body, in bytes.
     pub cap: usize,
-    /// The time for the whole request.
+    /// The time limit for the whole request.
     pub within: Duration,
 }
 
-/// An answer.
+/// The response to a request.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The status.
+    /// The status of the response.
     pub status: StatusCode,
     /// `Retry-After`, if it was given in seconds.
     pub retry_after: Option<Duration>,
@@ -35,12 +35,12 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-/// The reason why there is no answer: for a person, with the host and, if there is one, a suggested fix.
+/// The human-readable reason why there is no response, with the host and, if there is one, a suggested fix.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct WebError(pub String);
 
-/// A pending answer.
+/// A pending response.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, WebError>> + Send + 'a>>;
 
 /// A client for requests to other servers.
@@ -84,7 +84,7 @@ fn host(url: &Uri) -> &str {
     url.authority().map_or("the server", http::uri::Authority::as_str)
 }
 
-/// Returns true if `url` may be asked for something that decides about access: over TLS, or on this machine.
+/// Returns true if `url` may be asked for something that decides about access: it uses TLS, or is on this machine.
 pub fn is_safe(url: &Uri) -> bool {
     let Some(host) = url.host().filter(|_| !has_user(url)) else { return false };
     match url.scheme_str() {

@@ -25,8 +25,8 @@ impl Guard {
         AccessTarget::listed(&self.profile, server, kind, name)
     }
 
-    /// Returns true if the askers may use anything of a server whose name or URI can match `like`. `false` is
-    /// certain; `true` is not.
+    /// Returns true if the askers may be allowed to use any item of a server whose name or URI can match `like`.
+    /// `false` is certain; `true` is not.
     pub fn opens(&self, server: &str, like: &Glob) -> bool {
         self.rules.opens_server(&self.class, (&self.profile, server), like)
     }

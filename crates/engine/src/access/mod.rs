@@ -8,7 +8,7 @@
 //! | `values` | a call's arguments against a rule's conditions |
 //! | `reach` | the decision if any arguments could be allowed |
 //! | `rules` | the decision |
-//! | `guard` | the rules for one class of askers at one profile |
+//! | `guard` | the rules as they apply to one class of askers at one profile |
 //! | `hosts` | the names by which this server may be addressed, and the web pages that may call it |
 
 mod asker;

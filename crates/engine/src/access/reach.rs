@@ -2,8 +2,8 @@
 //!
 //! A list shows a tool if some call of it may be allowed. If both kinds of conditions concern the same arguments, the
 //! task is to find out if a text exists that matches some patterns and not others. This is done by walking through
-//! all patterns at once, one character after the other. The walk has a limit that no configuration reaches by
-//! accident; beyond it the answer is yes, so that no usable tool is hidden.
+//! all patterns together, one character at a time. The walk has a limit that no configuration reaches by accident;
+//! beyond it the answer is yes, so that no usable tool is hidden.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
@@ -43,7 +43,7 @@ pub(super) fn is_reachable(allowed: &Conditions, denied: &[&Conditions]) -> bool
             None => return true,
         }
     }
-    // A rule matches only if its conditions match for all of their paths.
+    // A rule matches only if its conditions match at all of their paths.
     let places = |rule: usize| left[rule].iter().map(|(place, _)| *place).collect::<BTreeSet<usize>>();
     let places: Vec<BTreeSet<usize>> = (0..left.len()).map(places).collect();
     let mut steps = 0;
@@ -51,7 +51,7 @@ pub(super) fn is_reachable(allowed: &Conditions, denied: &[&Conditions]) -> bool
 }
 
 /// The conditions of a denying rule that can match together with `allowed`, by the path that both share. Returns an
-/// empty list if arguments can always be chosen so that the rule does not match, and `None` if it always matches.
+/// empty list if the rule can always be avoided by the choice of arguments, and `None` if it always matches.
 fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(usize, &'c [Glob])>> {
     let mut shared = Vec::new();
     for (path, globs) in denied {
@@ -154,7 +154,7 @@ impl Walk {
         Self { patterns, owners: all.into_iter().map(|(owner, _)| owner).collect(), alphabet }
     }
 
-    /// Adds the positions behind each `*`, which can match an empty text.
+    /// Adds the positions after each `*`, which can match an empty text.
     fn closed(&self, places: impl Iterator<Item = (usize, usize)>) -> WalkState {
         let mut state = WalkState::new();
         for (pattern, mut at) in places {
@@ -180,7 +180,7 @@ impl Walk {
         state.iter().any(|(pattern, _)| self.owners[*pattern].is_none())
     }
 
-    /// The outcome if the text ends here: true if it is allowed, and the denying rules that it matches.
+    /// The outcome if the text ends here: true if the text is allowed, and the denying rules that it matches.
     fn outcome(&self, state: &WalkState) -> (bool, Fitting) {
         let ended = state.iter().filter(|(pattern, at)| *at == self.patterns[*pattern].len());
         let owners: Vec<Option<usize>> = ended.map(|(pattern, _)| self.owners[*pattern]).collect();

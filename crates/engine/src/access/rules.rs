@@ -63,8 +63,8 @@ impl Class {
         self.about.get(rule / 64).is_some_and(|bits| bits & (1 << (rule % 64)) != 0)
     }
 
-    /// A text that is equal for the same class under the same rules, in any process. Rules about other askers are not part of
-    /// it.
+    /// A text that is equal for the same class under the same rules, in any process. It does not depend on rules about other
+    /// askers.
     pub fn text(&self) -> Vec<u8> {
         let mut text = Vec::new();
         for (word, bits) in self.about.iter().enumerate() {
@@ -122,8 +122,8 @@ impl Rules {
             && (!self.closed || self.about(class, Effect::Allow, profile).next().is_some())
     }
 
-    /// Returns true if askers of this class may use anything of a server whose name or URI can match `like`. The
-    /// items of the server are unknown here: `false` is certain; `true` is not.
+    /// Returns true if askers of this class may be allowed to use any item of a server whose name or URI can match
+    /// `like`. The items of the server are unknown here: `false` is certain; `true` is not.
     pub fn opens_server(&self, class: &Class, (profile, server): (&str, &str), like: &Glob) -> bool {
         let there = |effect| {
             self.about(class, effect, profile).filter(|rule| matches(rule.servers.as_deref(), server))
@@ -172,7 +172,7 @@ impl Rules {
         all.filter(move |(number, rule)| is_one(*number, rule)).map(|(_, rule)| rule)
     }
 
-    /// Decides for one asker. The result equals that of [`Rules::decide_as`] with the asker's class, which
+    /// Decides for one asker. The result equals that of [`Rules::decide_as`] for the asker's class, which also
     /// determines the lists.
     pub fn decide(&self, asker: &Asker<'_>, target: &AccessTarget<'_>) -> Decision {
         if !asker.principal.may_enter(target.profile) {
@@ -229,8 +229,8 @@ fn is_whole(rule: &AccessRule) -> bool {
     fits_all(rule.what()) && rule.when.is_empty()
 }
 
-/// Returns true if the rule concerns this target, for any asker. Conditions on arguments concern tools, so a rule
-/// with conditions is about tools only.
+/// Returns true if the rule concerns this target, for any asker. Conditions on arguments only make sense for tools,
+/// so a rule with such conditions applies to tools only.
 fn speaks_of(rule: &AccessRule, target: &AccessTarget<'_>) -> bool {
     matches(rule.profiles.as_deref(), target.profile)
         && matches(rule.servers.as_deref(), target.server)

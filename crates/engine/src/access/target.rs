@@ -45,7 +45,7 @@ impl<'a> AccessTarget<'a> {
 /// The arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallArguments<'a> {
-    /// Arguments that are not known yet: the decision is if any call is allowed.
+    /// Arguments that are not known yet: the decision is whether any call is allowed.
     Any,
     /// These arguments, JSON text; `None` if there are none.
     These(Option<&'a [u8]>),
@@ -56,13 +56,13 @@ pub enum CallArguments<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the protocol's four hints")]
 pub struct Annotations {
-    /// It changes nothing.
+    /// The tool changes nothing.
     pub read_only: bool,
-    /// It may destroy something.
+    /// The tool may destroy something.
     pub destructive: bool,
-    /// Calling it twice has the same effect as calling it once.
+    /// Calling the tool twice has the same effect as calling it once.
     pub idempotent: bool,
-    /// It interacts with systems outside the server.
+    /// The tool interacts with systems outside the server.
     pub open_world: bool,
 }
 
@@ -74,8 +74,7 @@ impl Default for Annotations {
 
 impl Annotations {
     /// Reads the annotations of a listed tool, a JSON object. For a read-only tool, the specification defines no
-    /// meaning for two of the hints. Unless the server sets them, they get the values that follow from
-    /// read-only.
+    /// meaning for two of the hints. If the server does not set them, they get the values that follow from read-only.
     pub fn of_tool(tool: &[u8]) -> Self {
         let whole = |text: &[u8]| Members::of_value(text, Span::new(0, text.len()));
         let Some(written) = whole(tool).and_then(|members| members.get(tool, "annotations")) else {

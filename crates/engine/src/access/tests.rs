@@ -1,4 +1,4 @@
-//! Written rules and their decisions; lists compared with calls for any rules.
+//! Tests written rules with their decisions, and compares lists with calls for arbitrary rules.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -243,7 +243,7 @@ prop_compose! {
     }
 }
 
-/// Every target that the rules of these tests can distinguish, as it is listed.
+/// Every target that the rules of these tests can distinguish, in its listed form.
 fn targets() -> Vec<AccessTarget<'static>> {
     let mut all = Vec::new();
     for profile in ["p", "q"] {

@@ -13,7 +13,7 @@ use crate::config::{Effect, Glob, ValuePath};
 /// The conditions of one rule on arguments.
 pub(super) type Conditions = IndexMap<ValuePath, Vec<Glob>>;
 
-/// Marks a value that another parser may read differently.
+/// The marker for a value that another parser may read differently.
 struct Ambiguous;
 
 /// Returns true if all conditions match. For a denying rule, one matching item of a list is enough; for an allowing
@@ -83,12 +83,12 @@ impl Look<'_> {
                 return Err(Ambiguous);
             }
         }
-        // A name in different case may be the intended one, or another one.
+        // A name in different case may be the intended one, or a different one.
         Ok(found.filter(|(same, _)| *same || self.effect == Effect::Deny).map(|(_, value)| value))
     }
 }
 
-/// A text, number or literal as the text against which patterns are matched; equal numbers yield equal texts.
+/// Converts a text, number or literal to the text that patterns are matched against; equal numbers yield equal texts.
 fn scalar(written: &[u8]) -> Option<Cow<'_, str>> {
     if let Some(inner) = written.strip_prefix(b"\"") {
         return unquote(inner.strip_suffix(b"\"")?);

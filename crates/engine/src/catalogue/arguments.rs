@@ -1,5 +1,5 @@
 //! Arguments of a call in the form that the schema validator reads: strings are borrowed from the message, so a check
-//! allocates once per object or array. It must not know the schema.
+//! allocates only once per object or array. It must not know the schema.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,8 +30,8 @@ pub enum ArgumentValue<'t> {
 }
 
 impl ArgumentValue<'_> {
-    /// Reads JSON text; `None` for text that a [`Value`] cannot hold either, such as a number outside the range of
-    /// `f64`.
+    /// Reads JSON text; `None` for text that a [`Value`] cannot represent either, such as a number outside the range
+    /// of `f64`.
     pub fn read(text: &[u8]) -> Option<ArgumentValue<'_>> {
         serde_json::from_slice(text).ok()
     }
@@ -124,8 +124,8 @@ impl<'t> Visitor<'t> for ArgumentReader {
             }
             members.push((key, value));
         }
-        // If a key occurs twice, the last one counts, as in most parsers. After reversing, it comes first and is
-        // kept.
+        // If a key occurs twice, the last one counts, as in most parsers. After the list is reversed, that one comes
+        // first and is kept.
         members.reverse();
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.dedup_by(|(later, _), (first, _)| later == first);
@@ -192,8 +192,7 @@ impl<'a> Node<'a, Borrowed> for &'a ArgumentValue<'a> {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        // Nothing is copied. The cost depends on the length of the expected value, not on that of the
-        // argument.
+        // Nothing is copied, so the cost depends on the length of the expected value, not on that of the argument.
         match (self, expected) {
             (ArgumentValue::String(text), Value::String(expected)) => text == expected,
             (ArgumentValue::Null, Value::Null) => true,

@@ -98,7 +98,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         is_admitted
     }
 
-    /// The tools; entries that say the same as those of a table of `before` are taken from there.
+    /// The tools; entries that are equal in the table `before` are taken from there.
     pub(super) fn tools(&mut self, before: Option<&ToolTable>) -> (ToolTable, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
@@ -112,7 +112,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let names = part.catalogue.reader.as_ref().filter(|_| set.is_none());
             let names =
                 names.map(|reader| KnownNames { reader: reader.clone(), tool: own.key.as_str().into() });
-            // A catalogue that may be out of date must not reject arguments that may be valid by now.
+            // A catalogue that may be outdated must not reject arguments that may be valid by now.
             let is_current = part.catalogue.is_confirmed && part.catalogue.failure(ListKind::Tools).is_none();
             let (schema, names) = if is_current { (schema, names) } else { (None, None) };
             let name: Arc<str> = name.into();
@@ -133,8 +133,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (entries, shown)
     }
 
-    /// The arguments that headers mirror, for the client or the server; `None` for a tool that must not be
-    /// called over HTTP.
+    /// The arguments that headers mirror, for the client or for the server; `None` for a tool that must not be called
+    /// over HTTP.
     fn mirrored(&mut self, part: &Part<'_>, own: &Item, schema: Option<&[u8]>) -> Option<Vec<MirroredParam>> {
         let sent = part.catalogue.hello.era.mirrored_headers;
         if !sent && !self.spec.era.mirrored_headers {
@@ -142,7 +142,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         }
         match annotated(schema.unwrap_or_default()) {
             Ok(mirrored) => Some(mirrored),
-            // Only HTTP has headers, so over a pipe, and where no headers are sent, the tool can be used.
+            // Only HTTP has headers, so the tool can be used over a pipe, and also if no headers are sent.
             Err(_) if !sent || !part.upstream.over_http => Some(Vec::new()),
             Err(why) => {
                 self.notes.push(format!("tool {:?} of {} is left out: {why}", own.key, part.upstream.name));
@@ -162,7 +162,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (entries, shown)
     }
 
-    /// Resources or templates. URIs stay unchanged; if two are equal, the first server's counts.
+    /// Resources or templates. URIs stay unchanged; if two are equal, the one of the first server counts.
     pub(super) fn uris(&mut self, kind: ListKind) -> (Vec<(String, UpstreamId)>, Vec<Shown<'p>>) {
         let mut taken: HashMap<&str, &str> = HashMap::new();
         let (mut owners, mut shown) = (Vec::new(), Vec::new());
@@ -189,8 +189,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (owners, shown)
     }
 
-    /// The servers of which the clients may use nothing. If a server lists items, none of these may be allowed; if it
-    /// lists none, the rules must allow nothing of it.
+    /// The servers from which the clients may use nothing. If a server lists items, none of them may be allowed; if
+    /// it lists none, the rules must allow nothing from it.
     pub(super) fn denied(&self, upstreams: &[ViewSource]) -> Vec<UpstreamId> {
         let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &Glob::any()));
         let is_shut = |u: &&ViewSource| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
@@ -220,8 +220,8 @@ pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: 
     unlisted().unwrap_or(merged)
 }
 
-/// The name for the upstream and the key for the list, where the public name is another one. The name is a slice of the
-/// catalogue's text, because a slice of what clients are shown would keep the whole translated item.
+/// The name for the upstream and the key for the list, if the public name differs. The name is a slice of the
+/// catalogue's text: a slice of the text that clients are shown would keep the whole translated item in memory.
 fn renamed(own: &Item, shown: &Item, public: &str) -> (Option<Bytes>, Option<String>) {
     let real = (own.key != public).then(|| own.key_span.share(&own.text));
     let key = (shown.key != public).then(|| public.to_owned());

@@ -1,6 +1,6 @@
 //! An upper bound for the work of validating arguments against a schema, computed without validating. Schemas come
-//! from servers: one page of alternatives that refer to each other can require more time or memory than available,
-//! and the validation library has no limit. It must not know which arguments match.
+//! from servers: a single page of alternatives that refer to each other can require more time or memory than is
+//! available, and the validation library has no limit. It must not know which arguments match.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,8 +14,8 @@ const MAX_PLACES: usize = 10_000;
 /// The maximum nesting of subschemas that apply to one value; the library recurses for each.
 const MAX_DEPTH: u32 = 256;
 
-/// The number of listed values that count as one step: elements of an `enum`, names of required members and
-/// the like.
+/// The number of listed values that count as one step: elements of an `enum`, names of required members, and similar
+/// lists.
 const WORDS_A_STEP: u64 = 4;
 
 /// The number of bytes of a text that a pattern reads in one step.
@@ -63,8 +63,8 @@ pub struct SchemaCost {
 }
 
 impl SchemaCost {
-    /// Reads a schema; `None` if its cost is unknown, because it has too many parts or a reference with an
-    /// unclear target.
+    /// Reads a schema; `None` if its cost is unknown because it has too many parts, or a reference with an unclear
+    /// target.
     pub fn of(schema: &Value) -> Option<Self> {
         let mut reader =
             SubschemaReader { root: schema, known: HashMap::new(), queue: VecDeque::new(), refers: false };
@@ -81,7 +81,7 @@ impl SchemaCost {
         Some(Self { places, most })
     }
 
-    /// Returns true if arguments, given as text and as value, can be validated in `budget` steps.
+    /// Returns true if arguments, given both as text and as a value, can be validated within `budget` steps.
     pub fn is_within(&self, budget: u64, text: &[u8], value: &ArgumentValue<'_>) -> bool {
         // Nearly all schemas and arguments are so small that no counting is needed.
         let values = text.len() as u64 + 1;
@@ -179,7 +179,7 @@ impl Measured<'_> {
         let mut steps =
             [place.own, place.reads, place.scans, place.a_name].into_iter().fold(0, u64::saturating_add);
         if place.copies {
-            // Counted once for each array that contains it.
+            // The depth is counted once for each array that contains the value.
             steps = steps.saturating_add(proto::json::MAX_DEPTH.into());
         }
         let mut height = 0;
@@ -223,7 +223,7 @@ impl<'s> SubschemaReader<'s> {
         for (keyword, value) in schema.as_object().into_iter().flatten() {
             self.applies(keyword, value, &mut place)?;
         }
-        // Unevaluated members and items are determined by evaluating the alternatives once more.
+        // To find unevaluated members and items, the validator evaluates the alternatives once more.
         let again = ["unevaluatedProperties", "unevaluatedItems"];
         if again.iter().any(|keyword| schema.get(keyword).is_some()) {
             place.same.extend_from_within(..);
@@ -241,7 +241,7 @@ impl<'s> SubschemaReader<'s> {
                 let target = self.root.pointer(&pointer(value.as_str()?)?)?;
                 place.same.push(self.place(target)?);
             }
-            // The target of these depends on the path that a validation has taken.
+            // The target of such a reference depends on the path that the validation has taken.
             "$dynamicRef" | "$recursiveRef" => return None,
             "allOf" | "anyOf" | "oneOf" => place.same.extend(self.places(listed())?),
             "not" | "if" | "then" | "else" => place.same.extend(self.places([value])?),

@@ -20,7 +20,7 @@ pub struct UpstreamId(pub u32);
 /// The reason why an upstream offers nothing to these clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absence {
-    /// The reason in words, for a user who misses the upstream.
+    /// A description of the reason, for a user who finds the upstream missing.
     pub reason: String,
     /// True if a later attempt may succeed.
     pub retry: bool,
@@ -65,7 +65,8 @@ pub struct ToolEntry {
     pub upstream: UpstreamId,
     /// Its public name.
     pub name: Arc<str>,
-    /// Its name at the upstream, a JSON string out of the catalogue's text; `None` if it equals the public name.
+    /// Its name at the upstream, a JSON string that is a slice of the catalogue's text; `None` if it equals the
+    /// public name.
     pub real_name: Option<Bytes>,
     /// Arguments that requests mirror in headers, if the client's or the server's era has such headers.
     pub mirrored: Box<[MirroredParam]>,
@@ -77,7 +78,7 @@ pub struct ToolEntry {
 }
 
 impl ToolEntry {
-    /// Returns true if another entry says the same of the same tool.
+    /// Returns true if another entry describes the same tool in the same way.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.upstream, &self.name, &self.real_name) == (other.upstream, &other.name, &other.real_name)
             && self.mirrored == other.mirrored
@@ -89,7 +90,7 @@ impl ToolEntry {
     /// Checks arguments, JSON text, against the input schema.
     ///
     /// # Errors
-    /// The arguments that do not match.
+    /// Returns the arguments that do not match.
     pub fn check(&self, arguments: Option<&[u8]>) -> Result<(), super::Invalid> {
         self.validator.check(arguments)
     }
@@ -100,7 +101,7 @@ impl ToolEntry {
         own.map_or(Cow::Borrowed(&*self.name), Cow::Owned)
     }
 
-    /// The reason why arguments are not checked against the input schema, if a check discovered one. Only the first
+    /// The reason why arguments are not checked against the input schema, if a check has found one. Only the first
     /// call returns it.
     pub fn unchecked(&self) -> Option<&'static str> {
         self.validator.unchecked()

@@ -17,8 +17,7 @@ use super::upstream_catalogue::{ListFaults, Lists};
 use super::{Item, ListKind, UpstreamCatalogue};
 use crate::config::ServerTools;
 
-/// The maximum nesting of arrays and objects in an item. The item itself is inside a list of a message's
-/// result.
+/// The maximum nesting of arrays and objects in an item. The item itself is nested in a list in a message's result.
 const ITEM_DEPTH: u32 = MAX_DEPTH - 3;
 
 /// Caps on the fetched lists.
@@ -67,9 +66,9 @@ pub struct Gather {
     left_out: usize,
     lists: Lists,
     failed: ListFaults,
-    /// True once a page was read.
+    /// True once a page has been read.
     has_read: bool,
-    /// The client's capabilities, a JSON object, for versions in which each request states them.
+    /// The client's capabilities, a JSON object, for versions in which each request declares them.
     capabilities: String,
 }
 
@@ -112,14 +111,14 @@ impl Gather {
         }
     }
 
-    /// The same run, for clients with these capabilities, a JSON object. They are stated in each request if the era
-    /// requires that; otherwise the link has already stated them.
+    /// The same run, for clients with these capabilities, a JSON object. Each request declares them if the era
+    /// requires that; otherwise the link has already declared them.
     #[must_use]
     pub fn for_clients(self, capabilities: String) -> Self {
         Self { capabilities, ..self }
     }
 
-    /// The same run, which keeps only the tools that are to be served.
+    /// The same run, keeping only the tools that are to be served.
     #[must_use]
     pub fn serving(self, tools: ServerTools) -> Self {
         Self { selection: ToolSelection::new(tools), ..self }
@@ -146,7 +145,8 @@ impl Gather {
     /// and keeps the pages that were read.
     ///
     /// # Errors
-    /// [`GatherFault`]. If the upstream does not know a list, that list is empty, except for tools, where this is a fault.
+    /// Returns [`GatherFault`]. If the upstream does not know a list, that list is empty, except for tools, where this is
+    /// a fault.
     pub fn feed(&mut self, answer: &Frame) -> Result<(), GatherFault> {
         let asked = self.wants();
         let fed = self.read(answer);
@@ -216,7 +216,7 @@ impl Gather {
             return self
                 .omit(format!("{what} is left out: it nests more than {ITEM_DEPTH} arrays and objects"));
         }
-        // The buffer of the page is released when its items are merged, so an item keeps its own bytes.
+        // The buffer of the page is released when its items are merged, so each item keeps its own copy of its bytes.
         let own = match screen(kind, text) {
             Screening::Clean => Bytes::copy_from_slice(text),
             Screening::Cleaned(text) => {
@@ -256,7 +256,7 @@ impl Gather {
         self.lists[kind.index()].push(item);
     }
 
-    /// Continues with the next page, unless the upstream's cursors form a circle.
+    /// Continues with the next page, unless the upstream's cursors form a cycle.
     fn turn(&mut self, kind: ListKind, next: Option<String>) {
         self.pages += 1;
         let Some(cursor) = next else {

@@ -3,8 +3,8 @@
 //! alike.
 //!
 //! Removing a character from a name would change the name, so an item with such a character in its name, URI or
-//! property name is rejected. Other texts are cleaned. Items without such characters keep every byte. It must not
-//! know eras, nor what the items are used for.
+//! property name is rejected. Other texts are cleaned. Items without such characters remain unchanged to the byte. It
+//! must not know eras, or what the items are used for.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -122,7 +122,8 @@ impl ScreeningNote {
     }
 }
 
-/// Cleans a text for people, such as a server's instructions, like [`screen`] does; borrowed if nothing is removed.
+/// Cleans a text for people, such as a server's instructions, in the same way as [`screen`]; borrowed if nothing is
+/// removed.
 pub(super) fn screen_text(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -134,8 +135,8 @@ pub(super) fn screen_text(text: &str) -> Cow<'_, str> {
 /// isolates of the writing direction, zero-width spaces, invisible operators, the byte order mark, and tags, which
 /// can carry a whole hidden text.
 ///
-/// Joiners (U+200C, U+200D) are kept, because Persian words and emoji need them. So are the direction marks U+200E,
-/// U+200F and U+061C of Arabic and Hebrew: each acts like one letter and cannot reorder other text.
+/// Joiners (U+200C, U+200D) are kept, because Persian words and emoji need them. The direction marks U+200E, U+200F
+/// and U+061C of Arabic and Hebrew are kept as well: each acts like a letter and cannot reorder other text.
 fn is_hidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
         || matches!(c, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}')
@@ -148,8 +149,8 @@ fn is_hidden_in_identifier(c: char) -> bool {
     c.is_control() || is_hidden(c)
 }
 
-/// Returns true for characters that are not allowed in the name of a tool or prompt. These include invisible
-/// joiners and marks, because two names that look alike could differ.
+/// Returns true for characters that are not allowed in the name of a tool or prompt. These include invisible joiners
+/// and marks, because with them two different names could look alike.
 fn is_hidden_in_name(c: char) -> bool {
     is_hidden_in_identifier(c) || matches!(c, '\u{200c}'..='\u{200f}' | '\u{61c}')
 }
@@ -169,7 +170,7 @@ enum Role {
     Text,
 }
 
-/// The role of a string at this depth whose key is `key`; `behind` is the text after the string.
+/// The role of a string at this depth whose key is `key`; `behind` is the text that follows the string.
 fn role(kind: ListKind, depth: u32, key: Option<&[u8]>, behind: &[u8]) -> Role {
     if behind.trim_ascii_start().first() == Some(&b':') {
         return Role::Key;
@@ -219,9 +220,9 @@ struct Unit<'t> {
     written: Cow<'t, [u8]>,
 }
 
-/// The units of a string without hidden characters, and the first removed one. Two surrogate halves that become
-/// adjacent through a removal count as the character that they form. In a `pattern`, a hidden character is replaced
-/// with the equivalent escape of regular expressions.
+/// The units of a string without hidden characters, and the first character that was removed. If two surrogate halves
+/// become adjacent through a removal, they count as the character that they form. In a `pattern`, a hidden character
+/// is replaced with the equivalent escape of a regular expression.
 fn without(written: &[u8], hidden: impl Fn(char) -> bool, pattern: bool) -> (Vec<Unit<'_>>, Option<char>) {
     let mut units: Vec<Unit<'_>> = Vec::with_capacity(written.len());
     let mut lost = None;
@@ -249,7 +250,7 @@ fn without(written: &[u8], hidden: impl Fn(char) -> bool, pattern: bool) -> (Vec
     (units, lost)
 }
 
-/// A character as an escape of regular expressions, within a JSON string.
+/// A character as a regular-expression escape inside a JSON string.
 fn expression(c: char) -> Vec<u8> {
     let mut out = String::new();
     for unit in c.encode_utf16(&mut [0; 2]) {

@@ -31,7 +31,7 @@ impl MirroredParam {
     /// Checks that a header agrees with the argument.
     ///
     /// # Errors
-    /// The disagreement.
+    /// Returns a description of the disagreement.
     pub fn agrees(&self, header: Option<&[u8]>, value: Option<&[u8]>) -> Result<(), String> {
         match (header, value) {
             (None, None) => Ok(()),
@@ -49,7 +49,7 @@ impl MirroredParam {
 /// The annotated arguments of a schema.
 ///
 /// # Errors
-/// The reason why a client must drop the tool: the position, name or type of an annotation is not allowed.
+/// Returns the reason why a client must drop the tool: the position, name or type of an annotation is not allowed.
 pub(super) fn annotated(schema: &[u8]) -> Result<Vec<MirroredParam>, String> {
     // Hardly any schema has an annotation, and this search is far cheaper than parsing the schema.
     if memchr::memmem::find(schema, b"x-mcp-header").is_none() {

@@ -40,7 +40,7 @@ fn fold(text: &str) -> u32 {
 struct Owner<'a> {
     /// The first server that has the name, in the order of the profile.
     first: &'a str,
-    /// True if another server has the name, too.
+    /// True if another server also has the name.
     clashes: bool,
 }
 
@@ -52,8 +52,7 @@ pub(super) struct PublicNames<'a> {
 }
 
 impl<'a> PublicNames<'a> {
-    /// Collects all items in the order of the profile. Each is given by its server and its name at the
-    /// server.
+    /// Collects all items in the order of the profile. Each is given by its server and by its name at that server.
     pub(super) fn new(naming: Naming, all: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
         for (server, name) in all {
@@ -63,7 +62,7 @@ impl<'a> PublicNames<'a> {
         Self { naming, owners }
     }
 
-    /// The name of an item before renaming. Patterns and renaming rules refer to it.
+    /// The name of an item before renaming. Patterns and renaming rules refer to this name.
     fn given(&self, server: &str, name: &str) -> String {
         let owner = self.owners.get(name).copied().unwrap_or(Owner { first: server, clashes: false });
         let is_plain = match self.naming {

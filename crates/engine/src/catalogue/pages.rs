@@ -16,7 +16,7 @@ pub(super) type Shown<'p> = (&'p Item, Option<String>);
 pub struct Pages {
     /// A hash of the items, which shows if a list has changed.
     pub digest: u64,
-    /// Empty when they were dropped: a list has at least one page.
+    /// Empty if the pages were dropped; a list always has at least one page.
     pages: Vec<CacheableResult>,
 }
 
@@ -54,23 +54,23 @@ impl Pages {
         Self { digest: std::hash::Hasher::finish(&digest), pages }
     }
 
-    /// Returns true if the pages are there.
+    /// Returns true if the pages exist.
     pub(super) fn is_ready(&self) -> bool {
         !self.pages.is_empty()
     }
 
-    /// The length of all pages.
+    /// The total size of all pages, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.pages.iter().map(|page| page.text().len()).sum()
     }
 
-    /// The digest alone.
+    /// A copy that contains only the digest.
     pub(super) fn without_text(&self) -> Self {
         Self { digest: self.digest, pages: Vec::new() }
     }
 
-    /// The result with the page for `cursor` (a JSON string without its quotes), or the first page without one.
-    /// `None` for a cursor that was not issued here.
+    /// The result with the page for `cursor` (a JSON string without its quotes), or with the first page if there is
+    /// no cursor. `None` for a cursor that this gateway did not issue.
     pub fn page(&self, cursor: Option<&str>) -> Option<&CacheableResult> {
         match cursor {
             None => self.pages.first(),

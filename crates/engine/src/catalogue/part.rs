@@ -13,7 +13,7 @@ use super::item::listed;
 use super::{Item, ListKind, UpstreamCatalogue, ViewSource};
 use crate::config::{ToolSetting, ToolSettings};
 
-/// The offer of an available upstream, as seen from an era.
+/// The catalogue of an available upstream, as seen from an era.
 pub(super) struct Part<'a> {
     pub(super) upstream: &'a ViewSource,
     pub(super) catalogue: &'a UpstreamCatalogue,
@@ -59,7 +59,7 @@ impl<'a> Part<'a> {
         if from == era {
             return Self { upstream, catalogue, capabilities, translated: None };
         }
-        // A server with the extension decides itself which call becomes a task, so any call may.
+        // A server with the extension decides by itself which call becomes a task, so any call may become one.
         let any_task = speaks.shapes.tasks == Tasks::Extension
             && era.shapes.tasks == Tasks::Experiment
             && offers_tasks(speaks, &catalogue.hello.capabilities);

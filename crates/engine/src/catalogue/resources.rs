@@ -1,5 +1,5 @@
-//! Finds the server that owns a URI, how certain this is, and if clients may use the URI. It must not know how
-//! lists are made.
+//! Finds the server that owns a URI, how certain this is, and if clients may use the URI. It must not know how lists
+//! are built.
 
 use std::collections::HashSet;
 
@@ -22,11 +22,11 @@ pub struct ResourceEntry {
 
 /// The way in which a resource was found.
 enum ResourceMatch<'v> {
-    /// It is listed itself, as a resource or as a template.
+    /// The resource itself is listed, as a resource or as a template.
     Listed,
-    /// This template matches it.
+    /// This template matches the resource.
     Like(&'v str),
-    /// It is not listed, and only one server can have it.
+    /// The resource is not listed, and only one server can have it.
     Nowhere,
 }
 
@@ -54,8 +54,8 @@ impl TemplateOwner {
 }
 
 impl View {
-    /// The server that owns a URI, as far as clients may know. The lists determine it. If no rule can deny the
-    /// clients a similar resource, the templates also count, and so does the only server that has resources.
+    /// The server that owns a URI, as far as clients may know it. The lists determine the owner. If no rule can deny
+    /// the clients a similar resource, the templates also count, and so does the only server that has resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
         self.resource(uri).filter(|found| !found.masked).map(|found| found.upstream)
     }
@@ -109,8 +109,8 @@ impl View {
         having.next().is_none().then_some(first.0.id)
     }
 
-    /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or any resource
-    /// without `like`.
+    /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or, without
+    /// `like`, any resource.
     fn bounds(&self, upstream: UpstreamId, like: Option<&Glob>) -> bool {
         self.guard.as_ref().is_some_and(|guard| {
             let any = Glob::any();

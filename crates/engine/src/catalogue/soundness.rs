@@ -1,5 +1,5 @@
 //! Checks each listed item. Some SDKs reject a whole list because of one item that violates the protocol. So an item that
-//! cannot be understood is left out, and an unambiguous error is repaired. It must not know servers, nor what the items are
+//! cannot be understood is left out, and an unambiguous error is repaired. It must not know servers, or what the items are
 //! used for.
 //!
 //! Members that the protocol does not define are ignored here and pass unchanged.
@@ -23,7 +23,7 @@ const ANY_OBJECT: &[u8] = b"{\"type\":\"object\"}";
 pub(super) enum Soundness {
     /// The item conforms to the protocol.
     Sound,
-    /// The item as it was meant, and a description of the repair.
+    /// The repaired item, and a description of the repair.
     Repaired(Bytes, &'static str),
     /// The item cannot be understood, for this reason.
     Unsound(Cow<'static, str>),
@@ -36,7 +36,7 @@ enum JsonForm {
     Flag,
     Number,
     Object,
-    /// Objects with these members, of which the first few, this many, are required.
+    /// Objects with these members; the given number of members, from the start of the list, is required.
     Objects(&'static [MemberRule], usize),
     Texts,
     /// An object with these members.
@@ -148,7 +148,7 @@ fn unsound(why: impl Into<Cow<'static, str>>) -> Soundness {
 /// The repairs of one item.
 struct Repair<'a> {
     splice: Splice<'a>,
-    /// The first repair, in words.
+    /// A description of the first repair.
     what: Option<&'static str>,
 }
 
@@ -287,7 +287,7 @@ fn object_schema<'a>(
     }
 }
 
-/// Names a resource without a name by its URI.
+/// Uses the URI of a resource that has no name as its name.
 fn name<'a>(text: &'a [u8], item: &Members, kind: ListKind, repair: &mut Repair<'a>) {
     if item.get(text, "name").is_none_or(|span| span.of(text) == b"null")
         && let Some(uri) = item.get(text, kind.key())

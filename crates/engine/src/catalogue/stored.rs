@@ -36,7 +36,7 @@ pub fn read_hello(text: &[u8], members: &Members) -> Option<ServerHello> {
     })
 }
 
-/// Writes the offer of a server, a JSON object.
+/// Writes the catalogue of a server, a JSON object.
 pub fn write(catalogue: &UpstreamCatalogue, out: &mut String) {
     out.push('{');
     write_hello(&catalogue.hello, out);
@@ -51,8 +51,8 @@ pub fn write(catalogue: &UpstreamCatalogue, out: &mut String) {
     out.push('}');
 }
 
-/// Reads a stored offer, which is unconfirmed; `None` for any other text. Unreadable items are left out, and so are tools
-/// that are no longer served.
+/// Reads a stored catalogue, which is unconfirmed; `None` for any other text. Unreadable items are left out, and so are
+/// tools that are no longer served.
 pub fn read(text: &[u8], served: &ServerTools) -> Option<UpstreamCatalogue> {
     let members = Members::of_document(text, MAX_DEPTH).ok()?;
     let hello = read_hello(text, &members)?;

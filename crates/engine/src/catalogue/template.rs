@@ -1,4 +1,4 @@
-//! Matches URIs against URI templates (RFC 6570), only in order to find the server that owns a URI.
+//! Matches URIs against URI templates (RFC 6570), only to find the server that owns a URI.
 
 use crate::config::Glob;
 
@@ -131,8 +131,7 @@ mod tests {
         }
     }
 
-    /// Hostile templates must not take long: trying each position separately would take longer than anybody
-    /// waits.
+    /// Hostile templates must not take long: trying each position separately would take longer than anybody waits.
     #[test]
     fn hostile_templates_do_not_run_long() {
         let a = "a".repeat(8000);

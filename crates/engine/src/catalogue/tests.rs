@@ -1,4 +1,4 @@
-//! From pages to a view: gathering with its caps, merging with its rules.
+//! Tests of the path from pages to a view: gathering with its caps, merging with its rules.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ fn all_pages_are_followed_and_circles_are_left() {
     let catalogue = gather.finish();
     let names: Vec<&str> = catalogue.list(ListKind::Tools).iter().map(|i| i.key.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
-    // A duplicate name, a missing name, a circle, and missing schemas.
+    // A duplicate name, a missing name, a cycle, and missing schemas.
     assert_eq!(catalogue.notes.len(), 4, "{:?}", catalogue.notes);
 }
 

@@ -1,4 +1,4 @@
-//! Everything that one upstream offers. It must not know to which clients.
+//! The lists of one upstream. It must not know which clients they are shown to.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -12,13 +12,13 @@ use super::{Item, ListKind};
 
 /// A server's interpretation of a call's arguments, if its transformation of them is known.
 pub trait ReadsArguments: fmt::Debug + Send + Sync {
-    /// The arguments, a JSON object, in each form in which the server may interpret them, also as objects. A caller
-    /// may call the tool only if every form is allowed. Empty if the server takes them unchanged, or rejects them.
-    /// `tool` is the server's own name.
+    /// The arguments, a JSON object, in each form in which the server may interpret them, also as JSON objects. A
+    /// caller may call the tool only if every form is allowed. Empty if the server takes them unchanged, or rejects
+    /// them. `tool` is the server's own name for the tool.
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String>;
 
     /// The message with which the server rejects arguments that the tool does not have; `None` if it accepts them.
-    /// The server knows best which arguments were meant, and which arguments some clients add to every call.
+    /// Only the server knows which arguments were meant, and which arguments some clients add to every call.
     fn unknown_arguments(&self, _tool: &str, _arguments: &[u8]) -> Option<String> {
         None
     }
@@ -33,10 +33,10 @@ pub(super) type ListFaults = [Option<Arc<str>>; 4];
 /// An upstream's introduction and all pages of its lists.
 #[derive(Debug, Clone)]
 pub struct UpstreamCatalogue {
-    /// Its introduction on the links that carry the calls of the clients that see this offer.
+    /// Its introduction on the links that carry the calls of the clients that see this catalogue.
     pub hello: ServerHello,
-    /// The protocol version in which the lists were fetched. It may differ from that of the introduction: one catalogue
-    /// serves links of several versions.
+    /// The protocol version in which the lists were fetched. It may differ from the version of the introduction: one
+    /// catalogue serves links of several versions.
     pub listed_in: &'static Era,
     /// The time for which the lists may be cached, and the clients that may be served from the cache.
     pub cache: CacheHint,
@@ -44,13 +44,13 @@ pub struct UpstreamCatalogue {
     pub notes: Vec<String>,
     /// The number of items that are not served, because they are invalid or exceed the cap.
     pub left_out: usize,
-    /// Its interpretation of arguments; `None` if, as far as known, it takes them unchanged.
+    /// Its interpretation of arguments; `None` if, as far as is known, it takes them unchanged.
     pub reader: Option<Arc<dyn ReadsArguments>>,
-    /// True if the server has listed this since the process started; false if it was loaded from storage. An unconfirmed
-    /// schema rejects no arguments.
+    /// True if the server has sent these lists since the process started; false if they were loaded from storage. An
+    /// unconfirmed schema rejects no arguments.
     pub is_confirmed: bool,
     pub(super) failed: ListFaults,
-    /// Shared by all offers with the same lists.
+    /// Shared by all catalogues with the same lists.
     pub(super) lists: Arc<Lists>,
 }
 
@@ -66,7 +66,7 @@ impl UpstreamCatalogue {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
     }
 
-    /// The reason why a list could not be fetched completely; `None` if it was.
+    /// The reason why a list could not be fetched completely; `None` if it was fetched completely.
     pub fn failure(&self, kind: ListKind) -> Option<&str> {
         self.failed[kind.index()].as_deref()
     }
@@ -104,9 +104,9 @@ impl UpstreamCatalogue {
         Self { hello, ..self.clone() }
     }
 
-    /// The same lists, with the additional items of other offers, translated to the version of this one. If an item
-    /// differs, the text of the other offer counts. Items that only others list come last. Items that this version cannot
-    /// represent are left out.
+    /// The same lists, with the additional items of other catalogues, translated to the version of this one. If an item
+    /// differs, the text of the other catalogue counts. Items that only others list come last. Items that this version
+    /// cannot represent are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut lists = Lists::clone(&self.lists);
@@ -131,7 +131,7 @@ impl UpstreamCatalogue {
         Self { lists: Arc::new(lists), ..self.clone() }
     }
 
-    /// The same lists, with the items that another offer words alike taken from there, so that their bytes are held once.
+    /// The same lists, taking items with equal texts from another catalogue, so that their bytes are stored only once.
     #[must_use]
     pub fn sharing(self, other: &Self) -> Self {
         if self.same_lists(other) {
@@ -147,7 +147,8 @@ impl UpstreamCatalogue {
         Self { lists: Arc::new(lists), ..self }
     }
 
-    /// The items that another catalogue lacks and, in the same version, those that it words otherwise.
+    /// The items that another catalogue lacks and, if both were fetched in the same version, those whose texts differ
+    /// there.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> Self {
         let is_comparable = self.listed_in == other.listed_in;
@@ -163,12 +164,12 @@ impl UpstreamCatalogue {
         Self { lists: Arc::new(lists), ..self.clone() }
     }
 
-    /// The bytes of the items' texts.
+    /// The total size of the items' texts, in bytes.
     pub fn text_bytes(&self) -> usize {
         self.lists.iter().flatten().map(|item| item.text.len()).sum()
     }
 
-    /// Returns true if two offers hold the same lists, not only lists that are alike.
+    /// Returns true if two catalogues share the same lists in memory, not only equal lists.
     pub fn shares_lists(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.lists, &other.lists)
     }
@@ -184,7 +185,7 @@ impl UpstreamCatalogue {
     }
 }
 
-/// An item of one offer, translated to the version of another; `None` if that version cannot represent it.
+/// An item of one catalogue, translated to the version of another; `None` if that version cannot represent it.
 fn said_in(of: &UpstreamCatalogue, other: &UpstreamCatalogue, kind: ListKind, own: &Item) -> Option<Item> {
     if of.listed_in == other.listed_in {
         return Some(own.clone());

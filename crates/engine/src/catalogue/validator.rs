@@ -43,14 +43,14 @@ pub struct Invalid(String);
 /// The maximum number of mismatches in one message.
 const MAX_TOLD: usize = 5;
 
-/// The maximum length of the description of a mismatch, because it quotes the argument.
+/// The maximum length of a mismatch's description, because it quotes the argument.
 const MAX_WORDS: usize = 1000;
 
 /// The maximum number of steps for a validation: about ten milliseconds.
 const STEPS: u64 = 1 << 18;
 
-/// The maximum number of steps for a validation that reports its mismatches, in which each mismatch allocates
-/// memory at each step.
+/// The maximum number of steps for a validation that reports mismatches: there, each mismatch allocates memory at
+/// each step.
 const STEPS_TOLD: u64 = 1 << 12;
 
 /// The maximum number of backtracking steps of a pattern on one text, and the maximum size of a compiled pattern in
@@ -72,7 +72,7 @@ impl LazyValidator {
         }
     }
 
-    /// Returns true if another one checks the same, by the same bytes of the same schema.
+    /// Returns true if another validator performs the same check, with the same bytes of the same schema.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let place = |schema: &Option<Bytes>| schema.as_ref().map(|schema| (schema.as_ptr(), schema.len()));
         let same_names = match (&self.names, &other.names) {
@@ -83,7 +83,7 @@ impl LazyValidator {
         same_names && self.too_long == other.too_long && place(&self.schema) == place(&other.schema)
     }
 
-    /// The reason why arguments are not checked, once known. Returns it only to the first caller.
+    /// The reason why arguments are not checked, once it is known. Returns it only to the first caller.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self
             .compiled
@@ -103,12 +103,12 @@ impl LazyValidator {
         }
     }
 
-    /// Validates arguments, JSON text; no arguments count as an empty object. Some cases are left to the server that
-    /// wrote the schema: a schema that cannot be compiled (it refers to the network, or is not a schema), one whose
-    /// cost is unknown, and one that is too expensive for these arguments.
+    /// Validates arguments, JSON text; no arguments count as an empty object. In some cases the check is left to the
+    /// server that wrote the schema: if the schema cannot be compiled (it refers to the network, or is not a schema),
+    /// if its cost is unknown, or if it is too expensive for these arguments.
     ///
     /// # Errors
-    /// [`Invalid`] with the first few mismatches and their positions.
+    /// Returns [`Invalid`] with the first few mismatches and their positions.
     pub(super) fn check(&self, arguments: Option<&[u8]>) -> Result<(), Invalid> {
         let text = arguments.unwrap_or(b"{}");
         let misfits = self.misfits(text);
@@ -120,12 +120,12 @@ impl LazyValidator {
     fn misfits(&self, text: &[u8]) -> Option<String> {
         let compiled = self.compiled.get_or_init(|| Box::new(self.compiled()));
         let compiled = Result::as_ref(compiled).ok()?;
-        // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
+        // Numbers beyond the range of f64 are valid JSON, but cannot be checked here: the server decides.
         let value = ArgumentValue::read(text)?;
         if !compiled.cost.is_within(STEPS, text, &value) || compiled.validator.is_valid(&value) {
             return None;
         }
-        // Some clients write null for optional arguments that they omit.
+        // Some clients send null for optional arguments that they omit.
         if let Some(text) = without_nulls(text)
             && ArgumentValue::read(&text).is_some_and(|value| compiled.validator.is_valid(&value))
         {
@@ -165,8 +165,8 @@ fn without_nulls(text: &[u8]) -> Option<Bytes> {
     (!splice.is_empty()).then(|| splice.finish())
 }
 
-/// Removes the keywords that forbid additional members from a schema: for the arguments themselves, and for
-/// objects and lists of objects among them.
+/// Removes the keywords that forbid additional members from a schema: for the arguments themselves, and for objects
+/// and lists of objects inside them.
 fn open_names(schema: &mut serde_json::Value) {
     let open = |schema: &mut serde_json::Value| {
         let object = schema.as_object_mut();

@@ -38,14 +38,14 @@ pub struct View {
     discover: CacheableResult,
     /// True while the lists must not be cached: some are outdated, or a server may still join.
     is_provisional: bool,
-    /// The upstreams of which the clients may use anything.
+    /// The upstreams from which the clients may use anything.
     upstreams: Vec<ViewSource>,
     notes: Vec<String>,
     pub(super) guard: Option<Guard>,
     hidden: Arc<HashSet<(ListKind, String)>>,
-    /// Of the servers that list something, whether all of it is kept from the clients.
+    /// The servers that list something; true if all of it is withheld from the clients.
     barred: HashMap<UpstreamId, bool>,
-    /// The servers of which the clients may use nothing. Everything else treats them as absent.
+    /// The servers from which the clients may use nothing. All other code treats them as absent.
     denied: Vec<UpstreamId>,
     /// True if names start with the name of their server.
     prefixed: bool,
@@ -72,12 +72,13 @@ fn cache_hint(spec: &ViewSpec<'_>, open: &[&Part<'_>], is_provisional: bool) -> 
 }
 
 impl View {
-    /// Merges catalogues, in the order of the profile's servers, and says them in the words of the clients' era.
+    /// Merges catalogues, in the order of the profile's servers, and translates them to the clients' era.
     pub fn build(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>) -> Self {
         Self::build_beside(spec, upstreams, None)
     }
 
-    /// The same; what it has in common with another view of the profile, such as compiled schemas, is held once.
+    /// The same; parts that equal those of another view of the profile, such as compiled schemas, are stored only
+    /// once.
     pub fn build_beside(spec: ViewSpec<'_>, upstreams: Vec<ViewSource>, beside: Option<&Self>) -> Self {
         let mut notes = Vec::new();
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
@@ -181,7 +182,7 @@ impl View {
     }
 
     /// The interpretations of a call's arguments, JSON text, by the tool's server, if they are known and rules have
-    /// conditions on arguments. The rules must allow each of these, too.
+    /// conditions on arguments. The rules must also allow each of these.
     pub fn readings(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> Vec<String> {
         if !self.guard.as_ref().is_some_and(|guard| guard.rules.look_at_arguments()) {
             return Vec::new();
@@ -195,14 +196,14 @@ impl View {
         reader.readings(real.as_deref().unwrap_or(&tool.name), arguments.unwrap_or(b"{}"))
     }
 
-    /// Returns true if, as far as known, the clients may use nothing of a server. Then neither learns anything of the
-    /// other.
+    /// Returns true if, as far as is known, the clients may use nothing from a server. Then neither side learns
+    /// anything about the other.
     pub fn denies_server(&self, upstream: UpstreamId) -> bool {
         self.denied.contains(&upstream)
     }
 
-    /// Returns true if the clients may use this method to request unlisted items from a server. They may not if
-    /// they may use none of its listed items. If it lists nothing, the rules decide about the method.
+    /// Returns true if the clients may use this method to request unlisted items from a server. They may not if they
+    /// may use none of its listed items. If the server lists nothing, the rules decide about the method.
     pub fn reaches(&self, upstream: UpstreamId, method: &str) -> bool {
         match self.barred.get(&upstream) {
             Some(barred) => !barred,
@@ -210,8 +211,8 @@ impl View {
         }
     }
 
-    /// Returns true if this item exists but is withheld from the clients, or from one of them because of its way of
-    /// access. Only the audit log makes this distinction.
+    /// Returns true if this item exists but is withheld from the clients, or from one of them because of the
+    /// requested way of access. Only the audit log makes this distinction.
     pub fn hides(&self, kind: ListKind, name: &str) -> bool {
         // Without rules, nothing is withheld.
         if self.guard.is_none() {
@@ -236,8 +237,8 @@ impl View {
     }
 
     /// The possible owners of a method outside the core: upstreams that declare an extension, experiment or tasks; if
-    /// there are several, those whose declaration names the method's first segment. An upstream of which the clients
-    /// may use nothing owns no method.
+    /// there are several, those whose declaration names the method's first segment. An upstream from which the
+    /// clients may use nothing owns no method.
     pub fn extension_owners(&self, method: &str) -> Vec<(UpstreamId, &str)> {
         const PLACES: [&str; 3] = ["extensions", "experimental", "tasks"];
         let declaring: Vec<(&ViewSource, &UpstreamCatalogue)> = present(&self.upstreams)
@@ -257,7 +258,7 @@ impl View {
         self.pages.iter().all(Pages::is_ready)
     }
 
-    /// The bytes of the ready pages.
+    /// The size of the ready pages, in bytes.
     pub fn page_bytes(&self) -> usize {
         self.pages.iter().map(Pages::bytes).sum()
     }
@@ -267,7 +268,7 @@ impl View {
         self.tools.len() + self.prompts.len() + self.resources.len() + self.templates.len()
     }
 
-    /// The same view without ready pages: names are found as before, and lists cannot be answered from it.
+    /// The same view without ready pages: look-ups by name still work, but lists cannot be answered from it.
     #[must_use]
     pub fn without_pages(&self) -> Self {
         let pages = [0, 1, 2, 3].map(|list: usize| self.pages[list].without_text());
@@ -310,8 +311,8 @@ impl View {
         present(&self.upstreams).find(|(u, _)| u.id == upstream).map(|(_, catalogue)| catalogue.hello.era)
     }
 
-    /// All upstreams of the profile of which the clients may use anything, with their offers or the reasons
-    /// for their absence.
+    /// All upstreams of the profile from which the clients may use anything, with their catalogues or the reasons for
+    /// their absence.
     pub fn upstreams(&self) -> &[ViewSource] {
         &self.upstreams
     }
@@ -332,8 +333,8 @@ impl View {
         &self.notes
     }
 
-    /// Returns true if a tool or prompt of this name may belong to this server. If names start with the name of their
-    /// server, the prefix decides, unless it is that of no server.
+    /// Returns true if a tool or prompt with this name may belong to this server. If names start with the name of
+    /// their server, the prefix decides, unless no server has that prefix.
     pub fn may_be_of(&self, name: &str, server: &str) -> bool {
         let is_prefix =
             |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));
@@ -341,9 +342,9 @@ impl View {
     }
 
     /// The possible reason why the name of a tool or prompt is missing: the absent upstream whose prefix it has, or
-    /// the first absent one if none is available. Servers of which the clients may use nothing are never mentioned.
-    /// For a server of which they may use some items, the reason is the same for any name, because nobody knows its
-    /// items.
+    /// the first absent one if no upstream is available. Servers from which the clients may use nothing are never
+    /// mentioned. For a server from which they may use some items, the reason is the same for any name, because
+    /// nobody knows its items.
     pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
         let may = |server: &str| {
             let like = if self.prefixed { format!("{server}{SEPARATOR}*") } else { "*".to_owned() };

@@ -1,6 +1,6 @@
 //! Notes on settings that are valid but probably not intended: rules about callers that cannot exist, names that match
-//! nothing, keys without effect. This module looks at a file that has no faults, and changes nothing. The module `names`
-//! handles names of tools.
+//! nothing, and keys without effect. This module examines a file that has no faults, and changes nothing. The module
+//! `names` handles names of tools.
 
 use std::rc::Rc;
 
@@ -50,7 +50,7 @@ fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &
     }
 }
 
-/// Calls a function on each of one or more texts, except for texts that a variable fills.
+/// Calls a function on each of one or more texts, except for texts that contain a variable.
 pub(super) fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut Reader<'_>, &Node, &str)) {
     reader.within(&entry.key, |reader| {
         each(reader, &entry.value, |reader, node| {
@@ -114,7 +114,7 @@ fn access(reader: &mut Reader<'_>, rule: &Node, config: &Config, names: &Names<'
     }
 }
 
-/// Notes attributes that no caller can have, because there is no way to present them.
+/// Notes attributes that no caller can have, because no enabled authentication method provides them.
 fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
     let auth = &config.auth;
     let (by_key, by_name) = (auth.keys, !auth.users.is_empty() || auth.site.is_some());

@@ -1,7 +1,7 @@
 //! Checks of values: server names, URLs, headers, commands, paths.
 //!
-//! Pure functions, each over one value. They know nothing of positions in files; `read` adds those. A message shows a
-//! text only in the form that people may see.
+//! Pure functions, each for one value. They know nothing about positions in files; `read` adds those. A message shows
+//! a text only in the form that people may see.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -25,13 +25,13 @@ impl Flaw {
         Self { message: message.into(), help: help.into(), tells_value: false }
     }
 
-    /// A flaw whose help is derived from the value itself, so only for a value that may be shown.
+    /// A flaw whose help is derived from the value itself; only for a value that may be shown.
     pub(super) fn telling(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { tells_value: true, ..Self::new(message, help) }
     }
 }
 
-/// The longest server name, in characters.
+/// The maximum length of a server name, in characters.
 pub const MAX_SERVER_NAME: usize = 32;
 /// The longest name of a tool or prompt, in characters.
 pub const MAX_PUBLIC_NAME: usize = 64;
@@ -101,7 +101,7 @@ pub(super) fn slug(name: &str) -> Result<(), Flaw> {
     Err(Flaw::new(message, help))
 }
 
-/// Checks a name that clients see: every era and client must accept it.
+/// Checks a name that clients see: it must be valid in every era and for every client.
 pub(super) fn public_name(name: &str) -> Result<(), Flaw> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     if (1..=MAX_PUBLIC_NAME).contains(&name.len()) && name.chars().all(allowed) {
@@ -187,7 +187,7 @@ pub(super) fn basic_password(password: &Text) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Checks a name of a few letters.
+/// Checks a short name that consists of letters.
 pub(super) fn word(word: &str) -> Result<String, Flaw> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if (1..=64).contains(&word.len()) && word.chars().all(allowed) {

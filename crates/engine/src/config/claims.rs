@@ -1,5 +1,5 @@
-//! The paths that endpoints claim: their own, and those to which the clients of their event streams send messages. Each path
-//! has only one purpose. It must not know what is served there.
+//! The paths that endpoints claim: their own paths, and those to which the clients of their event streams send messages.
+//! Each path has only one purpose. It must not know what is served there.
 
 use super::endpoints::{Endpoint, EndpointTransport, Written};
 use super::model::Config;
@@ -31,13 +31,13 @@ impl Config {
         }
         let path = row.events.message_path;
         let above = bare(&endpoint.path);
-        // This is the pair of paths that clients know.
+        // Clients know this pair of paths.
         Some(if above == STREAM { path.into_owned() } else { format!("{above}{path}") })
     }
 }
 
-/// Reports a fault for each endpoint that claims a path with another purpose. `all` is the position for endpoints that the
-/// file itself does not contain.
+/// Reports a fault for each endpoint that claims a path with another purpose. `all` is the position to report for
+/// endpoints that the file itself does not contain.
 pub(super) fn check(reader: &mut Reader<'_>, config: &Config, written: &Written, all: &Span) {
     for (at, endpoint) in config.endpoints.iter().enumerate() {
         let Some((message, help)) = clash(config, at, endpoint) else { continue };

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::dialect_rows::{CellKind, Channel, Choice, Column, Dialect};
 
-/// A variable, which may replace a value.
+/// The start of a variable, which may replace a value.
 const VARIABLE: &str = "\\$\\{";
 
-/// A `base` and the differences from it.
+/// A dialect as a `base` and the differences from it.
 pub(crate) struct DialectDifference;
 
 impl JsonSchema for DialectDifference {
@@ -83,7 +83,7 @@ fn trouble_members() -> [(&'static str, Value); 6] {
     ]
 }
 
-/// The meaning of a column, with the placeholders of its texts.
+/// The meaning of a column, including the placeholders in its texts.
 fn described(column: &Column) -> String {
     let names: Vec<String> = column.placeholders().iter().map(|name| format!("{{{name}}}")).collect();
     if names.is_empty() {
@@ -145,7 +145,7 @@ fn number(least: i64, most: i64) -> Value {
 
 fn one_of(choices: &[Choice]) -> Value {
     let one = |choice: &Choice| match choice.word {
-        // YAML reads these as null if they are not quoted.
+        // YAML reads these values as null if they are not quoted.
         "null" => json!({ "enum": ["null", null], "description": choice.about }),
         "false" => json!({ "enum": ["false", false], "description": choice.about }),
         word => json!({ "const": word, "description": choice.about }),

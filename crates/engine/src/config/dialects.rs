@@ -57,7 +57,7 @@ fn read_one(reader: &mut Reader<'_>, entry: &Entry, others: &IndexMap<String, Di
     let base = fields.take("base")?;
     let base = reader.within("base", |reader| KnownName(Known::Dialect).read(reader, base, None))?;
     let mut row = others.get(&base).cloned().or_else(|| Dialect::base(&base))?;
-    // A column beside a variant overrides the variant's value.
+    // A column given together with a variant overrides the variant's value.
     let (variant, columns): (Vec<&Entry>, Vec<&Entry>) =
         fields.rest().into_iter().partition(|column| column.key == VARIANT);
     for column in variant.into_iter().chain(columns) {
@@ -114,8 +114,7 @@ fn meant(key: &str) -> String {
     format!("the nearest are {near}; `dragoman schema` lists all columns")
 }
 
-/// A value in JSON terms: an unquoted value that looks like a number, `true`, `false` or `null` has that
-/// type.
+/// A value as JSON: an unquoted value that looks like a number, `true`, `false` or `null` has that type.
 fn value(reader: &mut Reader<'_>, node: &Node) -> Option<Value> {
     match &node.kind {
         Kind::Null => Some(Value::Null),

@@ -19,7 +19,7 @@ use super::servers;
 use super::suggest;
 use super::words::is_word_of;
 
-/// Keys beside `mcpServers` in the files of clients; they concern those clients alone.
+/// Keys that occur beside `mcpServers` in the files of clients; they concern only those clients.
 const FOREIGN_KEYS: &str = "advanced context experimental general globalShortcut hooks ide inputs isUsingBuiltInNodeForMcp mcp \
     model output preferences privacy sandbox security selectedAuthType telemetry theme tools ui version";
 
@@ -43,7 +43,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Rc<Node>, base: Config, offer
     section::take_key(reader, &mut fields, "dialect", &mut config);
     read_endpoints(reader, &mut fields, &mut config, before);
     section::take(reader, &mut fields, &Entry::whole(root), &mut config);
-    // A disabled server may lack a value and so be missing; a profile names only existing servers.
+    // A disabled server may lack a value, and is then left out; profiles must name only existing servers.
     for profile in config.profiles.values_mut() {
         profile.servers.retain(|name| config.mcp_servers.contains_key(name));
     }
@@ -81,7 +81,7 @@ fn read_endpoints(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut
 }
 
 /// Reads `mcpServers`, or `servers` as one editor calls it, on top of the existing servers. The result contains the names
-/// of all servers, even of those that could not be read, so that these are not reported as unknown.
+/// of all servers, including those that could not be read, so that these are not reported as unknown.
 fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut Config) {
     let own = fields.take("mcpServers");
     let other = fields.take("servers");
@@ -111,7 +111,7 @@ pub(super) fn nothing(reader: &mut Reader<'_>, base: Config) -> Config {
     Config { profiles, ..base }
 }
 
-/// Notes a configuration without servers, which is valid but hardly intended.
+/// Adds a note for a configuration without servers, which is valid but hardly intended.
 fn note_no_servers(reader: &mut Reader<'_>, at: usize) {
     let help = "add `mcpServers:` with one entry or more";
     reader.note(&(at..at), "there are no servers, so there is nothing to serve", help);

@@ -79,8 +79,8 @@ words! {
 /// The endpoints in the current file: for each path, the index in its list and the position.
 pub(super) type Written = HashMap<String, (usize, Span)>;
 
-/// Reads the additional paths on top of those of the base; an endpoint with the same path replaces the one of the base.
-/// `streams` states if event streams exist where a profile is served in a dialect, or as usual.
+/// Reads the additional paths on top of those of the base; an endpoint with the same path replaces the one from the
+/// base. `streams` tells if event streams exist for a profile that is served in a dialect, or in the standard way.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: &Entry,
@@ -113,7 +113,7 @@ fn read_one(
     paths: &mut HashSet<String>,
 ) -> Option<Endpoint> {
     let mut endpoint: Endpoint = section::read(reader, item, Endpoint::default())?;
-    // A final slash does not make a different path.
+    // A trailing slash does not make a different path.
     if let Some(path) = item.value.entry("path")
         && !paths.insert(endpoint.path.trim_end_matches('/').to_owned())
     {

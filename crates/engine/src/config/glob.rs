@@ -20,7 +20,7 @@ impl Glob {
     /// Checks a pattern.
     ///
     /// # Errors
-    /// A short description of the problem: empty, too long, negated with `!`, or with a control character.
+    /// Returns a short description of the problem: empty, too long, negated with `!`, or with a control character.
     pub fn parse(pattern: &str) -> Result<Self, &'static str> {
         if pattern.is_empty() {
             return Err("a pattern cannot be empty");
@@ -37,7 +37,7 @@ impl Glob {
         Ok(Self { text: pattern.into(), plain: pattern.find(['*', '?']).unwrap_or(pattern.len()) })
     }
 
-    /// The pattern that everything matches.
+    /// The pattern that matches everything.
     pub fn any() -> Self {
         Self { text: "*".into(), plain: 0 }
     }
@@ -58,7 +58,7 @@ impl Glob {
         }
     }
 
-    /// Returns true if there is a text that both match. Takes at most `pattern × pattern` steps.
+    /// Returns true if some text matches both patterns. Takes at most `pattern × pattern` steps.
     pub fn meets(&self, other: &Self) -> bool {
         let (own, others): (Vec<char>, Vec<char>) =
             (self.text.chars().collect(), other.text.chars().collect());
@@ -84,7 +84,8 @@ impl Glob {
         after[0]
     }
 
-    /// Returns true if this matches every text that the other matches. Always false for a pattern with `?`.
+    /// Returns true if this pattern matches every text that the other one matches. Always false for a pattern with
+    /// `?`.
     pub fn covers(&self, other: &Self) -> bool {
         // Only a `*` here can match the wildcards of the other pattern.
         !self.text.contains('?') && self.matches(&other.text)
@@ -93,7 +94,7 @@ impl Glob {
 
 /// Returns true if the pattern matches all of `rest`.
 fn matches(mut pattern: &str, mut rest: &str) -> bool {
-    // The position to continue from if the last `*` has matched too little: it then takes one more character.
+    // The position to continue from if the last `*` has matched too little: it then matches one more character.
     let mut retry: Option<(&str, &str)> = None;
     loop {
         let mut pattern_chars = pattern.chars();

@@ -16,7 +16,7 @@ impl IpRange {
     /// Reads a range.
     ///
     /// # Errors
-    /// The problem, and the correct form.
+    /// Returns the problem, and the correct form.
     pub(crate) fn parse(text: &str) -> Result<Self, Flaw> {
         let refused = |reason| Flaw::new(reason, "write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7");
         let (address, bits) =
@@ -29,7 +29,7 @@ impl IpRange {
             Some(bits) => {
                 let is_number = bits.bytes().all(|byte| byte.is_ascii_digit());
                 let bits: u8 = bits.parse().ok().filter(|_| is_number).ok_or_else(no_bits)?;
-                // The mapped addresses are ::ffff:0:0/96; a wider range holds more than IPv4.
+                // The mapped addresses are ::ffff:0:0/96; a wider range contains more than IPv4 addresses.
                 let is_mapped = written.is_ipv6() && first.is_ipv4();
                 let bits = if is_mapped {
                     bits.checked_sub(96).ok_or_else(|| {
@@ -54,8 +54,8 @@ impl IpRange {
     }
 }
 
-/// The network of `ipv6_bits` bits that contains an IPv6 address; an IPv4 address, mapped or not, is returned
-/// as IPv4.
+/// The network of `ipv6_bits` bits that contains an IPv6 address; an IPv4 address, mapped or not, is returned as an
+/// IPv4 address.
 pub fn address_block(address: IpAddr, ipv6_bits: u8) -> IpAddr {
     let address = address.to_canonical();
     let bits = if address.is_ipv4() { 32 } else { ipv6_bits };

@@ -23,7 +23,7 @@ impl Known {
     }
 }
 
-/// The known names, even of values that could not be read, so that these are not reported as unknown.
+/// The known names, including those of values that could not be read, so that these are not reported as unknown.
 #[derive(Default)]
 pub(super) struct KnownNames([IndexSet<String>; 3]);
 

@@ -33,7 +33,7 @@ section! {
     /// Upper bounds on sizes, counts and times. Bytes are a number or `64KiB`, `4MiB`; times are a number of seconds or `500ms`,
     /// `10s`, `30m`, `1h`.
     pub struct Limits: "a mapping of limits" {
-        /// Adapts a default to a configured value; two configured values must agree.
+        /// Adapts a default to a configured value; two configured values must be consistent.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let (idle, whole) = (self.call_idle_timeout, self.call_timeout);
             let written = (entry.value.entry("callIdleTimeout"), entry.value.entry("callTimeout"));

@@ -16,7 +16,7 @@ use super::section;
 use super::spellings::{Afresh, Apart, Bytes, List, Mapping, Maybe, Number, ServerText, Sound, Spelling};
 use super::text::Text;
 
-/// A value as a text, such as of a variable or of a header.
+/// A value as a text, for example that of a variable or a header.
 const VALUE: &str = "a value as a string, such as \"\" or \"${NAME}\"";
 
 section! {
@@ -108,8 +108,8 @@ pub enum HttpTransport {
     Sse,
 }
 
-/// Reads a program: the one that `chosen` names, or that of the base. Missing keys keep their values from the base if it
-/// has the same program.
+/// Reads a program: the one in `chosen`, or the one from the base. Missing keys keep their values from the base if both
+/// have the same program.
 pub(super) fn read_stdio(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
@@ -132,7 +132,7 @@ pub(super) fn read_stdio(
     Some(StdioLink { command: command?, ..link })
 }
 
-/// Notes a whole command line in `command`, a frequent mistake. A path with spaces is not one.
+/// Adds a note for a whole command line in `command`, a frequent mistake. A path with spaces is not reported.
 fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_args: bool) {
     let text = command.expose().trim();
     let program = text.split_whitespace().next().unwrap_or_default();
@@ -142,8 +142,8 @@ fn note_shell_line(reader: &mut Reader<'_>, entry: &Entry, command: &Text, has_a
     }
 }
 
-/// Reads a URL: the one that `chosen` names, or that of the base. Missing keys keep their values from the base if it has
-/// the same URL, because headers for one server must not reach another.
+/// Reads a URL: the one in `chosen`, or the one from the base. Missing keys keep their values from the base if both have
+/// the same URL, because headers for one server must not be sent to another.
 pub(super) fn read_http(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,

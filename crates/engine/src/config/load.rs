@@ -1,4 +1,4 @@
-//! From the text of a configuration file to the model, or to all of its faults.
+//! Turns the text of a configuration file into the model, or into all of its faults.
 
 use indexmap::IndexMap;
 
@@ -28,7 +28,7 @@ pub struct Loaded {
 /// An empty text is a configuration without servers.
 ///
 /// # Errors
-/// All faults at once, in file order; only a syntax error is reported alone.
+/// Returns all faults at once, in file order; only a syntax error is reported alone.
 pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
     load_knowing(None, text, file, lookup, &|_| None)
 }
@@ -36,8 +36,8 @@ pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Fault
 /// Reads a configuration that extends another one, such as a preset: missing keys keep their values from `base`.
 ///
 /// Mappings are merged key by key (servers, profiles and their keys, `auth`, `limits`, `dialects`, `audit`), a server is
-/// replaced as a whole, endpoints are merged by their paths, and other lists are replaced. A default profile with all
-/// servers of the base gets the new ones, too.
+/// replaced as a whole, endpoints are merged by their paths, and other lists are replaced. A default profile that
+/// contains all servers of the base also gets the new ones.
 ///
 /// # Errors
 /// As [`load`]; positions refer to the text.
@@ -46,7 +46,7 @@ pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> R
 }
 
 /// Reads a configuration, which extends `base` if given. Adds notes on names of tools and prompts that embedded servers do
-/// not have; `offers` returns the names that they have.
+/// not have; `offers` returns the names that an embedded server has.
 ///
 /// # Errors
 /// As [`load`].
@@ -103,7 +103,7 @@ fn refused(source: &Source<'_>, file: &str, lookup: &Lookup<'_>, broken: Broken)
 }
 
 /// Replaces the comments `//` and `/* */`, which editors allow in their JSON, with blanks, so that every position in
-/// the file stays the same. Only text whose first characters are JSON is changed, since `//` has no meaning in YAML.
+/// the file stays the same. Only a text that begins like JSON is changed, since `//` has no meaning in YAML.
 fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
     if !starts_as_json(text) || !(text.contains("//") || text.contains("/*")) {
         return text.into();
@@ -139,7 +139,7 @@ fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
     String::from_utf8(bytes).map_or(text.into(), Into::into)
 }
 
-/// Returns true for `{` followed by a quoted key or the end, with comments and white space anywhere between.
+/// Returns true for `{` followed by a quoted key or by the end, with comments and white space anywhere in between.
 fn starts_as_json(text: &str) -> bool {
     let mut rest = text.trim_start_matches('\u{feff}');
     let mut open = false;

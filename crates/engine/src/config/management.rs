@@ -23,8 +23,8 @@ section! {
     ]
 }
 
-/// Returns true if every user who can log in may change servers, and so start programs, because the configuration does
-/// not limit who may.
+/// Returns true if every user who can log in may change servers, and therefore start programs, because the
+/// configuration does not restrict management.
 pub(super) fn is_for_every_login(management: Option<&Management>, auth: &Auth) -> bool {
     management.is_some_and(|management| management.who.is_none())
         && (!auth.users.is_empty() || auth.site.is_some() || !auth.jwt.is_empty())

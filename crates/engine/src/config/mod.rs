@@ -1,4 +1,4 @@
-//! The configuration: from the text of a file to checked values, or to all of its faults at once.
+//! The configuration: turns the text of a file into checked values, or into a list of all its faults.
 //!
 //! Pure: the caller supplies files, environment and clock; `${…}` is filled in through [`Lookup`].
 //!
@@ -6,9 +6,9 @@
 //! quoted, and `document` reads the tree through `read`, which fills in `${…}` by `substitute` and collects faults. If there are
 //! none, `advice` adds notes on settings that are probably not intended. The result is the `model`.
 //!
-//! Each section is a table of keys, declared by the macro in `rows` with the mechanism of `section`. A row is a key with its
-//! field, spelling, default and meaning. The struct, the reader, the schema and the documentation are generated from it. The
-//! spellings of values are in `spellings`, their checks in `check`.
+//! Each section is a table of keys, declared with the macro in `rows`, which uses the mechanism in `section`. A row is a key
+//! with its field, spelling, default and meaning. The struct, the reader, the schema and the documentation are generated from
+//! it. The spellings of values are in `spellings`, their checks in `check`.
 
 mod access;
 mod advice;

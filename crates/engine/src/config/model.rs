@@ -1,4 +1,5 @@
-//! The top level of the configuration as the rest of Dragoman sees it: checked, complete, with all defaults filled in.
+//! The top level of the configuration as the rest of Dragoman sees it: checked and complete, with all defaults filled
+//! in.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -31,7 +32,7 @@ use crate::dialect_rows::Dialect;
 /// The default address: loopback only.
 pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8808);
 
-/// The maximum number of rules, because each rule is checked for each call.
+/// The maximum number of rules; there is a maximum because each call checks every rule.
 const MAX_RULES: usize = 1000;
 
 section! {
@@ -122,7 +123,8 @@ fn by_name<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 impl Config {
-    /// Returns true if the default profile has all servers because none were chosen. Naming all of them counts as a choice.
+    /// Returns true if the default profile contains all servers because none were chosen. Listing all of them counts as a
+    /// choice.
     pub fn default_has_all(&self) -> bool {
         self.profiles.get(DEFAULT_PROFILE).is_some_and(|profile| !profile.chosen)
     }

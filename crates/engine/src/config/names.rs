@@ -1,6 +1,6 @@
 //! Notes on names of tools and prompts that match nothing, in the rules of profiles, access and rates: names without the
-//! required server prefix, names of unknown servers, and names that an embedded server does not have. The offers of other
-//! servers are unknown until the servers are asked.
+//! required server prefix, names of unknown servers, and names that an embedded server does not have. The items of other
+//! servers are unknown until those servers are asked.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub struct Offered {
     pub prompts: Vec<String>,
 }
 
-/// Returns the offer of an embedded server; `None` if it cannot be known without a request.
+/// Returns the items of an embedded server; `None` if they cannot be known without a request.
 pub type Offers<'a> = dyn Fn(&NativeLink) -> Option<Offered> + 'a;
 
 /// The kind of item that a name refers to.
@@ -57,7 +57,7 @@ impl What {
 pub(super) struct Names<'a> {
     config: &'a Config,
     offers: &'a Offers<'a>,
-    /// The offers of embedded servers, as far as they were needed.
+    /// The items of embedded servers, as far as they have been needed.
     known: RefCell<HashMap<String, Option<Rc<Offered>>>>,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Names<'a> {
         });
     }
 
-    /// Notes a name that no item of these servers can have, if each name starts with its server.
+    /// Adds a note for a name that no item of these servers can have, given that each name starts with its server.
     fn prefixed(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
         if is_open(name) || servers.is_empty() {
             return;
@@ -136,7 +136,7 @@ impl<'a> Names<'a> {
         reader.note(at, message, help);
     }
 
-    /// The same if names may lack the server. Works only if the offers of all servers are known.
+    /// The same for names that may lack the server. Works only if the items of all servers are known.
     fn plain(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
         if is_open(name) || servers.is_empty() {
             return;
@@ -157,8 +157,8 @@ impl<'a> Names<'a> {
         reader.note(at, message, help);
     }
 
-    /// The tools and prompts of a server, if it is an embedded one; `None` if its prefixed names would be too long, because
-    /// these are shortened.
+    /// The tools and prompts of a server, if it is an embedded one; `None` if its prefixed names would be so long that they
+    /// are shortened.
     fn offered(&self, server: &str) -> Option<Rc<Offered>> {
         if let Some(known) = self.known.borrow().get(server) {
             return known.clone();
@@ -175,7 +175,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns true if the text may match more than one name: a pattern, or a text with a colon, which is a URI.
+/// Returns true if the text may match more than one name: it is a pattern, or it contains a colon and is therefore a
+/// URI.
 fn is_open(name: &str) -> bool {
     name.contains(['*', '?', ':'])
 }

@@ -1,7 +1,8 @@
-//! From YAML text (JSON is YAML) to a tree of nodes that know their positions.
+//! Parses YAML text (JSON is YAML) into a tree of nodes that know their positions.
 //!
-//! The only module that knows the YAML library. It reads structure only. The code that requests a scalar decides if it
-//! is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its own position.
+//! This is the only module that knows the YAML library. It reads only the structure. The code that reads a scalar
+//! decides if it is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its own
+//! position.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -54,7 +55,7 @@ impl Node {
 pub(super) enum Kind {
     /// No value: an empty value, `~` or `null`.
     Null,
-    /// Any scalar: its text, and true if it was quoted (or a block text), which marks it as a text.
+    /// Any scalar: its text, and true if it was quoted (or is a block scalar), which makes it a text.
     Scalar {
         text: String,
         quoted: bool,
@@ -98,7 +99,7 @@ impl Broken {
 /// Reads one document; `None` if it is empty.
 ///
 /// # Errors
-/// The first error that makes the text unreadable; the text after it cannot be checked.
+/// Returns the first error that makes the text unreadable; the text after that error cannot be checked.
 pub(super) fn parse(text: &str) -> Result<Option<Rc<Node>>, Broken> {
     let options: Options = granit_parser::options! {
         emit_unresolved_aliases: true,
@@ -219,7 +220,7 @@ impl Builder {
         self.place(node, &at)
     }
 
-    /// Limits the work, however much aliases and merges multiply the contents of the file.
+    /// Limits the work, no matter how far aliases and merges multiply the contents of the file.
     fn spend(&mut self, cost: usize, at: &Span) -> Result<(), Broken> {
         self.spent = self.spent.saturating_add(cost);
         if self.spent <= MAX_COST {
@@ -308,7 +309,7 @@ fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-/// Returns true for the tag `!!str`. The tags of YAML's core schema are harmless; all others are rejected.
+/// Returns true for the tag `!!str`. The tags of YAML's core schema are harmless; all other tags are rejected.
 fn check_tag(tag: Option<&Tag>, at: &Span) -> Result<bool, Broken> {
     match tag {
         None => Ok(false),

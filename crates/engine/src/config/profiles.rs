@@ -152,8 +152,8 @@ fn admits(allow: Option<&[Glob]>, deny: &[Glob], name: &str) -> bool {
         && !deny.iter().any(|glob| glob.matches(name))
 }
 
-/// Reads the profiles on top of those of the base, in file order. A default profile is added if the file has none. With
-/// `default_has_all`, the default profile of the base has all servers, so new ones join it.
+/// Reads the profiles on top of those of the base, in file order. A default profile is added if the file has none. If
+/// `default_has_all`, the base's default profile contains all servers, so new ones join it.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: Option<&Entry>,
@@ -173,7 +173,7 @@ pub(super) fn read(
             reader.sound(&entry.key_at, check::slug(&entry.key));
             section::read(reader, entry, base)
         });
-        // An unreadable profile exists, too, so an endpoint that names it is not at fault.
+        // A profile that could not be read still exists, so an endpoint that names it is not at fault.
         profiles.insert(entry.key.clone(), profile.unwrap_or_default());
     }
     profiles.entry(DEFAULT_PROFILE.to_owned()).or_insert(all);

@@ -11,7 +11,8 @@ use super::spellings::{Spelling, Values};
 /// The maximum number of proxies in a row.
 pub const MAX_HOPS: u8 = 32;
 
-/// The maximum number of networks of proxies, because each entry of the header is compared with all of them.
+/// The maximum number of networks of proxies; there is a maximum because each entry in the header is compared with
+/// all of them.
 const MAX_NETWORKS: usize = 64;
 
 /// The proxies that are trusted to name the client.

@@ -15,7 +15,7 @@ use super::spellings::{Count, Flag, Maybe, SomeWords, Spelling, Word, some_globs
 use super::units;
 use super::words::words;
 
-/// The maximum number of limits, because each is checked for each request.
+/// The maximum number of limits; there is a maximum because each request checks every limit.
 pub(super) const MAX_LIMITS: usize = 64;
 /// The maximum number of requests in a rate or a burst.
 const MOST: u32 = 1_000_000;
@@ -32,7 +32,7 @@ section! {
                 let help = "remove `tools`, or write methods: calls";
                 reader.fault(&entry.key_at, "this limit counts all requests, but `tools` applies only to calls", help);
             }
-            // A limit of zero requests must have no burst, either.
+            // A limit of zero requests must not have a burst either.
             let is_none = self.rate.count == 0 && !self.rate.period.is_zero();
             if let Some(rate) = entry.value.entry("rate").filter(|_| self.enabled && is_none) {
                 reader.within("rate", |reader| Rate { least: 1 }.read(reader, rate, None));

@@ -1,4 +1,4 @@
-//! Reads nodes: requests a mapping, a text or a number, and records every fault with its position.
+//! Reads nodes as a mapping, a text or a number, and records every fault with its position.
 //!
 //! Reading does not stop at a fault: an unreadable value is `None`, and reading continues after it.
 
@@ -26,7 +26,7 @@ struct Draft {
     help: String,
 }
 
-/// Walks through the document and collects its faults.
+/// Walks through the document and collects faults.
 pub(super) struct Reader<'a> {
     source: &'a Source<'a>,
     file: Arc<str>,
@@ -70,7 +70,7 @@ impl<'n> Fields<'n> {
         self.left.iter().any(|entry| entry.key == key)
     }
 
-    /// Returns true if one of the remaining keys is a mistyped form of one of these.
+    /// Returns true if one of the remaining keys is a misspelling of one of these.
     pub(super) fn has_nearly(&self, keys: &[&str]) -> bool {
         self.left.iter().any(|entry| suggest::nearest(&entry.key, keys.iter().copied()).is_some())
     }
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         checked.map_err(|flaw| self.fault(at, flaw.message, flaw.help)).ok()
     }
 
-    /// The same for a value derived from a text, so that the help never reveals a hidden part of the text.
+    /// The same for a value derived from a text: the help never reveals a hidden part of the text.
     pub(super) fn sound_text<T>(&mut self, at: &Span, text: &Text, checked: Result<T, Flaw>) -> Option<T> {
         let hiding = |flaw: Flaw| {
             let help = if flaw.tells_value && text.hides() { CHANGE_FILLED.to_owned() } else { flaw.help };
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// The value that the name of a key stands for; `message` is for an unknown key.
+    /// The value that the name of a key stands for; `message` is the message for an unknown key.
     pub(super) fn key_word<T: Words>(&mut self, entry: &Entry, message: String) -> Option<T> {
         let found = T::ALL.iter().find(|(name, _)| *name == entry.key);
         if found.is_none() {
@@ -280,7 +280,7 @@ impl<'a> Reader<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// Reports that a value is of another kind than the expected one.
+    /// Reports that a value has another type than expected.
     pub(super) fn wrong_kind(&mut self, node: &Node, what: &str) {
         let found = match &node.kind {
             Kind::Null => "nothing".to_owned(),
@@ -371,7 +371,7 @@ fn place(source: &Source<'_>, file: &Arc<str>, severity: Severity, draft: Draft)
     }
 }
 
-/// A part of a text from the file for a message: short, and on one line.
+/// Shortens a text from the file for a message, and puts it on one line.
 pub(super) fn clip(text: &str) -> String {
     let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
     let mut clipped: String = chars.by_ref().take(60).collect();

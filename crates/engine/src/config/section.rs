@@ -1,5 +1,5 @@
-//! The mechanism of sections: reading one by its rows, its JSON Schema, its table in the documentation. It must not know
-//! any key, nor how a value is written.
+//! The mechanism of sections: reading a section by its rows, its JSON Schema, and its table in the documentation. It
+//! must not know any key, or how a value is written.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -19,12 +19,12 @@ pub(super) trait Section: Clone + Default + JsonSchema + 'static {
     /// Checks the keys together. `sound` is false if one of them could not be read.
     fn check(&mut self, _reader: &mut Reader<'_>, _entry: &Entry, _sound: bool) {}
 
-    /// Handles the entries without a row: usually there must be none.
+    /// Handles the entries without a row: by default, they are faults.
     fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
         reader.refuse(rest, &keys::<Self>());
     }
 
-    /// Changes the schema if it is not a closed mapping of the rows alone.
+    /// Changes the schema of a section that accepts more than its rows.
     fn adapt(_schema: &mut Schema, _generator: &mut SchemaGenerator) {}
 }
 
@@ -51,7 +51,7 @@ pub(super) struct SectionKey<S: 'static> {
 }
 
 impl<S: Section> SectionKey<S> {
-    /// Returns true if the key exists, under its name or its former one.
+    /// Returns true if the key is present, under its current or former name.
     fn is_in(&self, fields: &Fields<'_>) -> bool {
         fields.has(self.key) || (!self.former.is_empty() && fields.has(self.former))
     }
@@ -148,7 +148,7 @@ pub(super) fn read<S: Section>(reader: &mut Reader<'_>, entry: &Entry, mut secti
     whole.then_some(section)
 }
 
-/// Reads the keys of a section among others; false if a required key could not be read.
+/// Reads the keys of a section from a mapping with other keys; false if a required key could not be read.
 pub(super) fn take<S: Section>(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,

@@ -174,8 +174,8 @@ impl Spelling<Affinity> for AffinityWord {
     }
 }
 
-/// A bare timeout of at least this number is in milliseconds, because nobody waits a quarter of an hour for
-/// one answer.
+/// A timeout without a unit is in milliseconds from this number on, because nobody waits a quarter of an hour for one
+/// answer.
 const BARE_MILLISECONDS_FROM: f64 = 1000.0;
 
 /// A time limit for a server, at most this long.

@@ -1,6 +1,6 @@
 //! The selection of the tools that a server serves, written in the server's entry as many clients write it. A tool that
 //! was excluded there must not reappear because the file was pasted here, so an unknown key that looks like such a
-//! selection is a fault. This module must not know profiles; the names are the server's own, before any prefix is added.
+//! selection is a fault. This module must not know profiles; the names are the server's own, without any prefix.
 
 use std::rc::Rc;
 

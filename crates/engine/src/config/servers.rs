@@ -1,7 +1,7 @@
 //! Reads the `mcpServers` block, as clients write it.
 //!
 //! Entries are pasted from the settings of many clients. Keys that only those clients use are accepted with a note,
-//! so that a pasted block works. A key that looks like a mistyped key of ours is a fault.
+//! so that a pasted block works. A key that looks like a misspelling of one of our keys is a fault.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -21,7 +21,7 @@ fn own_keys() -> impl Iterator<Item = &'static str> {
     keys::<Server>().into_iter().chain(LINKS).chain(link_keys())
 }
 
-/// The keys that select how a server is reached, and the keys with further settings for this.
+/// The keys that select how a server is reached; other keys refine the selection.
 const LINKS: [&str; 4] = ["command", "url", "native", "type"];
 
 /// All keys with further settings for reaching a server.
@@ -135,7 +135,7 @@ fn read_link(
     };
     let of_base = stdio.map(|_| "command").or(http.map(|_| "url")).or(native.map(|_| "native"));
     let Some(kind) = first.map(|first| first.key.as_str()).or(of_base) else {
-        // A mistyped `comand` is reported once, not twice.
+        // A misspelled `comand` is reported once, not twice.
         if !fields.has_nearly(&["command", "url", "native"]) {
             let help = "write `command` (a program), `url` (a server on the network) or `native: demo`";
             reader.fault(&entry.key_at, "it is not configured how to reach this server", help);
@@ -215,7 +215,7 @@ fn check_type(reader: &mut Reader<'_>, given: GivenType<'_>, chosen: &str) {
     }
 }
 
-/// Notes ignored keys; rejects keys that look like ours.
+/// Adds notes for ignored keys; rejects keys that look like ours.
 fn note_foreign(reader: &mut Reader<'_>, fields: Fields<'_>) {
     for entry in fields.rest() {
         let key = entry.key.as_str();

@@ -28,7 +28,7 @@ impl<'a> Source<'a> {
         Self { text, line_starts, secrets: Vec::new() }
     }
 
-    /// Marks parts of the file as secret: they are shown as asterisks from now on.
+    /// Marks parts of the file as secret: from now on, they are shown as asterisks.
     pub(super) fn hide(&mut self, mut secrets: Vec<Span>) {
         secrets.sort_by_key(|span| span.start);
         self.secrets.clear();
@@ -53,7 +53,7 @@ impl<'a> Source<'a> {
         (line + 1, before.chars().count() + 1)
     }
 
-    /// The first line of a part, around the part, and the part's position in it.
+    /// The first line of a part with some context, and the part's position in it.
     pub(super) fn excerpt(&self, span: &Span) -> Excerpt {
         let (first, line) = self.line_around(span.start);
         let before = line.get(..span.start - first).map_or(0, |text| text.chars().count());

@@ -1,4 +1,4 @@
-//! The spellings of values: how each is read, and its form in the JSON Schema. They must not know any key.
+//! The spellings of values: how each value is read, and its form in the JSON Schema. It must not know any key.
 
 mod amounts;
 mod lists;

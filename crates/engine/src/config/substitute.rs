@@ -2,8 +2,8 @@
 //!
 //! `${NAME}` and `${env:NAME}` are environment variables, `${NAME:-text}` has a text for a variable that is unset or empty,
 //! `${file:path}` is a file's content without its last line break, and `$${` stands for `${`. Inserted values are not
-//! searched again. In the settings with which a server is started or reached, `$NAME` in capitals is rejected, since other
-//! programs fill it in, and `$$NAME` stands for `$NAME`. The caller provides variables and files.
+//! searched again. In the settings for starting or reaching a server, `$NAME` in capitals is rejected, since other programs
+//! would expand it, and `$$NAME` stands for `$NAME`. The caller provides variables and files.
 
 use super::text::Text;
 
@@ -46,10 +46,10 @@ enum Piece<'t> {
     Unclosed(&'t str),
 }
 
-/// Fills in `text`. With `secret`, the literal parts are hidden from people, too.
+/// Fills in `text`. With `secret`, the literal parts are hidden from people as well.
 ///
 /// # Errors
-/// All expressions that cannot be filled in.
+/// Returns all expressions that cannot be filled in.
 pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text, Vec<Gap>> {
     let (mut value, mut shown) = (String::new(), String::new());
     let (mut pieces_filled, mut gaps) = (Vec::new(), Vec::new());
@@ -82,11 +82,11 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text
 }
 
 /// Fills in a text of a server in which other clients expand `$NAME`. Such a name in capitals is reported as a gap,
-/// so that the characters are never sent in place of a value. `$$NAME` stands for the literal characters. A dollar
-/// sign in any other position stands for itself.
+/// so the characters are never sent instead of a value. `$$NAME` stands for the literal characters. A dollar sign in
+/// any other position stands for itself.
 ///
 /// # Errors
-/// All expressions that cannot be filled in.
+/// Returns all expressions that cannot be filled in.
 pub(super) fn fill_server(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text, Vec<Gap>> {
     let mut gaps = Vec::new();
     let mut doubled = Vec::new();
@@ -118,7 +118,7 @@ pub(super) fn fill_server(text: &str, lookup: &Lookup<'_>, secret: bool) -> Resu
     }
     single.push_str(&text[from..]);
     let filled = fill(&single, lookup, secret)?;
-    // The shown form is the written one.
+    // The text is shown as it was written.
     let shown =
         if secret { filled.shown().to_owned() } else { fill(text, lookup, secret)?.shown().to_owned() };
     Ok(filled.shown_as(&shown))
@@ -163,7 +163,7 @@ fn length(piece: &Piece<'_>) -> usize {
     }
 }
 
-/// The byte ranges of `raw`, the spelling in the file, that are literal text: everything outside `${…}`, and the text
+/// The byte ranges of `raw` (the spelling in the file) that are literal text: everything outside `${…}`, and the text
 /// after `:-`.
 pub(super) fn literal_ranges(raw: &str) -> Vec<std::ops::Range<usize>> {
     let mut at = 0;

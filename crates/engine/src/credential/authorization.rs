@@ -40,7 +40,7 @@ const NO_BASIC: &str =
 /// The single value of the header, if present.
 ///
 /// # Errors
-/// A message if it occurs twice or is longer than 16 KiB.
+/// Returns a message if it occurs twice or is longer than 16 KiB.
 pub fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> {
     let mut all = headers.get_all(AUTHORIZATION).iter();
     let Some(first) = all.next() else { return Ok(None) };
@@ -56,7 +56,7 @@ pub fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> {
 /// Parses a value of the header.
 ///
 /// # Errors
-/// The reason why it is neither scheme, without any part of the value.
+/// Returns the reason why it is neither scheme, without any part of the value.
 pub fn read(value: &[u8]) -> Result<ShownCredential<'_>, &'static str> {
     let space = memchr(value, b' ').ok_or(FORM)?;
     let (scheme, rest) = value.split_at(space);
@@ -91,7 +91,7 @@ fn visible(bytes: &[u8]) -> Option<&str> {
 
 fn basic(text: &str) -> Option<Basic> {
     let decoded = (text.len() <= LONGEST_BASIC).then(|| BASE64_STANDARD.decode(text))?.ok()?;
-    // The secret owns the text from the start, so that no copy is left behind.
+    // The secret takes ownership of the text from the start, so no copy is left behind.
     let whole = String::from_utf8(decoded).ok()?;
     let (user, password) = whole.split_once(':').filter(|_| !whole.chars().any(char::is_control))?;
     let basic = Basic { user: user.to_owned(), password: SecretString::from(password) };
@@ -110,7 +110,7 @@ impl std::fmt::Debug for ShownCredential<'_> {
 
 impl std::fmt::Debug for Basic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Some users type the password in place of the name.
+        // Some users type their password where the name belongs.
         f.write_str("Basic")
     }
 }

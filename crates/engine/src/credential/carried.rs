@@ -1,4 +1,4 @@
-//! Credentials in a request's headers for a site behind the tools. It must not know which site gets them.
+//! Credentials in a request's headers for a site behind embedded servers. It must not know which site receives them.
 
 use http::HeaderMap;
 use secrecy::SecretString;
@@ -12,11 +12,11 @@ const IMAGE_KEY: &str = "x-imgbb-api-key";
 /// The maximum length of a value, in bytes; longer values are rejected.
 const LONGEST: usize = 2 * 1024;
 
-/// The site credentials of a request. It never prints itself.
+/// The site credentials of a request; they are never printed.
 #[derive(Clone)]
 pub struct Carried {
     /// A site with an account; an error, which repeats no part of it, if the request names only a part. A request
-    /// that names a part means this account and no other.
+    /// that names any part means this account and no other.
     pub account: Option<Result<Account, String>>,
     /// A name and a password from `Authorization`; an error if the request contains them but they cannot be parsed. A
     /// request with such credentials means this account and no other.

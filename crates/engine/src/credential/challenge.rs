@@ -51,7 +51,7 @@ impl Challenge {
     }
 }
 
-/// The words of a `scope` (RFC 6749, 3.3); invalid ones are skipped.
+/// The words of a `scope` (RFC 6749, 3.3); invalid words are skipped.
 pub fn scopes(text: &str) -> Vec<String> {
     let is_scope = |word: &&str| {
         word.len() <= 256 && word.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'"' | b'\\'))
@@ -59,7 +59,7 @@ pub fn scopes(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().filter(is_scope).take(MOST_SCOPES).map(str::to_owned).collect()
 }
 
-/// Returns true if a scheme precedes `rest`: parameters belong to a scheme.
+/// Returns true if a scheme precedes `rest`: parameters must belong to a scheme.
 fn behind_scheme(text: &str, rest: &str) -> bool {
     rest.len() < text.trim_start().len()
 }
@@ -74,7 +74,7 @@ fn token(text: &str) -> (&str, &str) {
 fn value_of(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let (word, behind) = token(text);
-        // Base64 in other schemes ends in this way.
+        // Base64 values of other schemes end in this way.
         return Some((word.to_owned(), behind.trim_start_matches('=')));
     };
     let (mut value, mut escaped) = (String::new(), false);

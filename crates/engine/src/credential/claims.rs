@@ -29,14 +29,14 @@ pub struct Accepted {
     pub is_client: bool,
     /// The scopes granted to its holder.
     pub scopes: Vec<Box<str>>,
-    /// The time from which it is no longer valid, in seconds since 1970.
+    /// The time at which it expires, in seconds since 1970.
     pub ends: u64,
 }
 
 /// Checks claims whose signature is valid.
 ///
 /// # Errors
-/// The fault, without any part of the claims.
+/// Returns the fault, without any part of the claims.
 pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Accepted, &'static str> {
     if claims.contains_key("cnf") {
         // The token is bound to a key that a bearer does not present (RFC 9449, 7.1; RFC 8705, 3).

@@ -1,4 +1,4 @@
-//! Credentials in requests, parsed but not verified: no code here determines their owner.
+//! Parses credentials in requests without verifying them: no code here determines their owner.
 //!
 //! Pure: bytes in, values out; secrets never print themselves. It must not know what a credential gives access to.
 //!
@@ -7,7 +7,7 @@
 //! | `authorization` | the header `Authorization`: the schemes `Basic` and `Bearer` |
 //! | `token` | the three parts of a signed token |
 //! | `claims` | the required claims of a token: time, audience, subject |
-//! | `carried` | credentials in headers for a site behind the tools |
+//! | `carried` | credentials in headers for a site behind embedded servers |
 //! | [`challenge`] | challenges in `WWW-Authenticate` |
 
 pub mod authorization;

@@ -22,7 +22,7 @@ pub struct Token<'a> {
     pub signed: &'a [u8],
     /// The signature.
     pub signature: Vec<u8>,
-    /// The claims, which must not be trusted until the signature has been checked.
+    /// The claims. They must not be trusted until the signature has been checked.
     pub claims: Map<String, Value>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Token<'a> {
     /// Parses `text`.
     ///
     /// # Errors
-    /// The reason why it is rejected, without any part of it.
+    /// Returns the reason why it is rejected, without quoting any part of it.
     pub fn read(text: &'a str) -> Result<Self, &'static str> {
         let form = "it is not a signed JWT in compact form";
         let (signed, signature) = text.rsplit_once('.').ok_or(form)?;
@@ -45,7 +45,7 @@ impl<'a> Token<'a> {
         let name = header.get("alg").and_then(Value::as_str).ok_or("its header names no algorithm")?;
         let algorithm = Algorithm::named(name).ok_or("its signature algorithm is not supported")?;
         if header.contains_key("crit") {
-            // Critical extensions (RFC 7515, 4.1.11): none are supported.
+            // Critical extensions (RFC 7515, 4.1.11): none is supported.
             return Err("its header has an unsupported extension");
         }
         if header.get("typ").is_some_and(|kind| !is_access_token(kind)) {

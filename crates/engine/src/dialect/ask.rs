@@ -1,4 +1,4 @@
-//! A request as the dialect read it, converted to the gateway's own form. It must not know rows.
+//! A request that was read in a dialect, converted to the gateway's own form. It must not know rows.
 
 use std::borrow::Cow;
 
@@ -33,7 +33,7 @@ impl DialectRequest {
         &self.frame
     }
 
-    /// The method, escapes resolved.
+    /// The method, with escapes resolved.
     pub fn method(&self) -> Cow<'_, str> {
         self.frame.method()
     }
@@ -48,7 +48,8 @@ impl DialectRequest {
         self.method().starts_with("notifications/")
     }
 
-    /// A member of `params` as written; if it occurs twice, the last one, as the systems behind the rows read it.
+    /// A member of `params` as written. If it occurs twice, the last one counts, as in the systems that the rows
+    /// describe.
     pub(super) fn param(&self, key: &str) -> Option<Span> {
         self.params().and_then(|params| params.get(self.frame.text(), key))
     }

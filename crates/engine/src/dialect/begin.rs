@@ -22,9 +22,9 @@ pub enum Begun {
     Done(DialectReply),
     /// Send this answer, which opens the session.
     Introduced(DialectReply),
-    /// Forward it to the gateway, as the request of a client in the row's era without a session.
+    /// Forward it to the gateway like a request from a client that uses the row's era and has no session.
     Forward(Frame),
-    /// Serve its client according to the protocol, with this message and all later ones.
+    /// Serve its client by the standard protocol, beginning with this message.
     Standard,
     /// Call again with a view, which the decision needs.
     NeedsView,
@@ -78,7 +78,7 @@ fn answer(row: &Dialect, ask: &DialectRequest, facts: Facts<'_>) -> Result<Begun
         Some(Method::PromptsGet) => call::get_prompt(ask, facts).map(Begun::Forward),
         Some(method) if ListKind::of_method(method).is_some() => {
             let kind = ListKind::of_method(method).unwrap_or(ListKind::Tools);
-            // A list is not empty but unknown if no server could be asked.
+            // If no server could be asked, a list is unknown rather than empty.
             facts.view.map_or(Ok(()), served)?;
             result(&list::listed(row, ask, facts, kind)?)
         }

@@ -1,5 +1,5 @@
-//! Prepares a call before it is forwarded: its tool and its arguments; likewise for resources and prompts. It must
-//! not know how a call is carried out.
+//! Prepares calls before they are forwarded: finds the tool and its arguments. Does the same for resources and
+//! prompts. It must not know how a call is carried out.
 
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ fn arguments(row: &Dialect, ask: &DialectRequest) -> Result<Option<Span>, Stop> 
         (None, ArgumentsMissing::Refuse) => Err(refused(Condition::InvalidParams)),
         (None, _) => Ok(None),
         (Some(span), _) if span.of(text)[0] == b'{' => Ok(Some(span)),
-        // Systems without a separate type for empty objects write an empty object as a list.
+        // Systems that have no separate type for empty objects write an empty object as a list.
         (Some(span), ArgumentsMissing::Empty) if is_empty_list(span.of(text)) => Ok(None),
         (Some(_), ArgumentsMissing::Empty) => Err(refused(Condition::InvalidArguments)),
         (Some(_), _) => Err(refused(Condition::InvalidParams)),

@@ -1,4 +1,4 @@
-//! The context for answering a request, and the reasons not to forward one. It must not know what is requested.
+//! The context for answering a request, and the reasons not to forward it. It must not know what is requested.
 
 use bytes::Bytes;
 
@@ -6,18 +6,18 @@ use super::trouble::Trouble;
 use crate::catalogue::View;
 use crate::fault::Condition;
 
-/// The context on which the answer to a request depends.
+/// The context that the answer to a request depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Facts<'a> {
     /// True if the session was opened with `initialize`.
     pub initialized: bool,
-    /// The caller's view of the profile. Without one, a request that needs it reports that.
+    /// The caller's view of the profile; if it is missing, a request that needs it reports that.
     pub view: Option<&'a View>,
     /// The view's tools in the row's form, if [`super::tools`] has built them before.
     pub tools: Option<&'a Bytes>,
     /// The name of the profile.
     pub profile: &'a str,
-    /// Servers that require a user's consent first, each with the page where to give it.
+    /// Servers that require a user's consent first, each with its consent page.
     pub consents: &'a [(String, String)],
 }
 

@@ -34,7 +34,7 @@ pub struct DialectReply {
     pub body: Bytes,
     /// Additional header lines; their names are in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// True if it reports a failure, in any form.
+    /// True if it reports a failure in any form.
     pub failed: bool,
 }
 
@@ -69,12 +69,12 @@ pub fn finish(row: &Dialect, ask: &DialectRequest, outcome: DialectOutcome) -> D
     }
 }
 
-/// The reply to a request that its client has cancelled: a status over HTTP, otherwise nothing.
+/// The reply to a request that its client has cancelled: a status over HTTP, and nothing otherwise.
 pub fn given_up(row: &Dialect) -> DialectReply {
     DialectReply::raw(row.reading.ack_status, Bytes::new())
 }
 
-/// Renders a fault. There is no request if it was not read, for example because the credentials were missing.
+/// Renders a fault. `ask` is `None` if the request was not read, for example because the credentials were missing.
 pub fn refuse(row: &Dialect, ask: Option<&DialectRequest>, trouble: &Trouble) -> DialectReply {
     error_reply(row, ask, ask.map(DialectRequest::id), trouble)
 }

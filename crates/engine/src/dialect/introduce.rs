@@ -15,7 +15,7 @@ use crate::dialect_rows::row::Dialect;
 use crate::dialect_rows::words::{Needed, VersionPolicy};
 use crate::fault::Condition;
 
-/// The longest version that is echoed or reported, in bytes.
+/// The maximum length of a version that is echoed or reported, in bytes.
 const MAX_VERSION: usize = 256;
 
 /// Returns true if the client requests a published version that the row does not list.
@@ -94,7 +94,7 @@ fn spells(own: &str, asked: &str) -> bool {
     own == asked || by_version(own).is_some_and(|era| by_version(asked) == Some(era))
 }
 
-/// Checks the client's version, in rows that require client information: it may be absent, but must otherwise be a
+/// Checks the client's version, in rows that require client information: it may be absent, but otherwise it must be a
 /// string.
 fn client_version(ask: &DialectRequest) -> Result<(), Stop> {
     let text = ask.frame().text();

@@ -1,5 +1,5 @@
-//! Lists in the row's form, made from the ready pages of a view. It must not know who may see which item: the view
-//! does.
+//! Lists in the row's form, built from the ready pages of a view. It must not know who may see which item: the view
+//! decides that.
 
 use std::borrow::Cow;
 
@@ -49,8 +49,8 @@ pub(super) fn listed(
     Ok(splice.finish())
 }
 
-/// The complete list of a view's tools in the row's form: the result of `tools/list`. It is the same for all requests
-/// during the lifetime of the view.
+/// The complete list of a view's tools in the row's form: the result of `tools/list`. It stays the same throughout
+/// the lifetime of the view.
 pub fn tools(row: &Dialect, view: &View) -> Bytes {
     whole(ListKind::Tools, &shaped(&row.lists, items(view, ListKind::Tools)))
 }

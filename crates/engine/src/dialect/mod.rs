@@ -1,4 +1,5 @@
-//! Dialects: the behavior of an endpoint where MCP systems disagree, as rows of data (`dialect_rows`) with one interpreter.
+//! Dialects: the behavior of an endpoint in the points where MCP systems disagree. It is written as rows of data
+//! (`dialect_rows`), with a single interpreter.
 //!
 //! ```text
 //!  bytes ─► read ─► Ask ─► begin ─┬─► Forward(frame) ─► the gateway, as any other request ─► Outcome ─► finish ─► Reply
@@ -8,12 +9,11 @@
 //!
 //! Everything is pure: bytes in, bytes out. The code never checks which dialect it serves; it reads the row. To add a
 //! dialect, add its file in `dialect_rows/` and its line in `built_in.rs` there; a difference without a column becomes a
-//! new column. It must not know transports beyond a status and header lines, nor the differences between protocol
-//! versions.
+//! new column. It must not know transports beyond a status and header lines, or the differences between protocol versions.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `read`, `ask` | from a message's bytes to a request in the gateway's form |
+//! | `read`, `ask` | convert a message's bytes to a request in the gateway's form |
 //! | `begin`, `introduce`, `list`, `call`, `repair` | requests that the row answers itself, and requests that it forwards |
 //! | `finish`, `result`, `output`, `trouble` | results and errors in the dialect's form |
 //! | `events`, `web` | event streams; answers to other HTTP methods and to browsers |

@@ -1,7 +1,7 @@
 //! Reads bytes as a request, or returns the answer that explains why they are not a request.
 //!
-//! A message that is valid by JSON-RPC 2.0 and MCP is valid for every row and is checked once. Any other message
-//! is taken apart and checked in the row's order. It must not know tools.
+//! A message that is valid according to JSON-RPC 2.0 and MCP is valid for every row, and is checked only once. Any
+//! other message is taken apart and checked in the row's order. It must not know tools.
 
 use bytes::Bytes;
 use proto::json::{Elements, JsonError, Members, Scanner, Span, Splice};
@@ -17,20 +17,20 @@ use crate::fault::Condition;
 /// The content of a body or a line.
 #[derive(Debug)]
 pub enum Reading {
-    /// It is answered immediately.
+    /// The message is answered immediately.
     Done(DialectReply),
-    /// It is acknowledged, and possibly executed; its result is not sent.
+    /// The message is acknowledged, and possibly executed; its result is not sent.
     Notified(DialectReply, Option<DialectRequest>),
-    /// A request.
+    /// The message is a request.
     Ask(DialectRequest),
-    /// An array of messages, each read on its own; see [`super::gather`].
+    /// An array of messages, each of which is read separately; see [`super::gather`].
     Batch(Vec<Self>),
 }
 
-/// The longest id that is accepted, in bytes as written.
+/// The maximum length of an accepted id, in bytes as written.
 const MAX_ID: usize = 1024;
 
-/// The id, in the gateway's form, of a request without an id. Towards servers the gateway uses its own ids anyway.
+/// The id that the gateway assigns to a request without an id. For servers, the gateway uses its own ids in any case.
 const OWN_ID: &[u8] = b"0";
 
 /// Reads a body or a line.
@@ -110,7 +110,7 @@ fn taken_apart(row: &Dialect, text: &Bytes, limits: FrameLimits) -> Reading {
         Ok((id, jsonrpc, method, params)) => {
             Parts { row, text, members, jsonrpc, id, method, params }.reading(limits)
         }
-        // Two parsers may use different ones of the two.
+        // If a member occurs twice, two parsers may use different ones.
         Err(twice) => Reading::Done(fail(row, Condition::InvalidRequest, None, twice.to_string())),
     }
 }
@@ -129,8 +129,7 @@ impl Parts<'_> {
             };
             let notified = matches!(identity, Some(Identity::Notification));
             match checked {
-                // A faulty notification is acknowledged without an error, once it is known to be a
-                // notification.
+                // A faulty notification is acknowledged without an error once it is known to be a notification.
                 _ if notified && self.row.reading.no_id == NoId::Acknowledge => return self.notified(None),
                 Err(_) if notified => return self.notified(None),
                 Err(failed) => return Reading::Done(failed),
@@ -220,7 +219,7 @@ impl Parts<'_> {
     fn echo(&self, how: ErrorId) -> Option<Bytes> {
         let span = self.id.filter(|span| how == ErrorId::Echo && span.len() <= MAX_ID)?;
         let scalar = matches!(span.of(self.text)[0], b'"' | b'-' | b'0'..=b'9');
-        // Copied, because the answer must not keep the whole message.
+        // The id is copied, because the answer must not keep the whole message in memory.
         (scalar || (self.row.reading.ids == Ids::Any && span.of(self.text) != b"null"))
             .then(|| Bytes::copy_from_slice(span.of(self.text)))
     }

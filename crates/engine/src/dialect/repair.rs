@@ -20,10 +20,11 @@ enum Repaired {
     Gone,
 }
 
-/// The arguments, corrected by the schema; `None` if nothing changes. Untouched parts stay byte for byte.
+/// The arguments, corrected by the schema; `None` if nothing changes. Parts that are not corrected stay identical to
+/// the byte.
 pub(super) fn repair(row: &Dialect, arguments: &[u8], schema: Option<&[u8]>) -> Option<Vec<u8>> {
     let schema: Value = serde_json::from_slice(schema?).ok()?;
-    // A schema without properties says nothing about the allowed arguments.
+    // A schema without properties does not restrict the arguments.
     let properties = schema.get("properties").and_then(Value::as_object)?;
     let found = members(arguments)?;
     let mut changes: Vec<(String, Option<String>)> = Vec::new();

@@ -25,7 +25,7 @@ pub(super) struct Failed {
 /// Converts a result to the row's form; the second value is true if it reports a failure.
 ///
 /// # Errors
-/// [`Failed`] if the row reports failures as errors.
+/// Returns [`Failed`] if the row reports failures as errors.
 pub(super) fn call_result(row: &Dialect, result: &Bytes) -> Result<(Bytes, bool), Failed> {
     let Some(found) = members(result) else { return Ok((result.clone(), false)) };
     let shape = Shape { row, text: result, members: &found };
@@ -113,7 +113,7 @@ impl Shape<'_> {
         format!("[{{\"type\":\"text\",\"text\":{}}}]", quote(&text))
     }
 
-    /// The texts to be replaced: JSON in another layout, and the first text of a failure with its prefix.
+    /// The texts to replace: JSON in another layout, and the first text of a failure, which gets its prefix.
     fn replaced_texts(&self, failed: bool) -> Vec<(Span, String)> {
         let calls = &self.row.calls;
         let untouched = if failed { calls.failure_prefix.is_empty() } else { calls.output == Output::Raw };
@@ -131,8 +131,7 @@ impl Shape<'_> {
                     && let Ok(rest) = std::str::from_utf8(&written[1..])
                 {
                     let prefix = quote(&calls.failure_prefix);
-                    // The closing quote of the prefix is removed; the opening one of the text was removed
-                    // before.
+                    // The prefix loses its closing quote; the text has already lost its opening one.
                     replaced.push((span, format!("{}{rest}", &prefix[..prefix.len() - 1])));
                 }
             } else if is_json(&text)
@@ -158,7 +157,7 @@ impl Shape<'_> {
     }
 }
 
-/// Returns true if a text is a JSON object or array. Other texts stay unchanged, even if they are valid JSON.
+/// Returns true if a text is a JSON object or array. Any other text stays unchanged, even if it is valid JSON.
 fn is_json(text: &str) -> bool {
     text.trim_ascii_start().starts_with(['{', '['])
         && Scanner::new(text.as_bytes(), proto::json::MAX_DEPTH)

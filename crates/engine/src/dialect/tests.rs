@@ -1,5 +1,4 @@
-//! The requirements about messages for each of the five systems, by their numbers, and properties of every
-//! row.
+//! The numbered requirements for messages of each of the five systems, and properties of every row.
 
 use std::sync::Arc;
 
@@ -26,7 +25,7 @@ const TOOLS: &str = r#"{"name":"hello","title":"Hi","description":"Greets","inpu
 const PROMPTS: &str = r#"{"name":"greet","description":"d","arguments":[{"name":"who","required":true}]}"#;
 const RESOURCES: &str = r#"{"uri":"x://a","name":"A","description":"d","mimeType":"text/plain"}"#;
 
-/// An endpoint with one row in front of one profile.
+/// An endpoint with one row for one profile.
 struct Endpoint {
     row: Dialect,
     view: View,
@@ -167,7 +166,7 @@ fn upstream_error(server: &str) -> Trouble {
     Trouble::of_answer(&frame, Some(server)).unwrap()
 }
 
-/// The error of a server in Dragoman's own binary, which names the condition.
+/// The error of a server in Dragoman's own binary; it names the condition.
 fn own_error(condition: &str) -> Trouble {
     let text = json!({"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"in words",
         "data":{"condition":condition,"status":404,"body":{"code":"rest_x"}}}});
@@ -175,7 +174,7 @@ fn own_error(condition: &str) -> Trouble {
     Trouble::of_own_answer(&frame, Some("site")).unwrap()
 }
 
-/// A call of the tool `hello` whose id is 3.
+/// A call of the tool `hello`, with the id 3.
 const CALL: &str = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"hello","arguments":{"name":"World"}}}"#;
 const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
 /// A result as a server returns it.

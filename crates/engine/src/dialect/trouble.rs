@@ -13,7 +13,7 @@ use crate::fault::{Condition, Fault};
 pub struct Trouble {
     /// The kind of fault.
     pub condition: Condition,
-    /// The message of the party that noticed it: the gateway, a tool or a server.
+    /// The message of the party that detected the fault: the gateway, a tool or a server.
     pub message: String,
     /// The subject: the name of a tool, a method, a URI or a profile.
     pub subject: Option<String>,
@@ -38,9 +38,9 @@ pub struct Rate {
     pub limit: u64,
     /// The number of requests that are still allowed now.
     pub remaining: u64,
-    /// The seconds until the full number is allowed again.
+    /// The number of seconds until the full number of requests is allowed again.
     pub reset: u64,
-    /// The seconds until the next request is allowed; 0 if one is allowed now.
+    /// The number of seconds until the next request is allowed; 0 if one is allowed now.
     pub retry_after: u64,
 }
 
@@ -159,7 +159,7 @@ impl Errors {
             Condition::InvalidParams => &self.invalid_params,
             Condition::MissingToolName => &self.missing_tool_name,
             Condition::UnknownTool => &self.unknown_tool,
-            // None of the systems behind the rows has rules about arguments.
+            // None of the systems that the rows describe has rules about arguments.
             Condition::InvalidArguments | Condition::DeniedArguments => &self.invalid_arguments,
             Condition::ToolFailed => &self.tool_failed,
             Condition::UpstreamError => &self.upstream_error,

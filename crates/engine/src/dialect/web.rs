@@ -1,4 +1,4 @@
-//! The HTTP side beyond answers to messages: other methods, information, browsers, rate limits. It must not know
+//! The HTTP side other than answers to messages: other methods, information, browsers, rate limits. It must not know
 //! which origins are allowed.
 
 use super::finish::DialectReply;
@@ -46,7 +46,7 @@ pub struct Cross<'a> {
     pub preflight: bool,
 }
 
-/// The header lines that grant a page access; none if it has no access.
+/// The header lines that grant a page access; none if the page has no access.
 pub fn cross_origin(row: &Dialect, cross: Cross<'_>) -> Vec<Header> {
     let web = &row.web;
     let named = match web.cors_origins {
@@ -77,16 +77,16 @@ pub fn cross_origin(row: &Dialect, cross: Cross<'_>) -> Vec<Header> {
     lines
 }
 
-/// The suggested seconds before a retry if the time is unknown: when a cap on concurrent work is reached, or a
-/// server gets too many requests.
+/// The suggested number of seconds before a retry if the time is unknown: when a cap on concurrent work is reached,
+/// or when a server gets too many requests.
 pub const RETRY_SOON: u64 = 1;
 
-/// The header lines with the state of a rate limit, for a request that was allowed.
+/// The header lines with the state of a rate limit, for an allowed request.
 pub fn rate_headers(row: &Dialect, rate: Rate) -> Vec<Header> {
     if row.web.rate_headers == RateHeaders::All { rate_lines(rate) } else { Vec::new() }
 }
 
-/// The same for a request that was refused.
+/// The same for a refused request.
 pub(super) fn refused_rate_headers(row: &Dialect, rate: Rate) -> Vec<Header> {
     let mut lines = if row.web.rate_headers == RateHeaders::None { Vec::new() } else { rate_lines(rate) };
     lines.push(("retry-after", rate.retry_after.max(1).to_string()));

@@ -1,4 +1,4 @@
-//! `bb-1.0`: three methods over lines or POST, a gate before them, and its own error codes; also its successor,
+//! `bb-1.0`: three methods over lines or POST, a mandatory `initialize`, and its own error codes. Also its successor,
 //! which uses a published version.
 
 use proto::era::{V1_DECIMAL, V2025_03_26};
@@ -13,7 +13,7 @@ use super::words::{
     VersionPolicy,
 };
 
-/// The behavior on the first page of its documentation.
+/// The behavior according to the first page of its documentation.
 pub(super) fn first() -> Dialect {
     Dialect {
         about: text(
@@ -54,12 +54,12 @@ pub(super) fn first() -> Dialect {
     }
 }
 
-/// The name of the successor, after its protocol version.
+/// The name of the successor, derived from its protocol version.
 pub(super) fn later_name() -> Text {
     format!("bb-{}", V2025_03_26.version).into()
 }
 
-/// The behavior on a later page of its documentation.
+/// The behavior according to a later page of its documentation.
 pub(super) fn later() -> Dialect {
     let first = first();
     Dialect {

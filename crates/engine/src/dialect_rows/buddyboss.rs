@@ -1,5 +1,5 @@
-//! `buddyboss`: a community site's tools behind one POST path, without sessions; the site itself writes the
-//! rejections for missing or invalid credentials.
+//! `buddyboss`: a community site's tools at one POST path, without sessions. The site itself words the rejections of
+//! missing or invalid credentials.
 
 use proto::era::V2025_11_25;
 
@@ -39,7 +39,7 @@ pub(super) fn row() -> Dialect {
         lists: Lists {
             schema_always: vec![SchemaPart::Properties],
             schema_unless_empty: vec![SchemaPart::Required],
-            // The defaults are mentioned in the descriptions.
+            // The descriptions already mention the defaults.
             property_drops: texts(&["default"]),
             ..tools_only()
         },
@@ -70,8 +70,7 @@ pub(super) fn row() -> Dialect {
     }
 }
 
-/// The order of the checks. A message without an id is not checked any further, so a wrong version is reported before
-/// that.
+/// The order of the checks. A message without an id is not checked any further, so a wrong version is reported first.
 const ORDER: [Check; 6] =
     [Check::Version, Check::Id, Check::Method, Check::Params, Check::Known, Check::Initialized];
 

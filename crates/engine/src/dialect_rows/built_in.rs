@@ -50,7 +50,7 @@ impl Dialect {
     }
 }
 
-/// The endpoint follows the protocol, in each of its versions.
+/// The endpoint follows the protocol in each of its versions.
 fn standard() -> Dialect {
     Dialect {
         about: text("The protocol as published, in every version"),

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use proto::era::{Era, by_version};
 use serde_json::Value;
 
-/// A text of a row: built in, or a user's own.
+/// A text in a row: either built in, or a user's own.
 pub type Text = Cow<'static, str>;
 
 /// One of the words of a choice.
@@ -23,7 +23,7 @@ pub struct Choice {
 pub enum CellKind {
     /// `true` or `false`.
     Bool,
-    /// A whole number from the first to the second, both included.
+    /// A whole number between these two, both included.
     Number(i64, i64),
     /// A text.
     Text,
@@ -82,7 +82,7 @@ pub(crate) trait Cell {
     /// Takes a configured value.
     ///
     /// # Errors
-    /// The fault, worded to follow the column's name.
+    /// Returns the fault, worded to follow the column's name.
     fn set(&mut self, value: &Value) -> Result<(), String>;
 
     /// The value in the form of a configuration.

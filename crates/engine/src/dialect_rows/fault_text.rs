@@ -3,7 +3,7 @@
 //! | placeholder | stands for |
 //! |---|---|
 //! | `{name}` | the subject of the fault: a tool, a method, a URI or a profile |
-//! | `{message}`, `{detail}` | the message of the party that noticed the fault |
+//! | `{message}`, `{detail}` | the message of the party that detected the fault |
 //! | `{hint}` | a hint from a server behind the gateway |
 //! | `{text}` | the row's message with its placeholders filled in |
 //! | `{tool}`, `{method}` | the tool and the method of the request |
@@ -13,7 +13,7 @@
 //! | `{stack}` | the program location of the failure, if the row includes it |
 //! | `{url}` | the page where a user can give consent |
 //! | `{code}`, `{status}`, `{seconds}` | numbers: the code, the HTTP status, the seconds to wait |
-//! | `{serverName}`, `{serverVersion}`, `{profile}`, `{path}`, `{session}` | the endpoint's own |
+//! | `{serverName}`, `{serverVersion}`, `{profile}`, `{path}`, `{session}` | the values of the endpoint |
 //!
 //! A member whose placeholder has no value is removed. It must not know which conditions exist.
 
@@ -25,8 +25,8 @@ use serde_json::Value;
 use super::cell::{Cell, CellKind, Text, unfit};
 use super::words::Channel;
 
-/// The maximum length of a placeholder's value, in bytes, because names and messages come from untrusted
-/// parties.
+/// The maximum length of a placeholder's value, in bytes. It is limited because names and messages come from
+/// untrusted parties.
 const MAX_WORD: usize = 4096;
 
 /// JSON with placeholders in its texts.
@@ -42,7 +42,7 @@ pub struct FaultText {
     pub message: Text,
     /// The HTTP status.
     pub status: u16,
-    /// The channel for a failed call: an error or a result. Everything else is reported as an error.
+    /// The channel for a failed call: an error or a result. Any other fault is reported as an error.
     pub channel: Channel,
     /// The error's `data`.
     pub data: Option<Template>,
@@ -83,7 +83,7 @@ impl FaultText {
 impl Cell for FaultText {
     const KIND: CellKind = CellKind::FaultText;
 
-    /// Takes the given members; the others keep their values.
+    /// Sets the given members; the others keep their values.
     fn set(&mut self, value: &Value) -> Result<(), String> {
         let members = value.as_object().ok_or_else(|| unfit(Self::KIND))?;
         for (key, value) in members {

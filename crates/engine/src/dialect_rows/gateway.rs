@@ -1,5 +1,5 @@
-//! `gateway`: profiles of many servers, each with a path for POST and for events; messages of a server pass
-//! unchanged, with its name added.
+//! `gateway`: profiles of many servers, each with a path for POST and a path for events. Messages of a server are
+//! passed on unchanged, with its name added.
 
 use proto::era::{V2024_10_07, V2024_11_05};
 use proto::mcp::Method;

@@ -1,5 +1,4 @@
-//! `kulturarv`: heritage tools behind an event stream and a POST path beside it; a failed tool always returns a
-//! result.
+//! `kulturarv`: heritage tools with an event stream and a separate POST path; a failed tool always returns a result.
 
 use proto::era::V2024_11_05;
 

@@ -1,4 +1,4 @@
-//! The columns of a dialect: every point in which MCP systems disagree, with its name in a configuration and its default
+//! The columns of a dialect: every point on which MCP systems disagree, with its name in a configuration and its default
 //! value.
 //!
 //! It must not know which code uses a column.
@@ -33,7 +33,7 @@ pub struct Column {
     pub(crate) show: fn(&Dialect) -> Value,
 }
 
-/// A named set of changes to a row, for another version of its system or another page of its documentation.
+/// A named set of changes to a row, for another version of its system, or for another page of its documentation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Variant {
     /// Its name.

@@ -22,11 +22,11 @@ impl Unfit {
 }
 
 impl Dialect {
-    /// Sets one column. Single members of a fault's text may be set: `unknownTool.code`. The column `variant` sets
-    /// the columns of one of [`Dialect::variants`].
+    /// Sets one column. Single members of a fault's text can also be set: `unknownTool.code`. The column `variant`
+    /// sets the columns of one of [`Dialect::variants`].
     ///
     /// # Errors
-    /// The fault, in words.
+    /// Returns the fault, in words.
     pub fn set(&mut self, column: &str, value: &Value) -> Result<(), Unfit> {
         if column == "variant" {
             return self.vary(value);
@@ -59,8 +59,8 @@ impl Dialect {
         Self::COLUMNS.iter().find(|column| column.name == name)
     }
 
-    /// The same row for pipes: every message is JSON-RPC, and a message without an id is not answered. A client
-    /// that waits for an answer with an id gets one.
+    /// The same row, adapted to pipes: every message is JSON-RPC, and a message without an id is not answered. A
+    /// client that waits for an answer with an id gets one.
     #[must_use]
     pub fn over_pipes(&self) -> Self {
         let mut row = self.clone();

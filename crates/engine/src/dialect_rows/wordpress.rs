@@ -1,5 +1,5 @@
-//! `wordpress-v1`: a site's content behind POST, with the site and its credentials in each request; every failure is
-//! a JSON-RPC error. Also `wordpress-saas`, its hosted successor, where a failed tool returns an ordinary result.
+//! `wordpress-v1`: a site's content at a POST path, with the site and its credentials in each request; every failure
+//! is a JSON-RPC error. Also `wordpress-saas`, its hosted successor, where a failed tool returns an ordinary result.
 
 use proto::era::V2024_11_05;
 use proto::mcp::{Method, Notice};
@@ -27,7 +27,7 @@ pub(super) fn first() -> Dialect {
         reading: Grammar {
             ids: Ids::Any,
             null_id: NullId::Keep,
-            // The system's program answers notifications, which JSON-RPC forbids and clients do not expect.
+            // The original system answers notifications, which JSON-RPC forbids and clients do not expect.
             no_id: NoId::Acknowledge,
             params_shape: ParamsShape::Ignore,
             ..Grammar::default()
@@ -106,8 +106,7 @@ fn errors() -> Errors {
         unknown_prompt: FaultText::new(-32601, "Method not found: {method}"),
         unknown_profile: FaultText::new(-32603, "Internal error").status(404),
         no_credentials: FaultText::new(-32001, "No credentials provided").data(r#"{"hint":"{hint}"}"#),
-        // The possible reasons help the person who set this up: a header that was removed, or an address that may not be
-        // requested.
+        // The possible causes help the operator: a header that was removed, or an address that may not be requested.
         bad_credentials: FaultText::new(-32002, "Invalid credentials").data(r#"{"hint":"{message}"}"#),
         forbidden: FaultText::new(-32002, "Invalid credentials").status(403),
         auth_unavailable: FaultText::new(-32603, "Internal error").status(503),

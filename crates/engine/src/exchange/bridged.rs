@@ -17,14 +17,13 @@ use crate::fault::Fault;
 /// The time for which questions are collected before they are sent to the client together.
 const GATHERING: Duration = Duration::from_millis(10);
 
-/// The delay before the first retry without answers; it doubles with each further one.
+/// The delay before the first retry without answers; it doubles with each further retry.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The maximum number of times that one request may ask its client through a result.
 const MAX_PARKINGS: u32 = 64;
 
-/// The maximum number of notices that are kept for a client that was asked through a result. They are kept
-/// until it returns.
+/// The maximum number of notifications that are kept for a client that was asked through a result, until it returns.
 const MAX_KEPT: usize = 16;
 
 impl Exchange {
@@ -102,7 +101,7 @@ impl Exchange {
         let refused = match &mut cross.input {
             Input::Parking(parking) => match parking.ask(&frame) {
                 Ok(()) => {
-                    // A client that is away receives the notice when it returns.
+                    // A client that is away receives the notification when it returns.
                     if self.rounds.missed.is_none() {
                         self.clock.wake.get_or_insert(now + GATHERING);
                     }
@@ -150,7 +149,7 @@ impl Exchange {
         binding: Binding<'_>,
         now: Instant,
     ) {
-        // The request with this id has been answered.
+        // The request with this id has already been answered.
         if self.is_waiting() || self.task_answered(frame, sealer, binding, now) {
             return;
         }
@@ -189,7 +188,7 @@ impl Exchange {
         }
     }
 
-    /// The answer that sends a client's user to pages first, instead of the upstream's error that names them.
+    /// The answer that first sends a client's user to pages, instead of the upstream's error that names the pages.
     fn pages_first(
         &self,
         frame: &Frame,
@@ -283,7 +282,8 @@ impl Exchange {
     /// Continues with `retry`, the client's request with answers to the questions of the last ticket.
     ///
     /// # Errors
-    /// The fault to answer with if the answers cannot be read; the exchange then keeps waiting under the same ticket.
+    /// Returns the fault to answer with if the answers cannot be read; the exchange then keeps waiting under the same
+    /// ticket.
     pub fn resume(
         &mut self,
         retry: Frame,
@@ -306,7 +306,7 @@ impl Exchange {
         (self.client.id, self.client.token, self.client.request) = (id, token, retry);
         self.clock.started = now;
         self.hear(now, left > 0);
-        // Unanswered questions are asked again at once.
+        // Unanswered questions are asked again immediately.
         self.clock.wake = (left > 0).then_some(now);
         for event in events {
             self.feed(event, sealer, binding, now);
@@ -325,7 +325,7 @@ impl Exchange {
     }
 }
 
-/// Ids that are unique in the process, because `key` is.
+/// Generates ids that are unique in the process, because `key` is unique.
 fn minted(key: u64) -> impl FnMut() -> String {
     let mut count = 0;
     move || {

@@ -1,4 +1,4 @@
-//! The points in time that decide when an exchange expires. It must not read a clock.
+//! The points in time that determine when an exchange expires. It must not read a clock.
 
 use std::time::Instant;
 
@@ -10,9 +10,9 @@ pub(super) struct ExchangeClock {
     timeouts: Timeouts,
     pub(super) started: Instant,
     heard: Instant,
-    /// True if the upstream waits for the client's answer and is therefore silent.
+    /// True while the upstream waits for the client's answer and is therefore silent.
     pub(super) is_asking: bool,
-    /// The time of the next delayed step: questions are collected, and a retry is delayed.
+    /// The time of the next delayed step: sending the collected questions, or a retry.
     pub(super) wake: Option<Instant>,
 }
 
@@ -21,7 +21,8 @@ impl ExchangeClock {
         Self { timeouts, started: now, heard: now, is_asking: false, wake: None }
     }
 
-    /// The time of the next delayed step, or of the expiry. While the upstream waits for the client, only the total time counts.
+    /// The time of the next delayed step, or of the expiry. While the upstream waits for the client, only the total time
+    /// counts.
     pub(super) fn deadline(&self) -> Instant {
         let overall = self.started + self.timeouts.overall;
         let due = if self.is_asking { overall } else { overall.min(self.heard + self.timeouts.idle) };
@@ -33,7 +34,7 @@ impl ExchangeClock {
         self.wake.is_some_and(|wake| now >= wake)
     }
 
-    /// Notes that the upstream sent something or received its answer: from now on its time counts, unless it is `asking`.
+    /// Notes that the upstream sent a message or received its answer: from now on its time counts, unless it is `asking`.
     pub(super) fn hear(&mut self, now: Instant, asking: bool) {
         (self.heard, self.is_asking) = (now, asking);
     }

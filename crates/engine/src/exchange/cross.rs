@@ -39,7 +39,7 @@ pub(super) struct Cross {
     /// The client's declared capabilities, as it wrote them.
     pub(super) capabilities: Bytes,
     pub(super) server_info: String,
-    /// The lowest severity of log messages that the client wants, if it states that in each request.
+    /// The minimum severity of log messages that the client wants, if it declares that in each request.
     level: Option<usize>,
     pub(super) input: Input,
 }
@@ -87,14 +87,14 @@ impl Cross {
         self.mirror.as_ref()
     }
 
-    /// A notification of the upstream in the client's form; `None` if that era does not define it, or the client does
-    /// not want it.
+    /// A notification from the upstream in the client's form; `None` if the client's era does not define it, or if
+    /// the client does not want it.
     pub(super) fn notification(&self, frame: &Frame) -> Option<Bytes> {
         if Notice::from_name(&frame.method()) == Some(Notice::Message) && self.client.asks != self.server.asks
         {
             let wanted = match self.client.asks {
                 Asks::InputRequired => self.wants_level(frame),
-                // The level of the session was sent with the request.
+                // The session's level was sent with the request.
                 Asks::Requests => true,
             };
             if !wanted {
@@ -111,8 +111,8 @@ impl Cross {
         rank.is_none_or(|rank| rank >= least)
     }
 
-    /// A question of the upstream in the form of a client that is also asked through requests. `fresh_id` returns a
-    /// fresh id, for questions that need one.
+    /// A question from the upstream in the form of a client that is also asked through requests. `fresh_id` returns
+    /// an unused id, for questions that need one.
     pub(super) fn question(
         &self,
         frame: &Frame,
@@ -157,7 +157,7 @@ impl Cross {
         if let Some((payload, put)) = &error {
             splice.replace(*payload, put);
         }
-        // A large answer is copied only once.
+        // A large answer should be copied only once.
         if let Some(changes) = &changes {
             changes.apply(&mut splice);
         }

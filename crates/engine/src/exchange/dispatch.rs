@@ -19,11 +19,11 @@ use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
 pub enum Dispatch<'v> {
     /// Answer with this result, a JSON object.
     Local(Bytes),
-    /// Answer with this list or introduction, with the time for which it may be cached.
+    /// Answer with this list or introduction, and with the time for which it may be cached.
     Listed(&'v CacheableResult),
     /// Set the session's log level to this JSON string.
     SetLevel(Bytes),
-    /// Open a stream of notices.
+    /// Open a stream of notifications.
     Listen,
     /// Forward it to an upstream.
     Forward(Route<'v>),
@@ -31,7 +31,7 @@ pub enum Dispatch<'v> {
     Kept(TaskMethod, TaskRoute),
 }
 
-/// The destination of a request, and the changes on the way.
+/// The destination of a request, and the changes made to it on the way.
 #[derive(Debug)]
 pub struct Route<'v> {
     /// The upstream.
@@ -48,8 +48,8 @@ pub struct Route<'v> {
     pub unchecked: bool,
     /// True if the shell can keep a task's state beyond its exchange; set by the shell.
     pub keeps_tasks: bool,
-    /// The fault to report if the request fails, whatever the upstream answers: a denied item must look like a
-    /// missing one.
+    /// The fault to report if the request fails, whatever the upstream answers: a denied item must be
+    /// indistinguishable from a missing one.
     pub masked: Option<Box<Fault>>,
 }
 
@@ -58,7 +58,7 @@ pub struct Route<'v> {
 pub enum TaskNames {
     /// None, or the upstream's own ids are used.
     None,
-    /// The task that the call becomes.
+    /// The task that the call will become.
     New,
     /// The task that the request is about.
     Known(TaskMethod, KnownTask),
@@ -84,7 +84,7 @@ impl Route<'_> {
 /// client's tasks.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub fn dispatch<'v>(
     frame: &Frame,
     view: &'v View,
@@ -140,7 +140,7 @@ pub fn may_gain(frame: &Frame, view: &View) -> bool {
     }
 }
 
-/// Returns true if a server whose offer is still unknown may have the requested item.
+/// Returns true if a server whose catalogue is still unknown may have the requested item.
 pub fn may_own(frame: &Frame, view: &View, server: &str) -> bool {
     match Method::from_name(&frame.method()) {
         Some(Method::ToolsCall | Method::PromptsGet) => {
@@ -150,7 +150,7 @@ pub fn may_own(frame: &Frame, view: &View, server: &str) -> bool {
     }
 }
 
-/// Returns true if a request is answered from the available servers, and need not wait for more.
+/// Returns true if a request is answered from the available servers and need not wait for others.
 pub fn wants_list(frame: &Frame) -> bool {
     let method = Method::from_name(&frame.method());
     method.is_some_and(|method| method == Method::Discover || ListKind::of_method(method).is_some())
@@ -160,8 +160,8 @@ fn unknown(method: Method, era: &Era) -> Fault {
     Fault::unknown_method(method.name(), &format!("is not a client's request in protocol version {era}"))
 }
 
-/// The capability that a server declares for a method. If the era has none for completion, completion is attempted
-/// anyway.
+/// The capability that a server must declare for a method. If the era has none for completion, completion is
+/// attempted anyway.
 fn needed(method: Method, era: &Era) -> Option<&'static str> {
     match method {
         Method::ToolsList | Method::ToolsCall => Some("tools"),
@@ -228,8 +228,8 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let admits = |arguments: Option<&[u8]>| {
         view.admits(tool.upstream, ListKind::Tools, &name, (tool.annotations, arguments))
     };
-    // The tool is listed, so some arguments are allowed. The rules also apply to the server's interpretation
-    // of the arguments.
+    // The tool is listed, so some arguments are allowed. The rules also apply to the arguments as the server
+    // interprets them.
     if !admits(arguments)
         || view.readings(tool, arguments).iter().any(|reading| !admits(Some(reading.as_bytes())))
     {
@@ -336,7 +336,7 @@ fn task<'v>(
     }))
 }
 
-/// Sends a method outside the core to the only upstream that declares something outside the core.
+/// Forwards a method outside the core to the only upstream that declares anything outside the core.
 fn extension<'v>(name: &str, view: &'v View) -> Result<Route<'v>, Fault> {
     let owners = view.extension_owners(name);
     match owners.as_slice() {

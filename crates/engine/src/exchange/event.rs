@@ -13,20 +13,21 @@ use crate::fault::Fault;
 /// Time limits of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// The time without an answer or progress, not counting while the upstream itself waits for the client.
+    /// The time without an answer or progress; the time in which the upstream itself waits for the client does not
+    /// count.
     pub idle: Duration,
     /// The total time.
     pub overall: Duration,
 }
 
-/// A failed link, in words.
+/// A description of a failed link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkFailure {
     /// The failure, with a suggested fix.
     pub message: String,
     /// The state of the request's execution.
     pub execution: Execution,
-    /// True if it does no harm to send the same request again: it was not executed, or can be repeated.
+    /// True if sending the same request again does no harm: it was not executed, or it can be repeated.
     pub retry: bool,
 }
 
@@ -56,11 +57,11 @@ pub enum Event {
     /// The upstream's question has been answered, by the client or on its behalf. If the shell does not see the
     /// answer, the upstream's next message implies it.
     Answered,
-    /// The client's reply to the question with this number, which was put by a [`Step::Put`].
+    /// The client's reply to the question with this number, which a [`Step::Put`] asked.
     Replied(usize, Frame),
     /// The deadline has passed.
     Expired,
-    /// The deadline has passed before the request could be sent.
+    /// The deadline passed before the request could be sent.
     Unreached,
 }
 
@@ -69,23 +70,24 @@ pub enum Event {
 pub enum Step {
     /// Send this message to its upstream.
     Send(Outbound),
-    /// Give this notification to the client, on the stream of its request.
+    /// Send this notification to the client, on the stream of its request.
     Relay(Bytes),
-    /// Put this question of the upstream to the client, on the stream of its request.
+    /// Ask the client this question of the upstream, on the stream of its request.
     Ask(Frame),
-    /// Put this question, which came in the upstream's result, to the client, on the stream of its request.
+    /// Ask the client this question, which was in the upstream's result, on the stream of its request.
     Put(Question),
-    /// Tell the upstream that its question cannot be put to the client, and why.
+    /// Tell the upstream that the client cannot be asked this question, and why.
     Refuse(Frame, String),
-    /// Send this response to a question of the upstream.
+    /// Send this response to a question from the upstream.
     Tell(Bytes),
-    /// Answer the client with this, and keep the exchange under the ticket until the client returns with answers.
+    /// Send this answer to the client, and keep the exchange under the ticket until the client returns with its
+    /// answers.
     Park(Ticket, ExchangeAnswer),
     /// Tell the client that the upstream withdraws a question, under the id that the client knows.
     Withdraw(Frame),
     /// Tell the upstream that the request is cancelled.
     Cancel(Bytes),
-    /// Answer the client; the exchange is over.
+    /// Send this answer to the client; the exchange is over.
     Answer(ExchangeAnswer),
     /// End the exchange without an answer, because nobody waits for one.
     End,
@@ -98,7 +100,7 @@ pub struct ExchangeAnswer {
     pub status: u16,
     /// The response.
     pub body: Bytes,
-    /// True if it is the upstream's result, not an error of any party.
+    /// True if it is the upstream's result, and not an error from any party.
     pub ok: bool,
     /// The fault, if the answer does not come from the upstream.
     pub fault: Option<Box<Fault>>,

@@ -1,5 +1,5 @@
-//! Results that ask for input: the client gets the upstream's state only inside a sealed state of the gateway (MCP
-//! 2026-07-28, multi round-trip requests).
+//! Results that ask for input: the client receives the upstream's state only inside a sealed state of the gateway
+//! (MCP 2026-07-28, multi round-trip requests).
 
 use proto::era::Era;
 use proto::json::{Members, quote, quote_into};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::sealer::Sealer;
 
-/// The context that a sealed state is bound to, besides the request itself.
+/// The context that a sealed state is bound to, in addition to the request itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding<'a> {
     /// The principal that made the request.
@@ -23,7 +23,7 @@ pub struct Binding<'a> {
     pub lifetime_ms: u64,
 }
 
-/// The text that a state is bound to: principal, server, method, name and arguments, independent of their spelling.
+/// The text that a state is bound to: principal, server, method, name and arguments, regardless of their spelling.
 fn bound(frame: &Frame, binding: Binding<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(128);
     for part in [binding.principal, binding.server, &frame.method()] {
@@ -39,7 +39,7 @@ fn bound(frame: &Frame, binding: Binding<'_>) -> Vec<u8> {
     out
 }
 
-/// Writes a value independently of spelling and the order of members.
+/// Writes a value regardless of its spelling and of the order of its members.
 fn canonical(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Object(members) => {
@@ -79,7 +79,7 @@ pub(super) enum RetryState {
 /// A parked request and one of its rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ticket {
-    /// The key under which the request first went to its upstream.
+    /// The key under which the request was first sent to its upstream.
     pub key: u64,
     /// The round to be answered.
     pub round: u32,
@@ -91,8 +91,8 @@ const VISITED: u8 = b'v';
 /// The parked request that a client's retry continues; `None` for any other request.
 ///
 /// # Errors
-/// Invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or request,
-/// and for answers that cannot be read.
+/// Returns invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or
+/// request, and for answers that cannot be read.
 pub fn parked(
     frame: &Frame,
     era: &Era,
@@ -112,7 +112,7 @@ pub fn parked(
 /// The answers in a client's retry, the members of an object.
 ///
 /// # Errors
-/// Invalid params for anything else.
+/// Returns invalid params for anything else.
 pub(super) fn answers(retry: &Frame) -> Result<Option<Members>, Fault> {
     let Some(span) = retry.param("inputResponses")? else { return Ok(None) };
     let invalid = || Fault::client(code::INVALID_PARAMS, "params.inputResponses must be an object");
@@ -130,7 +130,8 @@ pub fn no_longer_open() -> Fault {
 /// The meaning of the state in a client's retry; `None` if the request carries none.
 ///
 /// # Errors
-/// Invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or request.
+/// Returns invalid params for a state that is not ours, was altered, has expired, or belongs to another principal or
+/// request.
 pub(super) fn state_of(
     frame: &Frame,
     era: &Era,
@@ -188,7 +189,7 @@ impl Ticket {
     }
 }
 
-/// The state for a client that is sent to pages first.
+/// The state for a client whose user is sent to pages first.
 pub(super) fn visited(frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
     sealed(&[VISITED], frame, sealer, binding)
 }

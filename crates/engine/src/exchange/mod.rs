@@ -1,4 +1,4 @@
-//! One client request from its arrival to its answer, without IO.
+//! One client request from its arrival to its answer, without I/O.
 //!
 //! ```text
 //!  frame ─► dispatch ─► Local (answered from the view)

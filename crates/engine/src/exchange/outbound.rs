@@ -1,4 +1,4 @@
-//! A request in the form in which its upstream gets it.
+//! A request in the form that its upstream receives.
 
 use std::borrow::Cow;
 
@@ -39,12 +39,12 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// The mirror of one of our own messages, without a name.
+    /// The mirror of a message that the gateway itself sends; it has no name.
     pub fn of_method(method: Method) -> Self {
         Self { method: Cow::Borrowed(method.name()), name: None, params: Vec::new() }
     }
 
-    /// The mirror of a client's request in the form in which the upstream gets it. `real_name` is a JSON string.
+    /// The mirror of a client's request in the form that the upstream receives. `real_name` is a JSON string.
     pub(super) fn of_request(
         frame: &Frame,
         method: Cow<'static, str>,
@@ -85,7 +85,7 @@ pub trait Headers {
 /// Checks the `Mcp-Param-*` headers of a client's call.
 ///
 /// # Errors
-/// A header mismatch, as the specification requires (2026-07-28, Streamable HTTP: custom headers).
+/// Returns a header mismatch, as the specification requires (2026-07-28, Streamable HTTP: custom headers).
 pub(super) fn check_param_headers(
     frame: &Frame,
     tool: &ToolEntry,

@@ -1,4 +1,4 @@
-//! Prepares a request: checks its arguments and writes it in the form in which its upstream gets it.
+//! Prepares a request: checks its arguments, and writes it in the form that its upstream receives.
 
 use std::io::Write;
 
@@ -16,7 +16,7 @@ use super::outbound::{Mirror, Outbound};
 use super::task_bridge::TaskBridge;
 use crate::fault::{Condition, Fault};
 
-/// One of our keys as JSON; the buffer holds any number of 64 bits.
+/// One of our keys as JSON; the buffer can hold any 64-bit number.
 pub(super) fn digits(key: u64) -> SmallVec<[u8; 20]> {
     let mut digits = SmallVec::new();
     // Writing to memory cannot fail.
@@ -24,10 +24,10 @@ pub(super) fn digits(key: u64) -> SmallVec<[u8; 20]> {
     digits
 }
 
-/// Checks a call's arguments. A mismatch is either the fault or the tool result to answer with, depending on the era.
+/// Checks a call's arguments. Depending on the era, a mismatch is answered with a fault or with a tool result.
 pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Result<Option<Bytes>, Fault> {
     let Some(tool) = start.route.tool.filter(|_| !start.route.unchecked) else { return Ok(None) };
-    // Some clients write null if they have no arguments.
+    // Some clients send null if there are no arguments.
     let arguments = arguments.map(|span| span.of(start.frame.text())).filter(|text| *text != b"null");
     if arguments.is_some_and(|text| text[0] != b'{') {
         return Err(Fault::client(code::INVALID_PARAMS, "params.arguments must be an object"));
@@ -46,8 +46,8 @@ pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Res
     }
 }
 
-/// Writes the request for its upstream: in the upstream's form, under our id, with the real name, our progress token
-/// and the upstream's own state. If the form is the same in both eras, only these parts change. Otherwise the second
+/// Writes the request for its upstream: in the upstream's form, with our id, the real name, our progress token and
+/// the upstream's own state. If the form is the same in both eras, only these parts change. Otherwise, the second
 /// value is the request in the upstream's form.
 pub(super) fn outbound(
     start: &Start<'_>,

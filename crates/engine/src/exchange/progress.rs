@@ -1,4 +1,4 @@
-//! Progress under the client's own token: it only rises during a request, however often its upstream starts over. It
+//! Progress under the client's own token: it only increases during a request, even if the upstream starts over. It
 //! must not know why the upstream does that.
 
 use bytes::Bytes;
@@ -24,7 +24,7 @@ impl RequestProgress {
     }
 }
 
-/// The client's progress token, and ours that replaces it.
+/// The client's progress token, and our token that replaces it.
 #[derive(Debug, Clone)]
 pub struct ProgressToken {
     /// The token for the upstream: our own id of the request.

@@ -1,5 +1,4 @@
-//! The rules for sending a failed request again, and the time for it. It must not know links, nor how a
-//! failure is detected.
+//! The rules and timing for sending a failed request again. It must not know links, or how a failure is detected.
 
 use std::time::{Duration, Instant};
 
@@ -41,8 +40,8 @@ impl Execution {
     }
 }
 
-/// The rules for sending one request again. A request that was certainly not executed waits for its server to
-/// come back. A request that may have been executed does so only if it can be repeated without further effect.
+/// The rules for sending one request again. A request that was certainly not executed waits for its server to come
+/// back. A request that may have been executed waits only if it can be repeated without further effect.
 #[derive(Debug, Clone, Copy)]
 pub struct ResendPolicy {
     /// True if executing it twice has the same effect as executing it once.
@@ -50,17 +49,18 @@ pub struct ResendPolicy {
     /// True if the client has received a message or a question about it, which a second attempt would repeat.
     spoken: bool,
     tries: u32,
-    /// The longest time for which it waits for its server to come back.
+    /// The maximum time for which it waits for its server to come back.
     patience: Duration,
     /// True if it has already waited once because the server demanded fewer requests.
     has_slowed: bool,
-    /// The end of its patience, counted from its first failure.
+    /// The end of its waiting time, counted from its first failure.
     until: Option<Instant>,
 }
 
 impl ResendPolicy {
     /// The policy for a request. The hints of a called tool determine if the call can be repeated (2025-03-26, schema
-    /// `ToolAnnotations`), unless the configuration has a rule. A server with false hints harms only its own data.
+    /// `ToolAnnotations`), unless the configuration has a rule. A server that gives false hints harms only its own
+    /// data.
     pub fn new(method: &str, tool: Option<&ToolEntry>, rule: ResendRule, patience: Duration) -> Self {
         let repeatable = match (rule, Method::from_name(method), tool) {
             (ResendRule::Never, ..) | (_, None, _) => false,
@@ -79,7 +79,7 @@ impl ResendPolicy {
         self.repeatable = false;
     }
 
-    /// Returns true if it does no harm that a client sends the request again after a failure.
+    /// Returns true if it does no harm when the client sends the request again after a failure.
     pub fn is_harmless(&self, execution: Execution) -> bool {
         self.repeatable || execution == Execution::NotExecuted
     }
@@ -99,8 +99,9 @@ impl ResendPolicy {
         self.spoken = true;
     }
 
-    /// The pause after which the request is sent again; `None` if it is not. `deadline` is the end of the request's own
-    /// time, and `spread` is a random number that spreads many requests over time. Nothing is sent before `earliest`.
+    /// The pause before the request is sent again; `None` if it is not sent again. `deadline` is the end of the
+    /// request's own time, and `spread` is a random number that spreads many requests over time. Nothing is sent before
+    /// `earliest`.
     pub fn after(
         &mut self,
         execution: Execution,
@@ -120,13 +121,13 @@ impl ResendPolicy {
         let Some(earliest) = earliest.filter(|earliest| *earliest > now) else {
             return (now + pause <= until).then_some(pause);
         };
-        // Shortly afterwards, with requests spread over time.
+        // Shortly after that, spread over time for many requests.
         let soon = FIRST_PAUSE * u32::try_from(spread % 41).unwrap_or(40) / 40;
         (earliest <= until).then(|| (earliest - now + soon).min(until - now).max(earliest - now))
     }
 
-    /// The pause after which a request is sent again that the server rejected because of too many requests.
-    /// This happens only once.
+    /// The pause before sending a request again that the server rejected because of too many requests. This happens
+    /// only once.
     pub fn after_refusal(&mut self, wait: Duration, now: Instant, deadline: Instant) -> Option<Duration> {
         let is_first = !std::mem::replace(&mut self.has_slowed, true);
         (is_first && !self.spoken && now + wait < deadline).then_some(wait)

@@ -38,7 +38,7 @@ pub struct Exchange {
     pub(super) clock: ExchangeClock,
     pub(super) reply: ReplyState,
     pub(super) rounds: InputRounds,
-    /// The pending steps in order; rarely more than one.
+    /// The pending steps, in order; there is rarely more than one.
     pub(super) steps: SmallVec<[Step; 2]>,
     pub(super) open: bool,
 }
@@ -53,14 +53,14 @@ pub(super) struct ClientRequest {
     pub(super) token: Option<Bytes>,
 }
 
-/// The reply of the upstream, as far as it has come.
+/// The upstream's reply as far as it has arrived.
 #[derive(Debug, Default)]
 pub(super) struct ReplyState {
     /// True if the upstream has answered, or its stream has ended.
     pub(super) is_settled: bool,
     /// True if it has answered.
     pub(super) is_answered: bool,
-    /// True if it answered that the request's headers do not match.
+    /// True if the upstream answered that the request's headers do not match.
     is_header_mismatch: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct ReplyState {
 pub(super) struct InputRounds {
     /// The number of times that the client was asked.
     pub(super) number: u32,
-    /// The upstream's messages since the client was asked, until it returns.
+    /// The upstream's messages since the client was asked; kept until the client returns.
     pub(super) missed: Option<MissedMessages>,
 }
 
@@ -77,7 +77,7 @@ impl Exchange {
     /// Checks the request and prepares its first step.
     ///
     /// # Errors
-    /// The fault to answer with if nothing is sent.
+    /// Returns the fault to answer with if nothing is sent.
     pub fn begin(start: Start<'_>) -> Result<Self, Fault> {
         let Start { frame, route, key, now, .. } = &start;
         let id = frame.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
@@ -124,7 +124,8 @@ impl Exchange {
         (!self.steps.is_empty()).then(|| self.steps.remove(0))
     }
 
-    /// The time when [`Event::Expired`] is due. While the upstream waits for the client, only the total time counts.
+    /// The time at which [`Event::Expired`] is due. While the upstream waits for the client, only the total time
+    /// counts.
     pub fn deadline(&self) -> Instant {
         self.clock.deadline()
     }
@@ -149,13 +150,13 @@ impl Exchange {
         self.key
     }
 
-    /// The id that the client gave the request.
+    /// The id that the client gave to the request.
     pub fn id(&self) -> &Id {
         &self.client.id
     }
 
-    /// Returns a value if an answer that starts with `head` may be passed on unread. The exchange is then over, and
-    /// the returned value replaces the answer's id.
+    /// Returns a value if an answer that starts with `head` may be passed on without being read. The exchange is then
+    /// over, and the returned value replaces the answer's id.
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
         if self.cross.is_some()
             || self.renaming.as_ref().is_some_and(Renaming::reads_all)
@@ -212,8 +213,8 @@ impl Exchange {
     ) {
         match frame.kind() {
             FrameKind::Response | FrameKind::Error => {
-                // A message with an id that is not ours does not answer our request. A missing id answers a message
-                // that could not be read.
+                // A message with an id that is not ours does not answer our request. A message without an id answers
+                // a message that could not be read.
                 if frame.id().is_some_and(|id| id.as_number() != Some(self.key)) {
                     return;
                 }
@@ -257,7 +258,8 @@ impl Exchange {
         }
     }
 
-    /// The client's answer: the upstream's, with the client's id and, if it asks for input, with a sealed state.
+    /// The client's answer: the upstream's answer with the client's id and, if it asks for input, with a sealed
+    /// state.
     fn answer(
         &self,
         frame: &Frame,
@@ -329,7 +331,7 @@ impl Exchange {
         self.open = false;
     }
 
-    /// Cancels at the upstream under our own id; the client's notification keeps its other members.
+    /// Cancels the request at the upstream under our own id; the client's notification keeps its other members.
     pub(super) fn cancel_upstream(&mut self, notice: Option<&Frame>) {
         if !self.is_upstream() {
             return;

@@ -1,4 +1,4 @@
-//! The inputs of an exchange. It must not know how it continues.
+//! The inputs of an exchange. It must not know how the exchange continues.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ pub struct Start<'a> {
     pub client: &'static Era,
     /// The upstream's era.
     pub server: &'static Era,
-    /// The client's capabilities as it wrote them: a JSON object. Used only between different eras.
+    /// The client's capabilities exactly as written, a JSON object. Used only between different eras.
     pub capabilities: &'a [u8],
     /// The same in the form of the upstream's era.
     pub capabilities_upstream: &'a [u8],
@@ -27,7 +27,7 @@ pub struct Start<'a> {
     pub client_info: &'a [u8],
     /// The destination.
     pub route: Route<'a>,
-    /// Our own id for it: unique in the process.
+    /// Our own id for the request: unique in the process.
     pub key: u64,
     /// The context that states are bound to.
     pub binding: Binding<'a>,

@@ -1,4 +1,4 @@
-//! Tasks in an exchange whose two sides use different forms of tasks, or of which one has none.
+//! Tasks in an exchange whose two sides use different forms of tasks, or of which one has no tasks.
 
 use bytes::Bytes;
 use proto::bridge::tasks::{
@@ -18,14 +18,14 @@ use crate::tasks::KnownTask;
 /// The state that an answered call leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Made {
-    /// A task of the upstream, whose link is needed during its lifetime.
+    /// A task of the upstream that needs its link during its lifetime.
     Task {
         /// The upstream's own id, a JSON string.
         id: Bytes,
         /// The number that the client's id refers to.
         home: u64,
     },
-    /// A task that the upstream may send notices about, under both names.
+    /// A task that the upstream may send notifications about, under both names.
     Known(KnownTask),
     /// An outcome, a JSON object in the client's form, for a client that waits for a task.
     Outcome(Bytes),
@@ -33,7 +33,7 @@ pub enum Made {
 
 #[derive(Debug)]
 pub(super) enum TaskDirection {
-    /// A call that the client wants as a task, while the server decides itself.
+    /// A call that the client wants as a task, although the server decides that itself.
     Wraps,
     /// A request about a task.
     Asks(Box<LegacyToModern>, Bytes),
@@ -59,7 +59,7 @@ impl TaskBridge {
     /// The bridge for a request, if it needs one.
     ///
     /// # Errors
-    /// The fault to answer with: the tool cannot run as a task.
+    /// Returns the fault to answer with: the tool cannot run as a task.
     pub(super) fn of(start: &Start<'_>) -> Result<Option<Self>, Fault> {
         let (client, server) = (start.client.shapes.tasks, start.server.shapes.tasks);
         if client == server {
@@ -145,7 +145,7 @@ impl TaskBridge {
         }
     }
 
-    /// One of our own requests about a task; `params` are the contents of its params object.
+    /// One of our own requests about a task; `params` is the content of its params object.
     pub(super) fn request(&self, method: TaskMethod, params: &[u8], key: u64) -> Outbound {
         let head =
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{", method.name());
@@ -158,7 +158,7 @@ impl TaskBridge {
         Outbound { upstream: self.upstream, era: self.server, key, body: body.into(), mirror }
     }
 
-    /// The task's id as mirrored by a header.
+    /// The task's id as a header mirrors it.
     fn name(&self) -> Option<String> {
         let TaskDirection::Asks(_, id) = &self.way else { return None };
         let inside = id.strip_prefix(b"\"")?.strip_suffix(b"\"")?;

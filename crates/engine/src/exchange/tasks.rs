@@ -1,4 +1,4 @@
-//! Tasks in an exchange: their ids are replaced if clients get other ids than the upstream's.
+//! Tasks in an exchange: replaces their ids if clients see other ids than the upstream's.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ impl Exchange {
     /// The edits to the client's answer; `answer` is in the client's form.
     ///
     /// # Errors
-    /// The fault to answer with instead.
+    /// Returns the fault to answer with instead.
     pub(super) fn names(
         &self,
         answer: &Frame,
@@ -30,7 +30,7 @@ impl Exchange {
         renaming.answer(answer, self.ids(sealer, binding), self.place(binding))
     }
 
-    /// A notification with the ids that the client knows; `None` if the client cannot get it.
+    /// A notification with the ids that the client knows; `None` if the client cannot receive it.
     pub(super) fn named(&self, text: Bytes, sealer: &dyn Sealer, binding: Binding<'_>) -> Option<Bytes> {
         match &self.renaming {
             Some(renaming) if may_name(&text) => {
@@ -42,10 +42,10 @@ impl Exchange {
         }
     }
 
-    /// A question of the upstream with the ids that the client knows.
+    /// A question from the upstream with the ids that the client knows.
     ///
     /// # Errors
-    /// The question, and the reason why it cannot be put.
+    /// Returns the question, and the reason why the client cannot be asked.
     pub(super) fn named_question(
         &self,
         question: Frame,
@@ -253,7 +253,7 @@ impl Exchange {
         self.finish(ExchangeAnswer::upstream(status, body, false));
     }
 
-    /// Tells the upstream that nobody waits for the outcome of a task anymore.
+    /// Tells the upstream that nobody waits for the outcome of a task any more.
     pub(super) fn cancel_task(&mut self, sealer: &dyn Sealer) {
         let Some(bridge) = &self.bridge else { return };
         let TaskDirection::Calls(machine) = &bridge.way else { return };

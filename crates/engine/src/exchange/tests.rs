@@ -57,7 +57,7 @@ fn view_under(guard: Option<&Guard>, era: &'static Era, capabilities: &'static s
     View::build(spec, vec![upstream])
 }
 
-/// A sealer that reads numbers without their sign.
+/// A sealer that reads numbers and drops their sign.
 #[derive(Debug)]
 struct Unsigned;
 
@@ -68,7 +68,7 @@ impl ReadsArguments for Unsigned {
     }
 }
 
-/// The outcome of a request under rules, with a server that would accept it.
+/// The outcome of a request under rules, at a server that would accept it.
 fn under(rules: &str, era: &'static Era, method: &str, params: &str) -> Result<UpstreamId, Fault> {
     let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
     let config = format!("access: [{rules}]\nmcpServers: {{ up: {{ command: x }} }}\n");

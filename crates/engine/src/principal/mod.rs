@@ -23,7 +23,7 @@ pub enum Scheme {
     Basic,
     /// With a name and a password that a WordPress site confirmed.
     Site,
-    /// With a signed token of an issuer of `auth.jwt`.
+    /// With a signed token from an issuer in `auth.jwt`.
     Token,
 }
 
@@ -61,7 +61,7 @@ pub struct Principal {
     pub claims: Option<Arc<serde_json::Value>>,
     /// The only profiles for which the credential is valid; `None` for all.
     pub profiles: Option<Arc<[Box<str>]>>,
-    /// The time from which the credential is no longer valid, in milliseconds since 1970; `None` if unknown.
+    /// The time at which the credential expires, in milliseconds since 1970; `None` if unknown.
     pub until_ms: Option<u64>,
     /// Its calls in flight.
     pub calls: Calls,

@@ -2,7 +2,8 @@
 //! back.
 //!
 //! A counter changes by compare-and-swap under a part's shared lock; cells are added and removed under its exclusive
-//! lock. So two requests never both take the last slot, and no cell disappears while a request is counted in it.
+//! lock. Therefore two requests can never both take the last slot, and no cell can disappear while a request is
+//! counted in it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -16,7 +17,7 @@ const MOST_PARTS: usize = 64;
 /// The minimum number of cells in a part, within the cap.
 const PART: usize = 64;
 
-/// A hasher for keys that are hashes already.
+/// A hasher for keys that already are hashes.
 #[derive(Debug, Default)]
 struct Ready(u64);
 
@@ -162,7 +163,7 @@ impl Cells {
         for take in takes {
             wanted.entry(self.number(take.key)).or_default().push(take.key);
         }
-        // All threads lock in the same order, so a deadlock is impossible.
+        // All threads lock the parts in the same order, so a deadlock is impossible.
         let mut locked: BTreeMap<usize, (RwLockWriteGuard<'_, CellPart>, bool)> = BTreeMap::new();
         for (number, keys) in wanted {
             let mut part = write(&self.parts[number]);
@@ -203,7 +204,7 @@ impl Cells {
         self.parts.iter().map(|part| read(part).cells.len()).sum()
     }
 
-    /// The part of a key. The map in a part uses a hash's lowest and highest bits; this uses others.
+    /// The part of a key. The map in a part uses a hash's lowest and highest bits; this function uses other bits.
     fn number(&self, key: u64) -> usize {
         let spread = usize::try_from((key >> 24) & 0xffff).unwrap_or(0);
         spread % self.parts.len()

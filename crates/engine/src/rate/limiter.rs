@@ -1,5 +1,5 @@
-//! Applies the rate limits: which ones concern a request, which counter it belongs to, and the verdict for the
-//! client.
+//! Applies the rate limits: determines which limits concern a request, which counter it belongs to, and the verdict
+//! for the client.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
@@ -97,7 +97,7 @@ impl ActiveLimit {
         self.limit.tools.is_some() || self.limit.per.contains(&RatePer::Tool)
     }
 
-    /// Returns true if the limit also counts callers before they authenticate: it counts by address and covers all
+    /// Returns true if the limit also counts callers before they authenticate: it counts by address, and covers all
     /// requests.
     fn is_at_door(&self) -> bool {
         let RateLimit { methods, per, tools, .. } = &self.limit;
@@ -160,9 +160,9 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// Creates the limiter from the enabled limits of a configuration. At most `cap` counters are kept (about 40
-    /// bytes each); a request that needs one more is rejected until a counter is paid back. `seed` is random, so
-    /// that nobody can provoke a collision with another caller's counter.
+    /// Creates the limiter from the enabled limits of a configuration. It keeps at most `cap` counters (about 40
+    /// bytes each); a request that needs another one is rejected until a counter is paid back. `seed` is random, so
+    /// nobody can provoke a collision with another caller's counter.
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
         let rule = |(place, limit): (usize, &RateLimit)| {
             let quota = Quota::new(limit.rate.count, limit.rate.period, limit.burst);
@@ -185,8 +185,7 @@ impl Limiter {
         self.asks_for_tools
     }
 
-    /// Returns true if some limit counts each tool separately, so that a request must state if the tool
-    /// exists.
+    /// Returns true if some limit counts each tool separately, so that a request must say if the tool exists.
     pub fn tells_tools_apart(&self) -> bool {
         self.tells_tools_apart
     }
@@ -197,7 +196,7 @@ impl Limiter {
         let now = nanos(now);
         let speaking = || self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of(request));
         let mut tightest: Option<Verdict> = None;
-        // A request that another limit rejects must cost nothing, so all limits are checked before one
+        // A request that another limit rejects must not be counted, so all limits are checked before any of them
         // counts.
         if speaking().nth(1).is_some() {
             for (number, rule) in speaking() {
@@ -220,12 +219,12 @@ impl Limiter {
         tightest
     }
 
-    /// Counts a caller at `address` that is about to authenticate at `profile`, which need not exist: against all
-    /// limits by address that cover all methods. If a limit counts by more than the address, all unauthenticated
+    /// Counts a caller at `address` that is about to authenticate at `profile`, against all limits by address that
+    /// cover all methods. The profile need not exist. If a limit counts by more than the address, all unauthenticated
     /// callers of an address share one counter.
     ///
     /// # Errors
-    /// The verdict of an exhausted limit; nothing was counted then.
+    /// Returns the verdict of an exhausted limit; in this case nothing was counted.
     pub fn enter(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
         let now = nanos(now);
         for (taken, (key, rule)) in self.at_door(entering).enumerate() {
@@ -243,7 +242,7 @@ impl Limiter {
     /// Checks if [`enter`](Self::enter) would count a caller, without counting.
     ///
     /// # Errors
-    /// The verdict of an exhausted limit.
+    /// Returns the verdict of an exhausted limit.
     pub fn has_room(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
         let now = nanos(now);
         for (key, rule) in self.at_door(entering) {
@@ -255,7 +254,8 @@ impl Limiter {
         Ok(())
     }
 
-    /// Takes back the count of [`enter`](Self::enter): after authentication, requests count instead.
+    /// Takes back the count of [`enter`](Self::enter): after authentication, the caller's requests are counted
+    /// instead.
     pub fn let_in(&self, entering: &Entering<'_>) {
         for (key, rule) in self.at_door(entering) {
             self.cells.give_back(key, &rule.quota);
@@ -280,8 +280,9 @@ impl Limiter {
         speaking.map(move |(number, rule)| (rule.key(number, self.seed, &at("")), rule))
     }
 
-    /// Counts requests that arrive together, all of them or none, so after a rejection the caller can send them
-    /// again. The tightest verdict is returned. More requests than a limit allows at once are never accepted.
+    /// Counts requests that arrive together, all of them or none, so that the caller can send all of them again after
+    /// a rejection. The tightest verdict is returned. If there are more requests than a limit allows at once, they
+    /// are never accepted.
     pub fn check_all(&self, requests: &[RatedRequest<'_>], now: Duration) -> Option<Verdict> {
         let now = nanos(now);
         let mut takes: Vec<(usize, Take<'_>)> = Vec::new();
@@ -308,7 +309,7 @@ impl Limiter {
         tightest
     }
 
-    /// Drops counters that are paid back. This happens automatically when room is needed; an occasional call frees
+    /// Drops counters that are paid back. This happens automatically when space is needed; an occasional call frees
     /// memory sooner.
     pub fn sweep(&self, now: Duration) {
         self.cells.sweep(nanos(now));

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-/// A rate: the number of requests per period, and of requests at once.
+/// A rate: the number of requests per period, and the number of requests at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     /// The time in which one request is paid back, in nanoseconds.
@@ -41,7 +41,7 @@ impl Quota {
         self.take_many(paid, now, 1)
     }
 
-    /// Counts several requests at once, all or none. More than a burst are always rejected, without a wait,
+    /// Counts several requests at once, either all or none. More than a burst are always rejected, without a wait,
     /// because waiting would not help.
     pub(super) fn take_many(&self, paid: u64, now: u64, count: u32) -> QuotaOutcome {
         let Some(room) = self.burst.checked_sub(count) else {

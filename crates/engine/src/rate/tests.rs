@@ -1,4 +1,5 @@
-//! Counting with time as an argument: exact with many threads, in bounded memory, and never more than configured.
+//! Counting, with the time as an argument: exact with many threads, in bounded memory, and never more than
+//! configured.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -143,7 +144,7 @@ fn who_is_not_let_in_is_counted_by_address() {
     assert_eq!([(); 2].map(|()| limiter.enter(&guess("p"), SECOND)), [Ok(()); 2]);
     let request = RatedRequest { address: address("192.0.2.1"), ..call("a") };
     assert!(!limiter.check(&request, SECOND).unwrap().allowed, "it is the same count");
-    // A caller that one limit rejects is not counted by another.
+    // A caller that one limit rejects is not counted by another limit.
     let limiter = Limiter::new(&[at_door.clone(), RateLimit { burst: 1, ..at_door }], 100, 7);
     assert_eq!(limiter.enter(&guess("p"), SECOND), Ok(()));
     assert!([(); 3].iter().all(|()| limiter.enter(&guess("p"), SECOND).is_err()));
@@ -218,7 +219,7 @@ fn nobody_counts_at_a_time_before_a_cell_was_given_up() {
     let check = |seconds: u64| limiter.check(&call("a"), Duration::from_secs(seconds)).unwrap().allowed;
     assert!(check(100));
     limiter.sweep(Duration::from_secs(101));
-    // If a thread read the clock some time ago, its request counts from the current time.
+    // If a thread read the clock some time ago, its request still counts from the current time.
     assert!(check(50));
     assert!(!check(101));
     assert!(check(102));

@@ -1,4 +1,4 @@
-//! Questions of upstreams to a client (sampling, elicitation, roots), under ids of the client's session.
+//! Questions from upstreams to a client (sampling, elicitation, roots), under ids of the client's session.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -30,13 +30,13 @@ pub struct LinkMessage<L> {
     pub text: Bytes,
 }
 
-/// The reason why a question cannot be put.
+/// The reason why the client cannot be asked a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AskFault {
-    /// It has no id.
+    /// The question has no id.
     #[error("the question has no id")]
     NoId,
-    /// Its params are nested more deeply than messages may be.
+    /// The question's params are nested more deeply than messages may be.
     #[error("the question cannot be read")]
     Unreadable,
     /// Too many questions are open.
@@ -54,15 +54,16 @@ pub struct Asks<L> {
 }
 
 impl<L: Clone + PartialEq> Asks<L> {
-    /// Starts without questions; at most `cap` may be open, each for `lifetime`.
+    /// Starts without questions; at most `cap` may be open, each for at most `lifetime`.
     pub fn new(cap: usize, lifetime: Duration) -> Self {
         Self { next: 0, cap, lifetime, open: HashMap::new() }
     }
 
-    /// Puts a question: the same request under an id of this session.
+    /// Asks the client a question: the same request under an id of this session.
     ///
     /// # Errors
-    /// [`AskFault`] if it cannot be put; the caller must then answer the link on the client's behalf.
+    /// Returns [`AskFault`] if the client cannot be asked; the caller must then answer the link on the client's
+    /// behalf.
     pub fn ask(&mut self, link: L, frame: &Frame, now: Instant) -> Result<Bytes, AskFault> {
         let (id, span) = frame.id().cloned().zip(frame.id_span()).ok_or(AskFault::NoId)?;
         if self.open.len() >= self.cap {
@@ -85,10 +86,10 @@ impl<L: Clone + PartialEq> Asks<L> {
         Ok(splice.finish())
     }
 
-    /// Puts a question from a server's result, as a request of this session.
+    /// Asks the client a question from a server's result, as a request of this session.
     ///
     /// # Errors
-    /// [`AskFault`] if it cannot be put.
+    /// Returns [`AskFault`] if the client cannot be asked.
     pub fn put(
         &mut self,
         link: L,
@@ -105,7 +106,8 @@ impl<L: Clone + PartialEq> Asks<L> {
         self.ask(link, &frame, now)
     }
 
-    /// Takes the client's answer; `None` if no question waits for it (answered before, withdrawn, or never asked).
+    /// Takes the client's answer; `None` if no question waits for it (it was already answered, withdrawn, or never
+    /// asked).
     pub fn answer(&mut self, frame: &Frame) -> Option<LinkMessage<L>> {
         let ask = self.open.remove(&frame.id()?.as_number()?)?;
         let mut splice = Splice::new(frame.text());
@@ -135,7 +137,7 @@ impl<L: Clone + PartialEq> Asks<L> {
         Some(splice.finish())
     }
 
-    /// Forgets the questions of a link that is gone; returns their ids.
+    /// Forgets the questions from a link that is gone; returns their ids.
     pub fn forget(&mut self, link: &L) -> Vec<u64> {
         self.open.extract_if(|_, ask| ask.link == *link).map(|(own, _)| own).collect()
     }

@@ -36,7 +36,7 @@ impl std::fmt::Display for EventId {
 /// The size in bytes below which an event is copied before it is kept.
 const SHORT: usize = 16 << 10;
 
-/// The maximum number of answers that are kept apart from other events.
+/// The maximum number of answers that are kept separately from other events.
 const MAX_ANSWERS: usize = 32;
 
 /// An event that is kept.
@@ -50,8 +50,8 @@ struct KeptEvent {
     is_fetched: bool,
 }
 
-/// The latest events of a session, over all its streams, within two caps. Answers are kept apart, so that no number of
-/// notices takes their place.
+/// The latest events of a session, across all its streams, within two caps. Answers are kept separately, so that no
+/// number of notifications can displace them.
 #[derive(Debug)]
 pub struct EventLog {
     max_events: usize,
@@ -69,8 +69,8 @@ impl EventLog {
         Self { max_events, max_bytes, bytes: 0, kept, answers, answer_bytes: 0 }
     }
 
-    /// Keeps an answer, and drops the oldest ones if needed, first those that were fetched; at least the newest stays, where
-    /// anything is kept at all. `order` is its age among the events of all sessions.
+    /// Keeps an answer and, if needed, drops the oldest answers, beginning with those that were fetched. At least the newest
+    /// answer is kept, unless nothing may be kept at all. `order` is its age among the events of all sessions.
     pub fn push_answer(&mut self, id: EventId, data: Bytes, order: u64) {
         if self.max_events == 0 || self.max_bytes == 0 {
             return;
@@ -105,27 +105,27 @@ impl EventLog {
         }
     }
 
-    /// The bytes of all that is kept.
+    /// The total size of all kept events, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes + self.answer_bytes
     }
 
-    /// Notes that the client has fetched what was kept of a stream.
+    /// Notes that the client has fetched the kept events of a stream.
     pub fn note_fetched(&mut self, stream: u64) {
         for answer in self.answers.iter_mut().filter(|answer| answer.id.stream == stream) {
             answer.is_fetched = true;
         }
     }
 
-    /// The order of the oldest event that may go to make room. Answers that were not fetched are pinned while they are not older
-    /// than `pinned_from`.
+    /// The order of the oldest event that may be evicted. Answers that were not fetched are pinned if their order is at least
+    /// `pinned_from`.
     pub fn oldest(&self, pinned_from: u64) -> Option<u64> {
         let event = self.kept.front().map(|event| event.order);
         let answer = self.oldest_answer(pinned_from).map(|at| self.answers[at].order);
         event.into_iter().chain(answer).min()
     }
 
-    /// Lets that event go.
+    /// Evicts that event.
     pub fn drop_oldest(&mut self, pinned_from: u64) {
         let Some(oldest) = self.oldest(pinned_from) else { return };
         if self.kept.front().is_some_and(|event| event.order == oldest) {
@@ -142,7 +142,7 @@ impl EventLog {
     /// The kept events of the same stream after `last`.
     pub fn after(&self, last: EventId) -> impl Iterator<Item = (EventId, Bytes)> + '_ {
         let behind = move |id: &EventId| id.stream == last.stream && id.event > last.event;
-        // An answer is the last event of its request; in a batch others may have come after it, which is no matter.
+        // An answer is the last event of its request. In a batch, other events may follow it, which does no harm.
         let kept = self.kept.iter().chain(&self.answers).filter(move |event| behind(&event.id));
         kept.map(|event| (event.id, event.data.clone()))
     }
@@ -161,7 +161,7 @@ impl EventLog {
     }
 }
 
-/// Copies a short event: as a slice it would keep the whole buffer that it arrived in.
+/// Copies a short event: a slice would keep the whole buffer in which it arrived.
 fn own(data: Bytes) -> Bytes {
     if data.len() < SHORT { Bytes::copy_from_slice(&data) } else { data }
 }
@@ -205,7 +205,7 @@ mod tests {
         let replay: Vec<_> = log.after(id(2, 47)).map(|(id, _)| id.event).collect();
         assert_eq!(replay, [48, 49, 50]);
         assert!(!log.has_gap(id(2, 47), 51) && log.has_gap(id(2, 40), 51));
-        // The long answer displaced the older one.
+        // The long answer has displaced the older one.
         assert!(log.has_gap(id(1, u64::MAX), 1));
         let mut none = EventLog::new(0, 0);
         none.push_answer(id(1, 1), Bytes::from_static(b"x"), 0);

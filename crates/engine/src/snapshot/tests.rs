@@ -1,4 +1,4 @@
-//! Numbers of servers and profiles across configurations, and the data in snapshots.
+//! Numbers of servers and profiles across configurations, and the contents of snapshots.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn callers_are_apart_where_they_are_known_and_a_server_may_want_their_consent() 
     assert!(profile("one") && !profile("two"));
     let unknown = snapshot(servers);
     assert_eq!(per_caller(&unknown), [false; 5]);
-    // Once callers must authenticate, they use nothing that was opened before.
+    // Once callers must authenticate, they no longer use links that were opened before.
     let (old, new) = (config(servers), config(&format!("{servers}auth: {{ keys: true }}\n")));
     let then = unknown.followed_by(&old, &new, "1").unwrap();
     let id = |s: &Snapshot, name: &str| s.upstreams.iter().find(|u| &*u.name == name).unwrap().id;

@@ -1,4 +1,4 @@
-//! Outcomes that were available immediately, for clients that wait for a task: kept until they are fetched, expire,
+//! Outcomes that were available immediately, for clients that wait for a task; kept until they are fetched, expire,
 //! or are displaced.
 
 use std::collections::VecDeque;
@@ -36,16 +36,16 @@ pub struct HeldOutcomes {
     bytes: usize,
 }
 
-/// Milliseconds after which a client may ask again; the outcome does not change.
+/// The number of milliseconds after which a client may ask again; the outcome does not change.
 const INTERVAL: u64 = 1000;
 
 impl HeldOutcomes {
-    /// Starts empty.
+    /// Starts without outcomes.
     pub fn new(limits: HeldLimits) -> Self {
         Self { limits, entries: VecDeque::new(), bytes: 0 }
     }
 
-    /// Changes the time for which outcomes are kept, for future outcomes.
+    /// Changes the time for which outcomes are kept; applies to future outcomes.
     pub fn set_lifetime(&mut self, lifetime: Duration) {
         self.limits.lifetime = lifetime;
     }

@@ -8,13 +8,13 @@ use proto::rpc::Frame;
 
 use crate::sealer::Sealer;
 
-/// The maximum length of an upstream's id, in bytes. Ids go through headers, and sealing makes them a third longer.
+/// The maximum length of an upstream's id, in bytes. Ids are sent in headers, and sealing makes them a third longer.
 pub const MAX_ID: usize = 2048;
 
 /// The maximum length of our ids: an upstream's id, its server's name, and the overhead of sealing.
 const MAX_SHOWN: usize = 4096;
 
-/// The number of a state that belonged to another process. No state has this number.
+/// The number that stands for a state of another process. No state has this number.
 const LOST: u64 = 0;
 
 /// Creates and reads the ids that one client sees.
@@ -26,13 +26,13 @@ pub struct TaskIds<'a> {
 }
 
 impl<'a> TaskIds<'a> {
-    /// For requests of `principal` in `era`. An id is not valid for another principal, or for an era with another
-    /// form of tasks.
+    /// Creates the ids for requests of `principal` in `era`. An id is not valid for another principal, or for an era
+    /// with another form of tasks.
     pub fn new(sealer: &'a dyn Sealer, principal: &'a str, era: &Era) -> Self {
         Self { sealer, principal, tasks: era.shapes.tasks }
     }
 
-    /// The client's id for a task, always the same; `None` if the task's own id is too long.
+    /// The client's id for a task, always the same one; `None` if the task's own id is too long.
     pub fn shown(self, place: TaskPlace<'_>, real: &str) -> Option<String> {
         if real.len() > MAX_ID {
             return None;
@@ -87,13 +87,13 @@ pub struct TaskPlace<'a> {
 pub struct OpenedTaskId {
     /// The server's name; empty if the gateway itself keeps the task.
     pub server: String,
-    /// The number of the gateway's own state for the task, if any; 0 if it was lost with the process that had it.
+    /// The number of the gateway's own state for the task, if any; 0 if it was lost with the process that held it.
     pub home: Option<u64>,
     /// The server's own id.
     pub real: String,
 }
 
-/// A task named in a request: the server's id for it, and the client's.
+/// A task named in a request: the server's id and the client's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownTask {
     /// The id at the upstream.
@@ -104,7 +104,7 @@ pub struct KnownTask {
 
 impl KnownTask {
     pub(super) fn new(frame: &Frame, span: Span, real: String) -> Self {
-        // Copied, because it may be kept for as long as a stream is open.
+        // Copied, because it may be kept as long as a stream is open.
         Self { real, shown: Bytes::copy_from_slice(span.of(frame.text())) }
     }
 }

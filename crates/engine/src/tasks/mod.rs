@@ -1,14 +1,14 @@
-//! Tasks of upstreams under the gateway's ids. An id contains its principal and its server, which only the gateway can
-//! read.
+//! Tasks of upstreams under the gateway's ids. An id contains its principal and its server in a form that only the gateway
+//! can read.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `held` | outcomes that were available immediately, for clients that wait for a task |
 //! | `ids` | the conversion between an upstream's ids and ours |
-//! | `route` | the upstream for a request about a task; the tasks that a stream of notices is about |
+//! | `route` | the upstream for a request about a task; the tasks that a stream of notifications covers |
 //! | `rename` | the replacement of ids in messages, in both directions |
 //!
-//! No state is kept for other tasks: the meaning of an id is sealed in it. It must not know transports, nor what a task is
+//! No state is kept for other tasks: the meaning of an id is sealed in it. It must not know transports, or what a task is
 //! about.
 
 mod held;

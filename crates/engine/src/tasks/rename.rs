@@ -30,12 +30,12 @@ pub struct Renaming {
 }
 
 impl Renaming {
-    /// For a request about a task.
+    /// The state for a request about a task.
     pub fn of_task(method: TaskMethod, era: &Era, task: KnownTask) -> Self {
         Self { asked: AnsweredRequest::About(method), tasks: era.shapes.tasks, task: Some(task) }
     }
 
-    /// For a tool call, if its answer may name a task.
+    /// The state for a tool call, if its answer may name a task.
     pub fn of_call(frame: &Frame, era: &Era) -> Option<Self> {
         let tasks = era.shapes.tasks;
         let may_be = match tasks {
@@ -46,7 +46,7 @@ impl Renaming {
         may_be.then_some(Self { asked: AnsweredRequest::Call, tasks, task: None })
     }
 
-    /// Returns true if an answer must not be passed on unread, regardless of its beginning.
+    /// Returns true if no answer may be passed on without being read, whatever its beginning.
     pub fn reads_all(&self) -> bool {
         self.asked != AnsweredRequest::Call || self.tasks == Tasks::Experiment
     }
@@ -54,7 +54,7 @@ impl Renaming {
     /// The edits to the upstream's answer.
     ///
     /// # Errors
-    /// The fault to answer with if the upstream's id is too long.
+    /// Returns the fault to answer with if the upstream's id is too long.
     pub fn answer(&self, answer: &Frame, ids: TaskIds<'_>, place: TaskPlace<'_>) -> Result<Edits, Fault> {
         edits(answer, in_answer(answer, self.asked, self.tasks), self.task(), ids, place)
     }
@@ -65,8 +65,8 @@ impl Renaming {
     }
 }
 
-/// The edits to an upstream's notification or question on a stream of the client. `task` is the task that the request
-/// of that stream named, if any.
+/// The edits to an upstream's notification or question on one of the client's streams. `task` is the task that the
+/// stream's request named, if any.
 ///
 /// # Errors
 /// As [`Renaming::answer`]; drop the notification, or refuse the question.
@@ -107,7 +107,7 @@ fn sealed(real: &str, ids: TaskIds<'_>, place: TaskPlace<'_>) -> Result<Bytes, F
     Ok(Bytes::from(quote(&shown)))
 }
 
-/// The edits to a task notification on a stream of notices; `None` if it concerns none of these tasks, and is
+/// The edits to a task notification on a stream of notifications; `None` if it concerns none of these tasks, and is
 /// therefore not for this client.
 pub fn notice_edits(notice: &Frame, tasks: &[KnownTask]) -> Option<Edits> {
     let mut edits = Edits::new();
@@ -119,8 +119,8 @@ pub fn notice_edits(notice: &Frame, tasks: &[KnownTask]) -> Option<Edits> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// The edits to a client's message that says which task it belongs to. An id that is not ours stays unchanged: it
-/// may be the client's own.
+/// The edits to a client's message that names the task it belongs to. An id that is not ours stays unchanged: it may
+/// be the client's own.
 pub fn inbound_edits(frame: &Frame, ids: TaskIds<'_>, server: &str) -> Edits {
     let place = match frame.params() {
         Some(params) => related(frame.text(), &params.members),

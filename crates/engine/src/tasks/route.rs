@@ -1,4 +1,4 @@
-//! Finds the upstream for a request about a task, and the tasks that a stream of notices is about.
+//! Finds the upstream for a request about a task, and the tasks that a stream of notifications covers.
 
 use bytes::Bytes;
 use proto::bridge::tasks::{REQUIRED_CAPABILITIES, TaskMethod, declares_extension, offers_tasks};
@@ -26,8 +26,8 @@ pub struct TaskRoute {
 /// Finds the upstream of a request about a task.
 ///
 /// # Errors
-/// The fault to answer with: the method does not exist here, the client did not declare the extension, the id is
-/// invalid or belongs to another principal, or its server is unavailable.
+/// Returns the fault to answer with: the method does not exist here, the client did not declare the extension, the id
+/// is invalid or belongs to another principal, or its server is unavailable.
 pub fn route(frame: &Frame, view: &View, method: TaskMethod, ids: TaskIds<'_>) -> Result<TaskRoute, Fault> {
     check(frame, view, method)?;
     let fault = |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.taskId {what}"));
@@ -58,7 +58,7 @@ const UNKNOWN: &str = "is not a task of this client: it may belong to another ca
 fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
     let era = view.era();
     if method == TaskMethod::List {
-        // Not all tasks of a server belong to one client, and only the server knows all of them.
+        // A server's tasks may belong to several clients, and only the server knows all of them.
         return Err(Fault::unknown_method(method.name(), "is not supported; keep the ids of your own tasks"));
     }
     if !method.is_known(era.shapes.tasks) {
@@ -88,7 +88,7 @@ fn declared(frame: &Frame, era: &Era) -> Result<(), Fault> {
     Err(Fault::client(code::MISSING_CAPABILITY, message).with_data(REQUIRED_CAPABILITIES))
 }
 
-/// A task that a stream of notices is about.
+/// A task that a stream of notifications covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
     /// The upstream.
@@ -101,7 +101,8 @@ pub struct Heard {
 /// not this client's tasks, or whose server is unavailable, are left out.
 ///
 /// # Errors
-/// The fault to answer with: not an array of strings, too many ids, or the client did not declare the extension.
+/// Returns the fault to answer with: not an array of strings, too many ids, or the client did not declare the
+/// extension.
 pub fn heard(
     frame: &Frame,
     wanted: &Members,
@@ -126,7 +127,7 @@ pub fn heard(
             *u.name == *server && u.catalogue.is_ok() && view.reaches(u.id, TaskMethod::Get.name())
         };
         let Some(owner) = view.upstreams().iter().find(present) else { continue };
-        // A server reports a task once, under any of the client's ids for it.
+        // A server reports a task only once, under whichever of the client's ids for it.
         if !found.iter().any(|heard| heard.upstream == owner.id && heard.task.real == real) {
             found.push(Heard { upstream: owner.id, task: KnownTask::new(frame, span, real) });
         }

@@ -1,4 +1,4 @@
-//! Ids of tasks through requests, answers and notices, for one client and for another.
+//! Ids of tasks in requests, answers and notifications, for one client and for another.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::catalogue::{Absence, Gather, GatherLimits, UpstreamId, View, ViewSour
 use crate::config::Profile;
 use crate::sealer::Sealer;
 
-/// A sealer that writes its input in plain text, under a number that is never repeated, in the process with this
+/// A sealer that writes its input as plain text, under a number that is never repeated, in the process with this
 /// number.
 #[derive(Default)]
 struct Plain(std::cell::Cell<u8>, u64);

@@ -1,4 +1,5 @@
-//! A client's labels in the record of calls: its address, and its own name and version. It must not know calls.
+//! A client's labels in the record of calls: its address, and the name and version that it reports. It must not know
+//! calls.
 
 use std::cell::RefCell;
 use std::net::IpAddr;
@@ -6,14 +7,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// The longest name, and the longest version, that are kept, in bytes.
+/// The maximum length of a recorded name, and of a version, in bytes.
 const LONGEST: usize = 64;
 
-/// A client's introduction, and the label made of it.
+/// A client's introduction, and the label derived from it.
 type Labelled = (Box<[u8]>, Arc<str>);
 
 thread_local! {
-    /// The latest label of each kind on this thread: most calls come from the same client as the one before.
+    /// The latest label of each kind on this thread: most calls come from the same client as the call before.
     static ADDRESS: RefCell<Option<(IpAddr, Arc<str>)>> = const { RefCell::new(None) };
     static PROGRAM: RefCell<Option<Labelled>> = const { RefCell::new(None) };
 }
@@ -54,14 +55,14 @@ pub(crate) fn program(info: &[u8]) -> Option<Arc<str>> {
     })
 }
 
-/// The name and version in the params of a message with an introduction.
+/// The name and version in the params of a message that contains an introduction.
 pub(crate) fn program_in(message: &[u8]) -> Option<Arc<str>> {
     let message: Value = serde_json::from_slice(message).ok()?;
     let info = message.get("params")?.get("clientInfo")?;
     program(info.to_string().as_bytes())
 }
 
-/// A text of bounded length on one line.
+/// A text of limited length on one line.
 fn clipped(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(LONGEST)];
     text.chars().filter(|one| !one.is_control()).collect()

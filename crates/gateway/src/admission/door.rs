@@ -1,4 +1,5 @@
-//! The configured authentication: methods and key store. It must not know what a credential opens.
+//! Sets up the configured authentication: its methods and the key store. It must not know what a credential gives
+//! access to.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(crate) fn door(auth: &Auth, folder: Option<&Path>) -> Result<Authenticator, 
         }
         None => None,
     };
-    // Each shard asks other servers over its own connections.
+    // This client only fills the argument: each shard replaces it with a client of its own.
     let nobody = Client::new(ClientLimits::default(), Trust::default());
     Authenticator::new(auth, book, Arc::new(nobody)).map_err(|e| e.to_string())
 }

@@ -1,5 +1,5 @@
 //! The result of authentication: the principal, its address, and the credentials that the request carries for a site
-//! behind the tools. It must not know how credentials are checked.
+//! behind embedded servers. It must not know how credentials are checked.
 
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
@@ -16,16 +16,16 @@ static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::a
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) principal: Arc<Principal>,
-    /// The client's address; a pipe has none.
+    /// The client's address; a client on a pipe has none.
     pub(crate) client_address: Option<ClientAddress>,
-    /// The credentials that the request carries for sites behind embedded servers, if any of them is to be sent there.
+    /// The credentials that the request carries for sites behind embedded servers, if the configuration forwards any.
     pub(crate) carried: Option<Arc<Carried>>,
     /// The name and version of the client, if a session knows them.
     pub(crate) program: Option<Arc<str>>,
 }
 
 impl Identity {
-    /// A caller that was not authenticated.
+    /// The identity of an unauthenticated caller.
     pub(crate) fn anyone(client_address: Option<ClientAddress>) -> Self {
         Self::of(ANYONE.clone(), client_address)
     }
@@ -44,18 +44,18 @@ impl Identity {
         snapshot.class(&Asker { principal: &self.principal, address: self.address() })
     }
 
-    /// Returns true if the other one is the same principal with the same rights.
+    /// Returns true if both are the same principal with the same rights.
     pub(crate) fn is_alike(&self, other: &Self, snapshot: &Snapshot) -> bool {
         let same = Arc::ptr_eq(&self.principal, &other.principal) && self.address() == other.address();
         same || (self.id() == other.id() && self.class(snapshot) == other.class(snapshot))
     }
 
-    /// The holder of the quota that it uses.
+    /// The holder of the quota that its requests use.
     pub(crate) fn holder(&self) -> Holder {
         Holder::of(&self.principal, self.client_address.as_ref())
     }
 
-    /// The name to which states, sessions and tasks are bound.
+    /// The principal's id, to which states, sessions and tasks are bound.
     pub(crate) fn id(&self) -> &str {
         &self.principal.id
     }

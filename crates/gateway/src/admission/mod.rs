@@ -1,9 +1,9 @@
-//! The caller, and rate limits. It must not know what is asked for, beyond its name.
+//! Identifies callers and limits their requests. It must not know what is requested, beyond its name.
 //!
 //! | file | is for |
 //! |---|---|
 //! | [`auth`], [`door`] | authentication; the configured methods |
-//! | [`audit`] | writing the record of calls |
+//! | [`audit`] | writes the record of calls |
 //! | [`identity`] | the result of authentication |
 //! | [`client_label`] | a client's labels in the record of calls |
 //! | [`rates`], `refusals` | rate limits, and log lines about refusals |

@@ -1,5 +1,5 @@
-//! Rate limits: the engine's limits with a clock, and which names in requests are tools. It must not know the form of a
-//! refusal.
+//! Rate limits: the engine's limits with a clock, plus the check whether a name in a request is that of a tool. It must
+//! not know the form of a refusal.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use tracing::field::display;
 use crate::admission::identity::Identity;
 use crate::admission::refusals::Refusals;
 
-/// The greatest number of counts that are kept; idle ones make room.
+/// The maximum number of counts; idle ones are dropped first.
 const COUNTS: usize = 100_000;
 
 /// All limits.
@@ -25,7 +25,7 @@ pub(crate) struct Rates {
     refusals: Refusals,
 }
 
-/// A message, in the form that limits read.
+/// A message, in the form that rate limits read.
 pub(crate) struct LimitedMessage<'a> {
     is_call: bool,
     tool: Option<Cow<'a, str>>,
@@ -33,14 +33,14 @@ pub(crate) struct LimitedMessage<'a> {
 }
 
 impl LimitedMessage<'_> {
-    /// Notes if its client sees the tool.
+    /// Stores whether the client can see the tool.
     pub(crate) fn set_shown(&mut self, is_shown: bool) {
         self.is_shown = is_shown;
     }
 }
 
-/// The rate limits of management. Authenticated callers are counted by name and separately, so that guessing behind a
-/// shared proxy cannot lock them out.
+/// The rate limits of management. Authenticated callers are counted separately, by name, so guessing behind a shared
+/// proxy cannot lock them out.
 pub(crate) struct ManageRates {
     /// The limits of authenticated callers.
     pub(crate) known: Rates,
@@ -57,13 +57,13 @@ impl ManageRates {
 }
 
 impl Rates {
-    /// The configured limits, and a log name for each; `seed` is random.
+    /// Creates the configured limits, with a name for each in log lines; `seed` is random.
     pub(crate) fn new(limits: &[RateLimit], name: impl Fn(usize) -> String, seed: u64) -> Self {
         let refusals = Refusals::new((0..limits.len()).map(name));
         Self { limiter: Limiter::new(limits, COUNTS, seed), start: Instant::now(), refusals }
     }
 
-    /// Counts a request: a message, or one that opens or ends something. `None` if no limit applies.
+    /// Counts a request: a message, or a request that opens or ends something. Returns `None` if no limit applies.
     pub(crate) fn check(
         &self,
         identity: &Identity,
@@ -80,7 +80,7 @@ impl Rates {
         verdict
     }
 
-    /// Counts messages that come together, all of them or none. `None` if no limit applies.
+    /// Counts messages that arrive together, either all of them or none. Returns `None` if no limit applies.
     pub(crate) fn check_all(
         &self,
         identity: &Identity,
@@ -101,8 +101,8 @@ impl Rates {
         verdict
     }
 
-    /// Counts an authentication attempt at a profile, by its name in the request; returns true if it was counted. An
-    /// `is_familiar` caller passes an exceeded limit.
+    /// Counts an authentication attempt at a profile, by the profile's name in the request; returns true if it was
+    /// counted. A caller with `is_familiar` may exceed the limit.
     ///
     /// # Errors
     /// Returns the verdict of an exceeded limit.
@@ -127,7 +127,7 @@ impl Rates {
         }
     }
 
-    /// Logs a refusal and its limit, unless a line was logged recently.
+    /// Logs a refusal and its limit, unless one was logged recently.
     fn log_refusal(&self, verdict: Option<&Verdict>, request: &RatedRequest<'_>, now: Duration) {
         let refused = verdict.filter(|verdict| !verdict.allowed);
         let Some((limit, count)) = refused.and_then(|verdict| self.refusals.count(verdict.place, now)) else {
@@ -140,7 +140,7 @@ impl Rates {
         tracing::info!(limit, principal, peer, client, profile, count, "rate limit exceeded");
     }
 
-    /// Takes back the count of a caller that was admitted.
+    /// Takes back the count for a caller that was admitted.
     pub(crate) fn let_in(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) {
         self.limiter.let_in(&Self::entering(anyone, headers, profile));
     }
@@ -154,7 +154,7 @@ impl Rates {
         }
     }
 
-    /// A message in the form that limits read, for a caller that sees no tool.
+    /// A message in the form that rate limits read, for a caller that sees no tools.
     pub(crate) fn nowhere<'a>(&self, frame: &'a Frame) -> LimitedMessage<'a> {
         LimitedMessage { is_call: is_call(frame), tool: self.tool(frame), is_shown: false }
     }
@@ -199,7 +199,7 @@ impl Rates {
     }
 }
 
-/// The connection of a request, for limits that trust proxies of their own.
+/// The connection of a request, for limits with their own trusted proxies.
 fn connection<'a>(identity: &Identity, headers: &'a HeaderMap) -> Option<Connection<'a>> {
     identity.client_address.map(|client| Connection { peer: client.peer, headers })
 }
@@ -208,7 +208,7 @@ fn is_call(frame: &Frame) -> bool {
     frame.method() == Method::ToolsCall.name()
 }
 
-/// A verdict in the form for dialects.
+/// A verdict in the form that dialects use.
 pub(crate) fn rate(verdict: &Verdict) -> Rate {
     Rate {
         limit: verdict.limit.into(),
@@ -218,7 +218,7 @@ pub(crate) fn rate(verdict: &Verdict) -> Rate {
     }
 }
 
-/// Whole seconds, rounded up: a client that waits for them is not too early.
+/// A duration in whole seconds, rounded up: a client that waits this long is not too early.
 pub(crate) fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

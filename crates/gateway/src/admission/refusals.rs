@@ -1,12 +1,13 @@
-//! Log lines about rate-limited requests: the first one at once, then one line per minute and limit with the number
-//! since, so that a flood of requests does not flood the log. It must not know how a limit counts.
+//! Log lines about rate-limited requests: the first one immediately, then at most one line per minute and limit with
+//! the number of refusals since. A flood of requests therefore does not flood the log. It must not know how a limit
+//! counts.
 
 use std::mem;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
-/// The time between two lines about the same limit.
+/// The minimum time between two lines about the same limit.
 const BETWEEN: Duration = Duration::from_mins(1);
 
 /// The refusals of some limits.
@@ -15,7 +16,7 @@ pub(crate) struct Refusals(Box<[(String, Mutex<Row>)]>);
 /// The refusals of one limit.
 #[derive(Default)]
 struct Row {
-    /// The number since the last line.
+    /// The number of refusals since the last line.
     count: u64,
     /// The earliest time of the next line.
     next: Duration,
@@ -32,13 +33,13 @@ impl Row {
 }
 
 impl Refusals {
-    /// Creates empty counts for limits with these names.
+    /// Creates empty counts for the limits with these names.
     pub(crate) fn new(names: impl Iterator<Item = String>) -> Self {
         Self(names.map(|name| (name, Mutex::default())).collect())
     }
 
-    /// Counts a refusal by the limit at this place. If a line is due, returns the limit's name and the number since the
-    /// last line.
+    /// Counts a refusal by the limit at this index. If a line is due, returns the limit's name and the number of
+    /// refusals since the last line.
     pub(crate) fn count(&self, place: usize, now: Duration) -> Option<(&str, u64)> {
         let (name, row) = self.0.get(place)?;
         let mut row = row.lock();
@@ -46,7 +47,7 @@ impl Refusals {
         row.due(now).map(|count| (name.as_str(), count))
     }
 
-    /// The limits whose line is due although no further refusal came: names and numbers.
+    /// The names and numbers of the limits whose line is due even though no further refusal occurred.
     pub(crate) fn rest(&self, now: Duration) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().filter_map(move |(name, row)| row.lock().due(now).map(|count| (name.as_str(), count)))
     }

@@ -1,4 +1,5 @@
-//! The beginning of a call: the checks before anything is sent, and its resumption when its client comes back.
+//! The beginning of a call: the checks before anything is sent. Also resumes a parked call when its client comes
+//! back.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,10 +25,10 @@ use upstream::CLIENT_INFO;
 use upstream::Upstream;
 
 impl Call {
-    /// Checks a request and prepares the call.
+    /// Checks a request and prepares its call.
     ///
     /// # Errors
-    /// The fault to answer with.
+    /// Returns the fault to answer with.
     pub(crate) fn begin(
         context: &Arc<CallContext>,
         caller: Caller,
@@ -60,7 +61,7 @@ impl Call {
             }
         };
         let side_channel = (is_cross || dedicated.is_some()).then(|| side_channel(context));
-        // The box first: what is made in it need not be copied there.
+        // Allocate the box first: a value created inside it does not have to be copied there.
         Ok(Box::write(
             Box::new_uninit(),
             Self {
@@ -80,17 +81,17 @@ impl Call {
         ))
     }
 
-    /// Returns true if the server that it goes to lives in the binary.
+    /// Returns true if the call goes to a server embedded in the binary.
     pub(crate) fn is_embedded(&self) -> bool {
         self.upstream.server.is_native()
     }
 
-    /// The server that it goes to.
+    /// The name of the server that the call goes to.
     pub(crate) fn server_name(&self) -> &Arc<str> {
         self.upstream.name()
     }
 
-    /// The answer to a client that waits on a stream of its own, if a long answer was interrupted.
+    /// The answer to a client that waits on a stream of its own, for a long answer that was interrupted.
     pub(crate) fn broken(&self) -> ExchangeAnswer {
         let name = self.upstream.name();
         let message = format!("server {name:?} sent an answer that was incomplete or too long");
@@ -102,13 +103,14 @@ impl Call {
         self.exchange.deadline()
     }
 
-    /// Makes a stateless request cancellable by a notification, if it has no stream of its own to close.
+    /// Makes a stateless request cancellable by a notification; used if the request has no stream of its own to
+    /// close.
     pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
         self.client.cancelled = Some(cancelled);
     }
 
-    /// Declares that the client accepts an answer while it is still arriving, and that its waiter polls the call again at
-    /// `silent` if nothing has come by then.
+    /// Declares that the client accepts an answer while it is still arriving, and that the call's waiter polls it again
+    /// at `silent` if nothing has arrived by then.
     pub(crate) fn attend_until(&mut self, silent: Instant) {
         self.client.takes_long = true;
         self.client.attended_until = Some(silent);
@@ -117,7 +119,7 @@ impl Call {
     /// Resumes the call with the answers that its client sent.
     ///
     /// # Errors
-    /// The fault to answer with; the call then waits as before.
+    /// Returns the fault to answer with; the call then waits as before.
     pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Refused> {
         let place = in_flight::place(&self.context, &self.caller, &retry)?;
         let context = self.context.clone();
@@ -134,14 +136,14 @@ fn side_channel(context: &CallContext) -> SideChannel {
     SideChannel::open(context.egress.next_key())
 }
 
-/// Forgets a request of a session that comes to nothing.
+/// Removes a request that is not carried out from its session.
 fn forget(caller: &Caller, id: Option<&Id>) {
     if let (Caller::Session(session), Some(id)) = (caller, id) {
         session.requests.end(id);
     }
 }
 
-/// The policy for a request that fails on its way.
+/// The policy for a request that fails in transit.
 fn resend_policy(context: &CallContext, request: &Request<'_>, upstream: &Upstream) -> ResendPolicy {
     let calls = context.egress.snapshot().calls(&upstream.server.spec);
     let (rules, wait) = (calls.for_request(request.route.tool), calls.resend_wait);
@@ -183,10 +185,11 @@ fn exchange(
 }
 
 impl Call {
-    /// Begins the exchange anew for another version of the server's, before anything was sent.
+    /// Begins the exchange again, because the server uses another protocol version than expected; nothing has been
+    /// sent yet.
     ///
     /// # Errors
-    /// The fault; the exchange is as it was.
+    /// Returns the fault; the exchange is unchanged.
     pub(super) fn begin_anew(&mut self, request: Request<'_>) -> Result<(), Fault> {
         let introduction = self.introduction(&request);
         let is_cross = self.caller.era() != request.server;

@@ -26,7 +26,8 @@ use upstream::Upstream;
 use upstream::link::Inbound;
 use upstream::link::reply::{Item, Reply};
 
-/// The time for which a cancellation waits for a request that is being sent, if it is a message of its own.
+/// The time for which a cancellation waits for a request that is still being sent, if the cancellation is a separate
+/// message.
 const SETTLE: Duration = Duration::from_millis(250);
 
 /// An item that a call produces.
@@ -34,15 +35,15 @@ const SETTLE: Duration = Duration::from_millis(250);
 pub(crate) enum Progress {
     /// The answer; the call is over.
     Answer(ExchangeAnswer),
-    /// A long answer that is still arriving, to be passed on as it comes; the call is over.
+    /// A long answer that is still arriving and is to be passed on as it arrives; the call is over.
     Pass(Body),
-    /// A message for the client before the answer.
+    /// A message to pass to the client before the answer.
     Relay(Bytes),
-    /// The upstream closed its stream and will be asked again, after this many milliseconds.
+    /// The upstream closed its stream and will be asked again after this many milliseconds.
     Paused(Option<u64>),
-    /// The answer asks the client something; the call waits for it under the ticket ([`Call::park`]).
+    /// The answer asks the client something; the call waits for the client under the ticket ([`Call::park`]).
     Park(Ticket, ExchangeAnswer),
-    /// The call is over, without an answer.
+    /// The call is over and has no answer.
     End,
 }
 
@@ -58,20 +59,20 @@ pub(crate) struct Call {
     pub(crate) over: bool,
     /// Its permit among its caller's calls, if the caller has no session.
     pub(crate) place: Option<CallPlace>,
-    /// Its turn among all calls at its server.
+    /// Its turn among all calls to its server.
     pub(super) turn: CallTurn,
     /// Its record for the audit.
     pub(crate) record: Option<Box<Record>>,
-    /// Messages that reach it beside its own stream, and their sink; only between different eras.
+    /// Its channel for messages outside its own stream; needed only between different eras.
     pub(crate) side_channel: Option<SideChannel>,
 }
 
-/// A call on its way to its next [`Progress`].
+/// A call that is running towards its next [`Progress`].
 pub(crate) type Running = Pin<Box<dyn Future<Output = (Box<Call>, Progress)> + Send>>;
 
 impl Call {
-    /// Runs until there is something for the client. The future owns the call, so that its waiter can do other things
-    /// without interrupting it. It is built in its box, not copied there.
+    /// Runs until there is something for the client. The future owns the call, so its waiter can do other things
+    /// without interrupting it. It is constructed inside its box, to avoid a copy.
     pub(crate) fn run(mut self: Box<Self>) -> Running {
         let running = Box::write(Box::new_uninit(), async move {
             let attended = self.client.attended_until.take();
@@ -175,8 +176,8 @@ impl Call {
         None
     }
 
-    /// Receives the upstream's messages while a client that was asked by a result is away. Never returns, so that the
-    /// waiter can stop it at any time.
+    /// Receives the upstream's messages while a client that was asked by a result is away. Never returns; the waiter
+    /// can drop the future at any time.
     pub(crate) async fn attend(&mut self) -> std::convert::Infallible {
         loop {
             while let Some(step) = self.exchange.poll() {
@@ -197,7 +198,7 @@ impl Call {
                 item = self.connection.next_item(&self.context, limits) => CallInput::Item(item),
                 side_channel = next_message(&mut self.side_channel) => CallInput::SideChannel(side_channel),
             };
-            // A pause is nobody's business now.
+            // Nobody waits for the progress of a parked call, so it is dropped.
             let _ = self.take(input);
         }
     }
@@ -206,7 +207,7 @@ impl Call {
         match input {
             CallInput::Replied(Ok(Reply::Whole(frame, status))) => self.feed(Event::Frame(frame, status)),
             CallInput::Replied(Ok(Reply::Source(source))) => self.connection.source = Some(source),
-            // Read to its end before it comes here.
+            // A long reply has been read to its end before it arrives here.
             CallInput::Replied(Ok(Reply::Long(_))) => {}
             CallInput::Item(Ok(Item::Frame(frame))) | CallInput::SideChannel(Inbound::Frame(frame)) => {
                 self.feed(Event::Frame(frame, None));
@@ -253,7 +254,7 @@ impl Call {
         self.take_reply(input).await
     }
 
-    /// Handles the beginning of a reply; a long one is passed on, or read.
+    /// Handles the beginning of a reply; a long one is passed on or read.
     pub(super) async fn take_reply(&mut self, input: CallInput) -> Option<Progress> {
         let CallInput::Replied(Ok(Reply::Long(long))) = input else { return self.take(input) };
         if self.client.takes_long
@@ -270,7 +271,7 @@ impl Call {
                 Err(e) => Progress::Answer(self.failed(&e)),
             });
         }
-        // Boxed: the room for it would else be moved about with every call.
+        // Boxed: otherwise every call would carry the space for this future.
         Box::pin(self.read_long(long)).await
     }
 
@@ -324,12 +325,12 @@ impl Call {
         let way = Delivery { upstream, caller, dedicated, side_channel, owner: *owner, carried, has_waited };
         let mut delivering = pin!(deliver(context, way, (held, record), outbound, exchange.token()));
         tokio::select! {
-            // The reply first: what woke the call is nearly always that, and then no timer is set.
+            // Poll the reply first: it is nearly always what woke the call, and then no timer has to be set.
             biased;
             reply = &mut delivering => CallInput::Replied(reply),
             notice = client.cancellation() => {
                 if settles {
-                    // Else the notice might overtake its request, which would then run for nobody.
+                    // Otherwise the cancellation could overtake its request, which would then run for nobody.
                     let _ = timeout(SETTLE, delivering).await;
                 }
                 CallInput::Cancelled(notice)

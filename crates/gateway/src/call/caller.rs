@@ -12,7 +12,7 @@ use crate::admission::Identity;
 use crate::session::Session;
 use crate::view::ViewCell;
 
-/// The client that calls.
+/// The client that makes a call.
 pub(crate) enum Caller {
     /// A client of a handshake era, in its session.
     Session(Arc<Session>),
@@ -28,7 +28,7 @@ impl Caller {
         }
     }
 
-    /// The view that it sees.
+    /// The view that this client sees.
     pub(crate) fn view(&self) -> Option<Arc<ViewCell>> {
         match self {
             Self::Session(session) => session.view(),
@@ -36,7 +36,7 @@ impl Caller {
         }
     }
 
-    /// Its capabilities, a JSON object, where they are fixed for its session.
+    /// Its capabilities as a JSON object, if they are fixed for its session.
     pub(crate) fn capabilities(&self) -> &[u8] {
         match self {
             Self::Session(session) => &session.client.key.capabilities,
@@ -44,8 +44,8 @@ impl Caller {
         }
     }
 
-    /// The owner of the states and tasks of its requests: the session, or without one everybody who is the same
-    /// principal.
+    /// The owner of the states and tasks of its requests: the session, or, without a session, every caller that is
+    /// the same principal.
     pub(crate) fn owner(&self) -> &str {
         match self {
             Self::Session(session) => session.owner(),
@@ -53,7 +53,7 @@ impl Caller {
         }
     }
 
-    /// The owner of messages that are sent during its next call.
+    /// The owner of messages that the upstream sends during its next call.
     pub(super) fn attribution(&self) -> Owner {
         match self {
             Self::Session(session) => session.links.attribution,
@@ -78,8 +78,8 @@ pub(crate) struct Request<'a> {
     pub(crate) server: &'static Era,
     pub(crate) headers: Option<&'a dyn Headers>,
     pub(crate) server_info: &'a str,
-    /// The credentials that it carries for the site behind an embedded server.
+    /// The credentials that the request carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
-    /// True if it counts among its caller's calls; a session counts its own.
+    /// True if the call counts among its caller's calls; a session counts its own.
     pub(crate) counted: bool,
 }

@@ -12,7 +12,7 @@ pub(crate) struct ClientIntroduction {
     pub(crate) capabilities: Bytes,
     pub(crate) upstream: Bytes,
     pub(crate) level: Option<Bytes>,
-    /// Its introduction; the gateway's own if it sent none.
+    /// The client's introduction; the gateway's own if the client sent none.
     pub(crate) info: Option<Bytes>,
 }
 

@@ -1,4 +1,5 @@
-//! The hold of a call on its server: the links that it uses, and the reply that it reads. It must not know the client.
+//! The connection of a call to its server: the links that it uses, and the reply that it reads. It must not know the
+//! client.
 
 use std::sync::Arc;
 
@@ -14,22 +15,22 @@ use super::CallContext;
 
 /// The links and the reply of one call.
 pub(crate) struct CallConnection {
-    /// The owner of messages that its upstream sends meanwhile.
+    /// The owner of messages that the upstream sends during the call.
     pub(crate) owner: Owner,
-    /// The link that its request went over.
+    /// The link over which the request was sent.
     pub(crate) held: Option<HeldLink>,
-    /// A link of its own, and the log level to set there.
+    /// A dedicated link, and the log level to set on it.
     pub(crate) dedicated: Option<(DedicatedLink, Option<Bytes>)>,
     /// The reply that is arriving.
     pub(crate) source: Option<ReplySource>,
-    /// The key of its progress notifications on its link.
+    /// The key of the call's progress notifications on its link.
     pub(crate) progress: Option<u64>,
     /// The credentials that its request carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
 }
 
 impl CallConnection {
-    /// Uses no link yet.
+    /// Creates a connection that does not use a link yet.
     pub(super) fn new(
         owner: Owner,
         dedicated: Option<(DedicatedLink, Option<Bytes>)>,
@@ -38,12 +39,12 @@ impl CallConnection {
         Self { owner, held: None, dedicated, source: None, progress: None, carried }
     }
 
-    /// The link that its request went over.
+    /// The link over which the request was sent.
     pub(super) fn link(&self) -> Option<&Arc<OpenLink>> {
         self.held.as_ref().map(HeldLink::link)
     }
 
-    /// The next message of the upstream, if one may come.
+    /// The upstream's next message; pending if none can come.
     pub(super) async fn next_item(
         &mut self,
         context: &Arc<CallContext>,
@@ -55,21 +56,21 @@ impl CallConnection {
         }
     }
 
-    /// Ends the reply that is arriving: nothing more is read of it.
+    /// Stops reading the reply that is arriving.
     pub(super) fn finish_source(&mut self) {
         if let Some(source) = self.source.take() {
             source.finish();
         }
     }
 
-    /// Expects progress under another key.
+    /// Expects progress notifications under another key.
     pub(super) fn expect_progress(&mut self, key: Option<u64>) {
         if let (Some(old), Some(link)) = (std::mem::replace(&mut self.progress, key), self.link()) {
             link.recipients.forget_progress(old);
         }
     }
 
-    /// Leaves its links and its reply.
+    /// Releases the links and the reply.
     pub(super) fn leave(&mut self) {
         drop(self.dedicated.take());
         if let (Some(held), Some(key)) = (self.held.take(), self.progress.take()) {

@@ -1,5 +1,5 @@
-//! Servers that require their users' consent: errors that point clients to the page, and a refresh once consent was
-//! given. It must not know how consent is obtained.
+//! Servers that require their users' consent: errors that point clients to the consent page, and fresh lists once
+//! consent has been given. It must not know how consent is obtained.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::call::caller::Caller;
 use upstream::Upstream;
 use upstream::oauth::{CallerId, Page};
 
-/// The address at which browsers reach a gateway that listens at `addrs`: the configured one, else one of this machine;
-/// `None` for a gateway that listens nowhere.
+/// The address at which browsers reach a gateway that listens on `addrs`: the configured one, or else one of this
+/// machine; `None` for a gateway that does not listen.
 pub(crate) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
     let first = addrs.first()?;
     if let Some(url) = &config.public_url {
@@ -40,7 +40,7 @@ pub(crate) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
     Some(crate::tls::origin(config, SocketAddr::new(here, first.port())))
 }
 
-/// The client of Dragoman at a server's authorization server, as configured.
+/// Dragoman's configured client at a server's authorization server.
 pub(crate) fn client(spec: &UpstreamSpec) -> Option<&OAuthClient> {
     match &spec.link {
         LinkConfig::Http(http) => http.oauth.as_ref(),
@@ -49,7 +49,7 @@ pub(crate) fn client(spec: &UpstreamSpec) -> Option<&OAuthClient> {
 }
 
 impl CallContext {
-    /// The servers of a profile that require this caller's consent, each with the address of its page.
+    /// The servers of a profile that require this caller's consent, each with the address of its consent page.
     pub(crate) fn consents_wanted(&self, profile: usize, identity: &Identity) -> Vec<(String, String)> {
         let all = self.egress.snapshot().profiles[profile]
             .upstreams
@@ -58,7 +58,7 @@ impl CallContext {
         all.filter_map(|upstream| Some((upstream.name().to_string(), page(&upstream)?.url))).collect()
     }
 
-    /// The same fault, with the address of the consent page if its server requires this caller's consent, in the form for
+    /// The same fault with the address of the consent page, if its server requires this caller's consent; in the form for
     /// this caller.
     pub(crate) fn pointing(&self, fault: Fault, caller: &Caller, identity: &Identity) -> Fault {
         let Some(name) = fault.subject.as_deref().filter(|_| fault.condition == Condition::UpstreamDown)
@@ -73,7 +73,7 @@ impl CallContext {
         if !caller.era().shapes.url_error || !opens_pages(caller.capabilities()) {
             return told;
         }
-        // The client opens the page itself, once its user agrees (MCP 2025-11-25, elicitation: URL mode).
+        // The client itself opens the page after its user agrees (MCP 2025-11-25, elicitation: URL mode).
         let data = format!(
             "{{\"elicitations\":[{{\"mode\":\"url\",\"elicitationId\":{},\"url\":{},\"message\":{}}}]}}",
             quote(&page.name),
@@ -83,7 +83,7 @@ impl CallContext {
         Fault { code: code::URL_ELICITATION_REQUIRED, ..told.with_data(data) }
     }
 
-    /// The server of this name in the current configuration.
+    /// The server with this name in the current configuration.
     fn upstream_named(&self, name: &str) -> Option<Arc<Upstream>> {
         let all = self.view.state.upstreams.all();
         let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.server.shutdown.begun.is_stopped();
@@ -92,7 +92,7 @@ impl CallContext {
 }
 
 impl Call {
-    /// Ends with an answer, which points to the consent page if consent is missing; returns the client's answer.
+    /// Ends with an answer that points to the consent page if consent is missing; returns the answer for the client.
     pub(crate) fn end_pointing(&mut self, mut answer: ExchangeAnswer) -> ExchangeAnswer {
         if let Some(fault) = answer.fault.take_if(|fault| fault.condition == Condition::UpstreamDown) {
             let fault = self.context.pointing(*fault, &self.caller, self.caller.identity());
@@ -102,7 +102,7 @@ impl Call {
     }
 }
 
-/// Returns true if a client with these capabilities opens pages for its user.
+/// Returns true if a client with these capabilities can open pages for its user.
 fn opens_pages(capabilities: &[u8]) -> bool {
     let modes = Members::of_document(capabilities, MAX_DEPTH).ok().and_then(|all| {
         let elicitation = all.get(capabilities, "elicitation")?;
@@ -115,7 +115,7 @@ fn page(upstream: &Upstream) -> Option<Page> {
     upstream.server.grant.as_ref()?.page()
 }
 
-/// Fetches a server's lists again, because its user has allowed more, or less.
+/// Fetches a server's lists again, because its user has granted more, or less, access.
 pub(crate) fn changed(context: &Arc<CallContext>, server: &str, caller: Option<&CallerId>) {
     if let Some(upstream) = context.upstream_named(server) {
         context.view.state.upstream_by(upstream.server.spec.id, caller).ask_again(&context.egress);

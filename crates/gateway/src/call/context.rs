@@ -18,12 +18,12 @@ use crate::session::SessionContext;
 use crate::session::sealer::StateSealer;
 use crate::view::ViewContext;
 
-/// The limits for kept outcomes: their number, and their bytes in all.
+/// The limits for kept outcomes: their number, and their total size in bytes.
 const HELD: (usize, usize) = (1024, 32 << 20);
 
 /// The state that all threads share.
 pub(crate) struct CallState {
-    /// Tasks that need the link on which they began.
+    /// Tasks that need the link on which they were started.
     pub(crate) homes: Homes,
     /// Outcomes that are kept for tasks.
     pub(crate) held: Mutex<HeldOutcomes>,
@@ -36,7 +36,7 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    /// Creates the state without any call.
+    /// Creates the state with no calls.
     pub(crate) fn new(limits: &Limits, audit: AuditSink) -> Self {
         Self {
             homes: Homes::new(limits.parked_calls, limits.request_state_lifetime),
@@ -53,7 +53,7 @@ impl CallState {
 }
 
 impl CallState {
-    /// Takes over other limits. What is held or kept beyond them stays.
+    /// Applies new limits. Anything that already exceeds them is kept.
     pub(crate) fn follow(&self, limits: &Limits) {
         self.homes.follow(limits.parked_calls, limits.request_state_lifetime);
         self.held.lock().set_lifetime(limits.request_state_lifetime);
@@ -63,7 +63,7 @@ impl CallState {
 
 /// A thread's context for making calls.
 pub(crate) struct CallContext {
-    /// The thread's egress.
+    /// The thread's access to servers.
     pub(crate) egress: Egress,
     /// The context for making views.
     pub(crate) view: Arc<ViewContext>,

@@ -1,5 +1,5 @@
-//! The outcome of a request before anything is sent: one decision for clients with a session and without, over any
-//! transport.
+//! Decides the outcome of a request before anything is sent: one decision for clients with and without a session,
+//! over any transport.
 
 use std::sync::Arc;
 
@@ -25,33 +25,34 @@ use crate::session::session::Session;
 use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
 use crate::view::view_cell::ViewCell;
 
-/// The length of a page after which memory is returned to the system: its copies on the way leave theirs with the allocator.
+/// The page size above which memory is returned to the system after sending: otherwise the allocator would keep the
+/// memory of a large page's temporary copies.
 const LARGE: usize = 256 << 10;
 
-/// The size of a ready result, in bytes, from which on it is sent in pieces instead of being copied.
+/// The size of a ready result, in bytes, above which it is sent in pieces instead of being copied.
 const LONG: usize = 16 << 10;
 
 /// The outcome of a request before anything is sent.
 pub(crate) enum Decision {
-    /// An answer that is ready: its HTTP status and the message.
+    /// An answer that is ready: its HTTP status, and the message.
     Done(u16, Bytes),
-    /// An answer that is ready, and long: its pieces.
+    /// A long answer that is ready, in pieces.
     Long(Vec<Bytes>),
-    /// A stream of notifications to open.
+    /// A stream of notifications that is to be opened.
     Listen(Arc<ViewCell>, Frame),
-    /// A subscription for which the server is being asked already.
+    /// A subscription that the server has already been asked for.
     Wait(Id, Subscribing),
     /// A call to an upstream, and the change of the session's subscriptions that depends on the answer.
     Call(Box<Call>, Option<Change>),
 }
 
-/// The caller, and the attributes of its request.
+/// The caller, and the properties of its request.
 pub(crate) struct Requester<'a> {
     pub(crate) caller: Caller,
     /// The sender of this request.
     pub(crate) identity: &'a Identity,
     pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
-    /// True if only the server checks the arguments.
+    /// True if only the server validates the arguments.
     pub(crate) unchecked: bool,
     /// True if a call counts among its caller's calls; a session counts its own.
     pub(crate) counted: bool,
@@ -75,7 +76,7 @@ impl<'a> Requester<'a> {
     }
 }
 
-/// Returns true if the request has to wait for servers before it is decided.
+/// Returns true if the request has to wait for servers before it can be decided.
 pub(crate) fn is_early(session: &Session, frame: &Frame) -> bool {
     session.view().is_some_and(|cell| cell.is_early_for(frame, &cell.view()))
 }
@@ -157,7 +158,7 @@ pub(crate) async fn decide_or_refuse(
     }
 }
 
-/// Notes the use of ready pages.
+/// Records the use of ready pages.
 fn note_listed(context: &CallContext, cell: &ViewCell, result: &CacheableResult) {
     cell.page_use.note();
     if result.text().len() > LARGE {
@@ -169,7 +170,7 @@ fn request_id(frame: &Frame) -> Result<&Id, Fault> {
     frame.id().ok_or_else(|| Fault::gateway("a request without an id"))
 }
 
-/// The caller's view, complete with the servers that its request may be about.
+/// The caller's view, including the servers that its request may concern.
 async fn what_it_sees(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -196,14 +197,14 @@ fn current_view(session: &Session) -> Result<(Arc<ViewCell>, Arc<View>), Fault> 
     Ok((cell, view))
 }
 
-/// Fetches lists of absent servers again, because they may be back.
+/// Fetches the lists of absent servers again, because the servers may be back.
 fn ask_again(context: &Arc<CallContext>, cell: &ViewCell, view: &View) {
     if !view.is_served() || view.upstreams().iter().any(|u| u.catalogue.is_err()) {
         cell.fetch_due(&context.view);
     }
 }
 
-/// Handles a request about a task for which something is kept here.
+/// Handles a request about a task for which the gateway keeps something.
 async fn kept(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -226,7 +227,7 @@ async fn kept(
     Ok(Decision::Done(status, text))
 }
 
-/// Handles a request of a session that goes to a server.
+/// Handles a session's request for a server.
 fn in_session(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
@@ -258,7 +259,7 @@ fn in_session(
     }
 }
 
-/// Handles a request without a session that goes to a server.
+/// Handles a request for a server from a client without a session.
 fn stateless(
     context: &Arc<CallContext>,
     requester: Requester<'_>,
@@ -283,7 +284,7 @@ fn request<'a>(
     CallRequest { frame, route, server, headers, server_info, carried, counted: requester.counted }
 }
 
-/// The outcome of a change of a session's subscriptions at this server.
+/// The change of a session's subscriptions at this server that a request asks for.
 fn changing(
     context: &Arc<CallContext>,
     session: &Arc<Session>,
@@ -321,7 +322,7 @@ async fn resumed(
     match call.resume(frame.clone()) {
         Ok(()) => Ok(Some(call)),
         Err(refused) => {
-            // It waits as before; there was room for it a moment ago.
+            // The call waits again as before. There is room for it, because taking it out has just freed its place.
             let _ = waiting.keep(ticket, call);
             Err(refused)
         }

@@ -1,5 +1,5 @@
-//! The calls that get a link of their own: those of clients without a session that can be asked, or want log messages, at
-//! a server with a handshake. Questions on such a link belong to its call.
+//! The calls that get a dedicated link: those of clients without a session that can be asked, or that want log messages,
+//! at a server with a handshake. A question on such a link belongs to its call.
 
 use std::sync::Arc;
 
@@ -16,12 +16,13 @@ use upstream::{Egress, LinkKey, Upstream};
 use crate::call::caller::{Caller, Request};
 use crate::call::client_introduction::ClientIntroduction;
 
-/// A link of the call's own: for clients without a session that can be asked, or want log messages, at servers that ask
-/// with requests and keep a log level per session; and for sessions whose log level cannot be set on their shared link.
+/// The dedicated link of a call, if it needs one. It is for clients without a session that can be asked or want log
+/// messages, at servers that ask with requests and keep a log level per session; and for sessions whose log level cannot be
+/// set on their shared link.
 ///
 /// # Errors
-/// The fault to answer with, if as many calls wait as may, and this one can be asked something: on a shared link its server
-/// would not ask, and do what it would have asked for. A call that wants log messages alone goes without them.
+/// Returns the fault to answer with if too many calls are waiting and this one can be asked something: on a shared link,
+/// its server would proceed without asking. A call that only wants log messages proceeds without them.
 pub(crate) fn dedicated_link(
     egress: &Egress,
     caller: &Caller,
@@ -61,7 +62,7 @@ pub(crate) fn dedicated_link(
     }
 }
 
-/// The fault for one call too many.
+/// The fault if too many calls wait.
 fn refusal(server: &str, full: &QuotaError) -> Fault {
     let (whose, count) = match full {
         QuotaError::Whole(count) => ("", count),

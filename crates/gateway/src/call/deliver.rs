@@ -1,4 +1,4 @@
-//! The sending of a call's request, and its choice of a link. It must not know the answer.
+//! Sends a call's request, and chooses its link. It must not know the answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use upstream::link::requests::send_level;
 use upstream::link::{HeldLink, OpenLink};
 use upstream::pool::DedicatedLink;
 
-/// The number of times that a call lets others have the link that it was about to use.
+/// The number of times that a call yields the link that it was about to use to another one.
 const TRIES: usize = 8;
 
 /// The destination of a call's request, and its owner.
@@ -30,15 +30,15 @@ pub(crate) struct Delivery<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) dedicated: Option<&'a (DedicatedLink, Option<Bytes>)>,
     pub(crate) side_channel: Option<&'a SideChannel>,
-    /// The owner of messages that are sent meanwhile.
+    /// The owner of messages that are sent during the call.
     pub(crate) owner: Owner,
     /// The credentials that the request carries for the site behind an embedded server.
     pub(crate) carried: Option<&'a Carried>,
-    /// True if the request has waited for its server to come back, perhaps with many others.
+    /// True if the request has waited for its server to come back, perhaps together with many others.
     pub(crate) has_waited: bool,
 }
 
-/// Sends a request over the caller's link; once more over a new one if it was certainly not executed.
+/// Sends a request over the caller's link, and a second time over a new link if it was certainly not executed.
 pub(crate) async fn deliver(
     context: &Arc<CallContext>,
     way: Delivery<'_>,
@@ -50,7 +50,8 @@ pub(crate) async fn deliver(
         return Err(LinkError::HeldBack(way.upstream.server.health.report().cause.detail));
     }
     let limits = context.egress.frame_limits();
-    // Nearly always the link is open. Opening is boxed, since its room would else be moved about with every call.
+    // The link is nearly always open. Opening one is boxed, because otherwise every call would carry the space for
+    // that future.
     let link = if let Some(link) = way.ready() {
         link
     } else {
@@ -95,7 +96,8 @@ fn waits(record: &mut Option<Box<Record>>) {
     }
 }
 
-/// Checks that a link speaks the version that the request was written for. If it does not, the request is written again.
+/// Checks that a link speaks the version that the request was written for. If it does not, the caller writes the request
+/// again.
 fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
     if link.era == outbound.era {
         return Ok(());
@@ -103,7 +105,7 @@ fn check(link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
     Err(LinkError::OtherEra { expected: outbound.era.version, speaks: link.era.version })
 }
 
-/// Sends an upstream the call's log level and the subscriptions of others, on the link that the call has for itself.
+/// Sends an upstream the call's log level, and the subscriptions of others, on the call's dedicated link.
 async fn send_state(
     context: &Arc<CallContext>,
     upstream: &Upstream,
@@ -144,7 +146,7 @@ impl Delivery<'_> {
         }
     }
 
-    /// An open link. What fails here was not sent.
+    /// An open link. If this fails, the request was not sent.
     async fn open(&self, context: &Arc<CallContext>) -> Result<Arc<OpenLink>, LinkError> {
         self.opened(context).await.map_err(LinkError::unsent)
     }
@@ -159,8 +161,8 @@ impl Delivery<'_> {
         }
     }
 
-    /// Notes the link that a call uses, and registers the call there for messages beside its own stream. Another owner may
-    /// have been given a dedicated link just now; then another one is waited for.
+    /// Records the link that a call uses, and registers the call there for messages outside its own stream. A dedicated
+    /// link may just have been given to another owner; the call then waits for another one.
     async fn enter(
         &self,
         context: &Arc<CallContext>,
@@ -185,7 +187,7 @@ impl Delivery<'_> {
         Ok(link)
     }
 
-    /// A hold on a link; `None` if it is a dedicated one of another owner's by now.
+    /// A hold on a link; `None` if it is a dedicated link that meanwhile belongs to another owner.
     fn need(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) -> Option<HeldLink> {
         if !link.own {
             return Some(HeldLink::new(link.clone(), None));

@@ -1,4 +1,4 @@
-//! A call run to its end, with its items delivered to its client. It must not know how the client receives them.
+//! Runs a call to its end and delivers its items to its client. It must not know how the client receives them.
 
 use bytes::Bytes;
 use engine::exchange::ExchangeAnswer;
@@ -9,16 +9,17 @@ use super::parked::Parked;
 
 /// The receiver of a call's items.
 pub(crate) trait ClientSink: Send {
-    /// Receives a message before the answer; returns `false` if the client is gone, so that the call is given up.
+    /// Receives a message that precedes the answer; returns `false` if the client is gone, so the call is given up.
     fn relay(&mut self, call: &Call, text: Bytes) -> impl Future<Output = bool> + Send;
 
-    /// Called when the upstream closed its stream and will be asked again, after this many milliseconds.
+    /// Called when the upstream has closed its stream and will be asked again after this many milliseconds.
     fn paused(&mut self, _retry: Option<u64>) {}
 
     /// Receives the end of the call.
     fn end(&mut self, end: CallEnd) -> impl Future<Output = ()> + Send;
 
-    /// Returns true if the client can be asked by an answer, and comes back with its own answers.
+    /// Returns true if an answer can ask the client something, and the client sends its own answers in a later
+    /// request.
     fn comes_back(&self) -> bool {
         true
     }

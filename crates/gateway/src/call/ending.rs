@@ -1,4 +1,4 @@
-//! The end of a call: with an answer, parked until its client comes back, or because its client is gone.
+//! The end of a call: it is answered, it is parked until its client comes back, or its client is gone.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ impl Call {
         let (era, id) = (self.caller.era(), self.exchange.id());
         let answer =
             masked.map_or(answer, |masked| ExchangeAnswer::fault(masked.http_status(era), *masked, id));
-        // Translated, or with another id, it is another buffer than the one that was read, which is about to go.
+        // A translated answer, or one with another id, has a new buffer; the buffer that was read is about to be
+        // freed.
         let answer =
             ExchangeAnswer { body: budget::of_process().count(Part::Answers, answer.body), ..answer };
         if let Some(record) = &mut self.record {
@@ -43,14 +44,14 @@ impl Call {
         }
     }
 
-    /// Keeps the call until its client comes back; returns the answer with the questions.
+    /// Keeps the call until its client comes back; returns the answer that contains the questions.
     pub(crate) fn park(
         mut self: Box<Self>,
         parked: &Parked,
         ticket: Ticket,
         answer: ExchangeAnswer,
     ) -> ExchangeAnswer {
-        // The request is answered, so its id is free again, and its place.
+        // The request is answered, so its id, its permit and its turn become free again.
         (self.client.cancelled, self.place, self.turn) = (None, None, CallTurn::Over);
         let id = self.exchange.id().clone();
         match parked.keep(ticket, self) {
@@ -67,18 +68,18 @@ impl Call {
 }
 
 impl Call {
-    /// The answer to a client whose exchange is over already.
+    /// The answer for a client whose exchange is already over.
     pub(super) fn failed(&self, error: &LinkError) -> ExchangeAnswer {
         let failure = self.failure(self.upstream.server.describe(error), error.execution());
         ExchangeAnswer::fault(200, failure.fault(self.upstream.name()), self.exchange.id())
     }
 
-    /// The link that its request went over.
+    /// The link over which the request was sent.
     pub(crate) fn link(&self) -> Option<&Arc<OpenLink>> {
         self.connection.link()
     }
 
-    /// Notes that its own link waits for the client, if it has one.
+    /// Marks its dedicated link, if it has one, as waiting for the client.
     pub(crate) fn sleep(&mut self, sleeper: Sleeper) -> Option<Dormant> {
         self.connection.dedicated.as_mut().map(|(dedicated, _)| dedicated.wait(sleeper))
     }
@@ -92,7 +93,8 @@ impl Call {
             Caller::Session(session) => {
                 !link.own && session.level().is_some() && frame().is_ok_and(|frame| !session.wants(&frame))
             }
-            // Between different eras the level was seen to already; over HTTP the message came in answer to the request.
+            // Between different eras, the level has been checked already; over HTTP, the message came in the response to
+            // the request.
             Caller::Stateless(..) if link.era == self.caller.era() && matches!(link.wire, Wire::Pipe(_)) => {
                 let request = self.exchange.request();
                 let level =
@@ -104,8 +106,8 @@ impl Call {
         }
     }
 
-    /// Marks its own link as unfit for other calls if the server may still use it: after a cancellation it may have asked
-    /// something just before, or may go on working, and its questions would reach another client.
+    /// Marks the call's dedicated link as unfit for other calls if the server may still use it. After a cancellation, the
+    /// server may have asked something just before, or may go on working, and its questions would reach another client.
     pub(crate) fn leave_dedicated_link(&mut self) {
         if let Some((dedicated, _)) = &mut self.connection.dedicated
             && !self.exchange.is_answered()
@@ -121,14 +123,14 @@ impl Call {
 }
 
 impl Call {
-    /// Takes its record, for the code that reports the result to its client.
+    /// Takes its record, for the code that reports the result to the client.
     pub(crate) fn take_record(&mut self) -> Option<Box<Record>> {
         self.record.take()
     }
 }
 
 impl Call {
-    /// Tells the upstream that the call is cancelled.
+    /// Notifies the upstream that the call is cancelled.
     pub(crate) async fn send_cancelled(&mut self, notice: Bytes) {
         // A stateless HTTP request is cancelled by closing its stream.
         self.connection.source = None;
@@ -149,7 +151,8 @@ impl Call {
 }
 
 impl Call {
-    /// Switches to the caller's own server, after the shared one refused it; returns `false` if that is not possible.
+    /// Switches to the caller's own upstream, after the shared one refused the request; returns `false` if that is
+    /// not possible.
     pub(crate) fn switch_to_own_server(&mut self) -> bool {
         let own = self.context.view.state.upstream_of(self.upstream.server.spec.id, self.caller.identity());
         if Arc::ptr_eq(&own, &self.upstream) || self.connection.dedicated.is_some() {
@@ -162,7 +165,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        // First, because the other end would else wake this very task for nothing.
+        // Drop this first: otherwise the other end would wake this very task for nothing.
         self.client.cancelled = None;
         if let Caller::Session(session) = &self.caller {
             session.requests.end(self.exchange.id());
@@ -176,7 +179,7 @@ impl Drop for Call {
         if let Some(key) = self.connection.progress {
             link.recipients.forget_progress(key);
         }
-        // The client is gone. Where that means that it wants no answer, its upstream is told.
+        // The client is gone. If that means that it wants no answer, notify its upstream.
         if self.over || matches!(&self.caller, Caller::Session(s) if !s.era().disconnect_cancels) {
             return;
         }
@@ -201,7 +204,7 @@ impl Drop for Call {
                 for notice in notices {
                     let _ = link.notify(context.egress.client(), notice).await;
                 }
-                // Only now may another call have the link.
+                // Only now may another call use the link.
                 drop(dedicated);
                 link.forget_cancelled(&context.egress, key).await;
             });

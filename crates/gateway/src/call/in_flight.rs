@@ -1,5 +1,5 @@
-//! The limit of running calls, per caller without a session and per session. One too many is refused as rate-limited,
-//! everywhere with the same message. Sessions of the protocol count their own calls.
+//! The limit of running calls: per session, and per caller for clients without a session. A call above the limit is
+//! refused as rate-limited, with the same message everywhere. Sessions of the protocol count their own calls.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::call::caller::Caller;
 use crate::call::record::{Record, Refused};
 use crate::session::open_requests::CannotBegin;
 
-/// Takes a permit for one more call of a caller. A refusal is recorded as rate-limited.
+/// Takes a permit for another call of a caller. A refusal is recorded as rate-limited.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) fn place(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -31,7 +31,7 @@ pub(crate) fn place(
 /// recorded.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) fn register(
     context: &Arc<CallContext>,
     caller: &Caller,
@@ -55,16 +55,16 @@ fn id_in_use() -> Fault {
     Fault::client(code::INVALID_REQUEST, "a request with this id is open; wait for its answer")
 }
 
-/// Takes a permit for one more call of a dialect's session.
+/// Takes a permit for another call of a dialect's session.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) fn place_in_session(context: &Arc<CallContext>, calls: &Calls) -> Result<CallPlace, Fault> {
     let most = context.egress.snapshot().limits.calls_per_session;
     calls.take(most).ok_or_else(|| full_session(most))
 }
 
-/// The fault for one call too many in a session.
+/// The fault for a call above the limit of a session.
 pub(crate) fn full_session(most: usize) -> Fault {
     full(most, "callsPerSession")
 }

@@ -1,4 +1,4 @@
-//! A session's responses and notifications.
+//! Handles a session's responses and notifications.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::CallContext;
 use crate::session::question_origin::QuestionOrigin;
 use crate::session::session::Session;
 
-/// Passes a client's response to the side that asked.
+/// Passes a client's response to the side that sent the request.
 pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame: &Frame) {
     let asked = session.asks.lock().answer(frame);
     let Some(asked) = asked else {
@@ -26,7 +26,7 @@ pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame
     match asked.link {
         QuestionOrigin::Call(_, index, call) => {
             if let Ok(frame) = Frame::parse(asked.text, context.egress.frame_limits()) {
-                // A call that has ended wants no reply.
+                // A call that has ended no longer needs the reply.
                 let _ = call.send(Inbound::Reply(index, frame));
             }
         }
@@ -39,7 +39,7 @@ pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame
     }
 }
 
-/// A client's response with the server's own id of the task that it belongs to.
+/// A client's response, with the task's id translated back to the server's own.
 fn named(text: Bytes, ids: TaskIds<'_>, server: &str) -> Bytes {
     let Ok(frame) = Frame::parse(text.clone(), FrameLimits::default()) else { return text };
     let edits = inbound_edits(&frame, ids, server);

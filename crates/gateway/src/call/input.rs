@@ -5,7 +5,7 @@ use transport::up::LinkError;
 use upstream::link::Inbound;
 use upstream::link::reply::{Item, Reply};
 
-/// An event that a waiting call goes on with.
+/// An event that lets a waiting call continue.
 pub(super) enum CallInput {
     Replied(Result<Reply, LinkError>),
     Item(Result<Item, LinkError>),

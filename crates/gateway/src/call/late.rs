@@ -9,8 +9,8 @@ use tokio::time::{Sleep, sleep_until};
 /// A future that completes once an instant has passed.
 ///
 /// Nearly every call is answered long before its deadline, and setting and removing a timer costs about 800 instructions.
-/// The waiter of a call has a shorter timer of its own and polls the call again when that expires, so the timer here can
-/// wait for the second poll.
+/// The waiter of a call has a shorter timer of its own and polls the call again when that timer expires, so this timer
+/// need not be set before the second poll.
 pub(crate) struct Late {
     at: Instant,
     attended: bool,
@@ -23,7 +23,7 @@ impl Late {
         Self::attended(at, None)
     }
 
-    /// Completes at `at`; its owner polls it again at `until`, unless it is dropped before.
+    /// Completes at `at`; its owner polls it again at `until`, unless it is dropped before that.
     pub(crate) fn attended(at: Instant, until: Option<Instant>) -> Self {
         Self { at, attended: until.is_some_and(|until| until < at), sleep: None }
     }
@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns true if its first poll sets a timer; it completes all the same.
+    /// Returns true if the first poll sets a timer; the future must complete in either case.
     async fn is_armed_at_first(late: Late) -> bool {
         let mut late = pin!(late);
         let first = poll_fn(|context| Poll::Ready(late.as_mut().poll(context))).await;

@@ -33,7 +33,7 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// The time that an upstream may take to start listening.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The notices that a client wants, as far as they are honoured.
+/// The notifications that a client requests, as far as they are honoured.
 pub(crate) struct Filter {
     tools: bool,
     prompts: bool,
@@ -42,12 +42,12 @@ pub(crate) struct Filter {
     tasks: Vec<engine::tasks::Heard>,
 }
 
-/// The target of the notices.
+/// The destination of the notifications.
 #[derive(Clone)]
 pub(crate) enum Sink {
     /// An event stream.
     Events(BodySender),
-    /// The lines of a pipe that carries other messages, too.
+    /// The lines of a pipe that carries other messages as well.
     Lines(mpsc::Sender<Bytes>),
 }
 
@@ -74,7 +74,7 @@ impl Sink {
 }
 
 impl Filter {
-    /// Reads the filter of a listen request, without the parts that cannot be honoured.
+    /// Reads the filter of a listen request, and omits the parts that cannot be honoured.
     pub(crate) fn read(
         context: &Arc<CallContext>,
         cell: &ViewCell,
@@ -137,7 +137,7 @@ impl Filter {
         format!("{{{}}}", members.join(","))
     }
 
-    /// Leaves out resources for which their upstream sends no updates.
+    /// Removes resources for which their upstream sends no updates.
     fn leave_out(&mut self, owner: UpstreamId, refused: &[String]) {
         self.uris.retain(|(of, uri)| *of != owner || !refused.contains(uri));
     }
@@ -184,10 +184,10 @@ pub(crate) fn open(
     Ok(body)
 }
 
-/// Takes a permit for one more stream.
+/// Takes a permit for another stream.
 ///
 /// # Errors
-/// Fails if the caller has as many as allowed, or if all are taken.
+/// Fails if the caller already has as many as allowed, or if all are taken.
 pub(crate) fn permit(context: &Arc<CallContext>, identity: &Identity) -> Result<Permit, Fault> {
     let listens = &context.state.listens;
     listens.resize(context.egress.snapshot().limits.listen_streams);
@@ -202,7 +202,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(context, cell, &filter);
     let (following, mut of_tasks) = tasks::follow(context, &filter.tasks, cell.caller.as_ref());
-    // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
+    // Every change after the acknowledgement is reported, so the upstreams must be listening before it is sent.
     let settled = async {
         for one in &listening {
             one.handle().settled().await;
@@ -247,7 +247,7 @@ pub(crate) async fn serve(context: &Arc<CallContext>, cell: &ViewCell, filter: F
             }
             () = sink.gone() => return,
             () = context.egress.stop().stopped() => break,
-            // What is configured otherwise by now: the client listens again, to what is there then.
+            // The configuration has changed: the client must listen again, to what is configured now.
             () = cell.retired.stopped() => break,
             () = any_leaves(&listening) => break,
             () = tokio::time::sleep(KEEP_ALIVE_EVERY) => sink.keep_alive().await,
@@ -284,7 +284,7 @@ async fn any_leaves(listening: &[Listening]) {
     .await;
 }
 
-/// The next notice of any upstream.
+/// The next notification from any upstream.
 async fn next(heard: &mut [Heard]) -> Option<ResourceNotice> {
     std::future::poll_fn(|context| {
         for one in heard.iter_mut() {
@@ -297,7 +297,7 @@ async fn next(heard: &mut [Heard]) -> Option<ResourceNotice> {
     .await
 }
 
-/// The text of a notice under the client's own subscription.
+/// The text of a notification under the client's own subscription.
 fn notice_under(told: &ResourceNotice, id: &Id) -> Bytes {
     match told {
         ResourceNotice::Notice(frame) => under(frame, id),
@@ -308,7 +308,7 @@ fn notice_under(told: &ResourceNotice, id: &Id) -> Bytes {
     }
 }
 
-/// An upstream's notification under the client's own subscription id: in the place of the upstream's id, or added if that
+/// An upstream's notification under the client's own subscription id: it replaces the upstream's id, or is added if that
 /// era has none.
 fn under(frame: &Frame, id: &Id) -> Bytes {
     let key = meta::SUBSCRIPTION_ID.as_bytes();

@@ -7,13 +7,13 @@
 //! | [`in_session`], [`stateless`] | a session's other messages; the views of clients without one |
 //! | [`drive`] | a call run to its end, for any receiver |
 //! | [`call`], [`caller`], `begin`, `questions`, `ending`, `client_introduction`, `side_channel`, `input`, `late` | one forwarded request: the engine's exchange, performed |
-//! | `connection`, `waiting_client` | a call's hold on its server; the wishes of its client |
-//! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a call's own; stale lists; requests sent again |
+//! | `connection`, `waiting_client` | a call's links and its reply; how its client waits |
+//! | `deliver`, `dedicated_link`, `relist`, `resending`, `retries` | the choice of a link; links of a single call; stale lists; requests sent again |
 //! | [`parked`] | calls that wait for a client without a session |
 //! | [`in_flight`], [`turn`], [`unchecked`] | limits of running calls, by caller and by server; tools whose arguments are not validated |
 //! | [`record`], [`consent`] | records of requests; servers that require their users' consent |
 //! | [`listen`] | streams of notifications for stateless clients |
-//! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; those that need the link on which they began |
+//! | [`tasks`], `task_home`, [`task_homes`] | calls that became tasks; tasks that need the link on which they were started |
 
 mod begin;
 #[expect(clippy::module_inception, reason = "the room's own subject")]

@@ -1,4 +1,4 @@
-//! Calls that wait for the answers of a client that was asked by a result.
+//! Calls that wait for answers from a client that was asked by a result.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) struct Parked {
     waiting: Mutex<HashMap<Ticket, ParkedCall>>,
 }
 
-/// The channel on which the call is asked for. A parked call without it is given up.
+/// The channel that requests the call back. A parked call whose channel is dropped is given up.
 type HandoverSender = oneshot::Sender<oneshot::Sender<Box<Call>>>;
 
 struct ParkedCall {
@@ -34,14 +34,14 @@ impl Parked {
         Self { quota: Quota::new(max), lifetime: Mutex::new(lifetime), waiting: Mutex::default() }
     }
 
-    /// Changes how many calls may be parked, and for how long. Calls that are parked stay.
+    /// Changes the number of calls that may be parked, and the time limit. Parked calls are not affected.
     pub(crate) fn follow(&self, max: usize, lifetime: Duration) {
         self.quota.resize(max);
         *self.lifetime.lock() = lifetime;
     }
 
-    /// Keeps a call until its client comes back; the call receives its upstream's messages meanwhile. If too many wait,
-    /// it is dropped, which cancels it at its upstream.
+    /// Keeps a call until its client comes back; meanwhile the call receives its upstream's messages. If too many calls
+    /// wait, the call is dropped, which cancels it at its upstream.
     pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {
         let permit = self.quota.take(call.caller.identity().holder())?;
         let (wanted, asked_for) = oneshot::channel();
@@ -52,7 +52,7 @@ impl Parked {
         Ok(())
     }
 
-    /// Takes the call of a ticket; once.
+    /// Takes the call of a ticket; works only once.
     pub(crate) async fn take(&self, ticket: Ticket) -> Option<Box<Call>> {
         let found = self.waiting.lock().remove(&ticket)?;
         if found.until <= Instant::now() {
@@ -63,7 +63,7 @@ impl Parked {
         call.await.ok()
     }
 
-    /// Gives up the calls whose clients did not come back, and forgets those that have made way for others.
+    /// Gives up the calls whose clients did not come back, and forgets those that have given way to others.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
         let late: Vec<ParkedCall> = {
@@ -77,7 +77,8 @@ impl Parked {
     }
 }
 
-/// Waits with a call until it is taken, given up, or makes way for another call. Dropping a call cancels it at its upstream.
+/// Waits with a call until it is taken, given up, or has to give way to another call. Dropping a call cancels it at its
+/// upstream.
 async fn wait(
     mut call: Box<Call>,
     mut wanted: oneshot::Receiver<oneshot::Sender<Box<Call>>>,
@@ -101,7 +102,7 @@ async fn wait(
     };
     drop(dormant);
     if let Ok(taker) = taker {
-        // Who came back may have left again.
+        // The client that came back may have left again.
         let _ = taker.send(call);
     }
 }

@@ -1,4 +1,4 @@
-//! Questions of a call's server to its client. They must not know how the client answers.
+//! Questions of a call's server to its client. This module must not know how the client answers.
 
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ impl Call {
         None
     }
 
-    /// Registers a question in an upstream's result; returns the text for the client's stream, if the client can be
+    /// Registers a question from an upstream's result; returns the text for the client's stream, if the client can be
     /// asked.
     pub(super) fn put(&mut self, question: &Question) -> Option<Bytes> {
         let limits = self.context.egress.frame_limits();

@@ -20,7 +20,7 @@ use crate::call::CallContext;
 pub(crate) struct Record {
     sink: AuditSink,
     started: Instant,
-    /// The beginning of its wait, while it waits to be sent.
+    /// The start of its wait, while it waits to be sent.
     waits_since: Option<Instant>,
     /// `Some` until the request is over.
     entry: Option<AuditEntry>,
@@ -81,7 +81,7 @@ impl Record {
             tool: name,
             method: Method::from_name(&method)
                 .map_or_else(|| Cow::Owned(method.clone().into_owned()), |known| Cow::Borrowed(known.name())),
-            // What nobody waits for any more ends like this.
+            // The outcome of a record that nobody completes.
             outcome: CallOutcome::Error,
             code: None,
             duration_us: 0,
@@ -117,17 +117,18 @@ impl Record {
         Some(record)
     }
 
-    /// Records the server that the request went to.
+    /// Records the server to which the request was sent.
     pub(crate) fn went_to(&mut self, server: &Arc<str>) {
         self.note(|entry| entry.upstream = Some(server.clone()));
     }
 
-    /// Records that it waits from now on, until it is sent. Most requests never do: they cost no look at the clock.
+    /// Records that the request waits from now on, until it is sent. Most requests never wait, so they never read the
+    /// clock.
     pub(crate) fn waits(&mut self) {
         self.waits_since.get_or_insert_with(Instant::now);
     }
 
-    /// Records that it is sent to its server.
+    /// Records that the request is sent to its server.
     pub(crate) fn sent(&mut self) {
         self.end_wait();
         self.note(|entry| entry.tries = entry.tries.saturating_add(1));
@@ -153,12 +154,12 @@ impl Record {
         });
     }
 
-    /// Records that the answer is passed on as it comes; `bytes` is the length that the server announced.
+    /// Records that the answer is passed on as it arrives; `bytes` is the length that the server announced.
     pub(crate) fn passed(&mut self, bytes: u64) {
         self.note(|entry| (entry.outcome, entry.response_bytes) = (CallOutcome::Ok, bytes));
     }
 
-    /// Records an answer that was ready at once.
+    /// Records an answer that was ready immediately.
     pub(crate) fn body(&mut self, body: &[u8], failed: bool) {
         self.note(|entry| {
             entry.response_bytes = body.len() as u64;
@@ -171,7 +172,7 @@ impl Record {
 
     /// Records a refusal.
     pub(crate) fn refused(&mut self, fault: &Fault) {
-        // To the caller both look alike.
+        // The caller sees no difference between the two.
         let is_absent = matches!(
             fault.condition,
             Condition::UnknownTool | Condition::UnknownPrompt | Condition::UnknownResource
@@ -189,7 +190,7 @@ impl Record {
         });
     }
 
-    /// Records the body that was sent to the client: text and a code of its endpoint's own.
+    /// Records the body that was sent to the client, if its endpoint has texts and codes of its own.
     pub(crate) fn answered_with(&mut self, body: &[u8]) {
         self.note(|entry| {
             entry.response_bytes = body.len() as u64;
@@ -220,14 +221,14 @@ impl Record {
     }
 }
 
-/// A refused request; its record is completed when this is dropped.
+/// A refused request; dropping it completes its record.
 pub(crate) struct Refused {
     pub(crate) fault: Fault,
     pub(crate) record: Option<Box<Record>>,
 }
 
 impl Refused {
-    /// Creates a refusal with this fault; its client gets `masked` instead, if there is one.
+    /// Creates a refusal with this fault; if there is a `masked` fault, the client receives that one instead.
     pub(super) fn new(fault: Fault, masked: Option<Box<Fault>>, mut record: Option<Box<Record>>) -> Self {
         if let Some(record) = &mut record {
             record.refused(&fault);

@@ -1,4 +1,4 @@
-//! The second sending of a request that failed. It must not know when that is safe: the engine's policy decides.
+//! Sends a failed request a second time. It must not know when that is safe: the engine's policy decides.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,21 +13,21 @@ use super::call::{Call, Progress};
 use super::input::CallInput;
 use super::late::Late;
 
-/// The pause before a second try.
+/// The pause before a second attempt.
 #[derive(Clone, Copy)]
 pub(super) struct Pause {
     length: Duration,
-    /// True if the server itself asked for it, so that nothing ends it sooner.
+    /// True if the server itself asked for it; then nothing ends it early.
     is_asked_for: bool,
 }
 
-/// The longest request, in bytes, that is kept for a second try once an answer may be arriving.
+/// The maximum size, in bytes, of a request that is kept for a second attempt once an answer may be arriving.
 const KEPT: usize = 64 << 10;
 
 impl Call {
-    /// The pause before a failed request is sent again; `None` if it is not.
+    /// The pause before a failed request is sent again; `None` if it is not sent again.
     pub(super) fn pause_before_resend(&mut self, error: &LinkError) -> Option<Pause> {
-        // Callers who are apart from now on have another link.
+        // The caller needs a link with its own credentials from now on.
         if matches!(error, LinkError::Unauthorized(_)) {
             let again = Pause { length: Duration::ZERO, is_asked_for: false };
             return (self.upstream.server.spec.own_consent && self.switch_to_own_server()).then_some(again);
@@ -43,7 +43,7 @@ impl Call {
         Some(Pause { length, is_asked_for: false })
     }
 
-    /// Sends a request after a pause, unless the call ends or times out before.
+    /// Sends a request after a pause, unless the call ends or times out first.
     pub(super) async fn sent_after(&mut self, pause: Pause, outbound: &Outbound) -> CallInput {
         let (deadline, name) = (self.exchange.deadline(), self.upstream.name().clone());
         let Pause { length, is_asked_for } = pause;
@@ -67,7 +67,8 @@ impl Call {
         self.sent(outbound, None).await
     }
 
-    /// Ends with a failure of its link. A refusal because of too many requests that came as a message is passed on.
+    /// Ends with a failure of its link. If a server refused because of too many requests and sent a message, that
+    /// message is passed on.
     pub(super) fn fail(&mut self, error: &LinkError) {
         if let LinkError::TooMany(refusal) = error
             && let Some(text) = refusal.message.clone()
@@ -78,19 +79,19 @@ impl Call {
         self.fail_in_words(self.upstream.server.describe(error), error.execution());
     }
 
-    /// Ends with a failure in words.
+    /// Ends with a failure described by `message`.
     pub(super) fn fail_in_words(&mut self, message: String, execution: Execution) {
         let failure = self.failure(message, execution);
         self.feed(Event::Failed(failure));
     }
 
-    /// The failure for its client.
+    /// The failure, in the form for its client.
     pub(super) fn failure(&self, message: String, execution: Execution) -> LinkFailure {
         LinkFailure { message, execution, retry: self.retries.policy.is_harmless(execution) }
     }
 
-    /// Asks a server that did not answer in time if it is there at all; that it is not counts against it. A call that waits for
-    /// its client does not count.
+    /// Checks if a server that did not answer in time is alive; if it is not, that counts as a failure of the server. A call
+    /// that waits for its client is not checked.
     pub(super) fn note_silence(&self) {
         let Some(link) = self.link().filter(|_| !self.exchange.is_waiting()) else { return };
         let (link, egress) = (Arc::clone(link), self.context.egress.clone());
@@ -101,15 +102,15 @@ impl Call {
         });
     }
 
-    /// Keeps a request whose answer is arriving, if it may be sent again after an interruption; also one in the queue of a
-    /// shared stream, of which it may turn out that it was never sent.
+    /// Keeps a request whose answer is arriving, if it may be sent again after an interruption. A request in the queue of
+    /// a shared stream is kept as well, because it may turn out that it was never sent.
     pub(super) fn keep_repeatable(&mut self, outbound: Outbound) {
         let may_be_queued = self.link().is_some_and(|link| matches!(link.wire, Wire::Pipe(_) | Wire::Sse(_)));
         let is_kept = (may_be_queued || self.retries.policy.is_repeatable()) && outbound.body.len() <= KEPT;
         self.retries.repeatable = is_kept.then_some(outbound);
     }
 
-    /// The request to send again because its answer was interrupted, and the pause before.
+    /// The request to send again because its answer was interrupted, and the pause before that.
     pub(super) fn repeats(&mut self, input: &CallInput) -> Option<(Outbound, Pause)> {
         let (CallInput::Item(Err(error)) | CallInput::Replied(Err(error))) = input else { return None };
         let outbound = self.retries.repeatable.take()?;
@@ -117,7 +118,7 @@ impl Call {
         Some((outbound, pause))
     }
 
-    /// Sends a request again whose answer was interrupted.
+    /// Sends a request again because its answer was interrupted.
     pub(super) async fn send_again(&mut self, outbound: Outbound, pause: Pause) -> Option<Progress> {
         self.connection.source = None;
         if let Some(link) = self.link()

@@ -1,32 +1,33 @@
-//! The reasons and means to send a call's request a second time. It must not know calls.
+//! State for sending a call's request again. It must not know calls.
 
 use engine::exchange::{Outbound, ResendPolicy};
 
-/// The reasons and means to send a call's request again.
+/// State for sending a call's request again.
 pub(crate) struct Retries {
-    /// The reasons for which its request may still be written again.
+    /// The rewrites that its request has been through.
     pub(super) rewrites: Rewrites,
-    /// The rules for sending its request again if a link fails.
+    /// The policy for sending its request again after a link fails.
     pub(crate) policy: ResendPolicy,
-    /// Its request, while it may be sent again although it may have been executed.
+    /// Its request, while it may be sent again even though it may have been executed.
     pub(super) repeatable: Option<Outbound>,
 }
 
-/// The number of times that a request is written for another version: a server that restarts may be met in both lifecycles.
+/// The number of times that a request is rewritten for another version: a restarting server may be reached in both
+/// lifecycles.
 pub(super) const RENEGOTIATIONS: u8 = 3;
 
-/// The reasons for which a call's request is written again.
+/// The ways in which a call's request has been rewritten.
 pub(crate) struct Rewrites {
-    /// True if its upstream's lists were read again on its account.
+    /// True if its upstream's lists were fetched again for this call.
     pub(super) relisted: bool,
-    /// The number of times that its link was found to speak another version than was expected.
+    /// The number of times that its link used another version than expected.
     pub(super) renegotiated: u8,
-    /// True if arguments are its server's matter alone.
+    /// True if only its server validates the arguments.
     pub(super) unchecked: bool,
 }
 
 impl Rewrites {
-    /// Nothing has happened yet.
+    /// No rewrites so far.
     pub(super) fn of(unchecked: bool) -> Self {
         Self { relisted: false, renegotiated: 0, unchecked }
     }

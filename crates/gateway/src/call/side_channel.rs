@@ -1,5 +1,5 @@
-//! Messages that reach a call beside its own stream: those of its upstream, and its client's replies. It must not know
-//! their content.
+//! Messages that reach a call outside its own stream: those of its upstream, and its client's replies. It must not
+//! know their content.
 
 use upstream::link::{Inbound, Inbox};
 
@@ -30,7 +30,7 @@ impl SideChannel {
     }
 }
 
-/// The next message that reaches the call beside its own stream.
+/// The next message that reaches the call outside its own stream.
 pub(crate) async fn next_message(side_channel: &mut Option<SideChannel>) -> Inbound {
     match side_channel {
         Some(side_channel) => side_channel.inbox.next().await,

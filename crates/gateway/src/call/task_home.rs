@@ -1,5 +1,5 @@
-//! A task of a server with the experimental tasks, begun for a client without a session: the link that knows it, and the
-//! questions that its server asks while the result is awaited.
+//! A task of a server with the experimental tasks, started for a client without a session: the link that knows the task,
+//! and the questions that its server asks while the result is awaited.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -24,25 +24,25 @@ use upstream::link::{HeldLink, OpenLink};
 use upstream::pool::DedicatedLink;
 use upstream::pool::dormant::{AGE, Dormant};
 
-/// The time for which a client waits for the question of a task that says it has one.
+/// The time for which a client waits for the question of a task that requires input.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A task and its resources.
 pub(crate) struct Home {
     upstream: Arc<Upstream>,
     link: Arc<OpenLink>,
-    /// Keeps a link open that clients share.
+    /// Keeps a shared link open.
     _needed: Option<HeldLink>,
-    /// The server's own id, a JSON string.
+    /// The task's id at the server, a JSON string.
     task: Bytes,
     /// Keeps other calls off the link on which this task asks; `None` once the task has ended, or if it cannot ask.
     own: Mutex<Option<OwnLink>>,
     asking: Mutex<Option<Asking>>,
-    /// Counts changes of its questions.
+    /// Counts changes of its open questions.
     changed: watch::Sender<u64>,
 }
 
-/// The hold on a link on which nobody else's calls run.
+/// The hold on a dedicated link, where no other client's calls run.
 struct OwnLink {
     dedicated: DedicatedLink,
     dormant: Arc<Dormant>,
@@ -57,14 +57,14 @@ impl Drop for OwnLink {
     }
 }
 
-/// The state in which the result is awaited, so that the server can ask.
+/// The state while the result is awaited; only then can the server ask.
 struct Asking {
     watch: Watch,
     waiting: AbortHandle,
 }
 
 impl Home {
-    /// A task that runs on this link; `own` if no other call may run there.
+    /// A task that runs on this link; `own` if the link is reserved for it.
     pub(crate) fn new(
         upstream: Arc<Upstream>,
         needed: HeldLink,
@@ -103,7 +103,7 @@ impl Home {
         &self.upstream
     }
 
-    /// The server's own id of the task, a JSON string.
+    /// The task's id at the server, a JSON string.
     pub(crate) fn task(&self) -> &Bytes {
         &self.task
     }
@@ -127,7 +127,7 @@ impl Home {
         Outbound { upstream, era: self.link.era, key, body: body.into(), mirror: None }
     }
 
-    /// Asks the server about the task; `params` is the inside of the request's params.
+    /// Asks the server about the task; `params` is the content of the request's params.
     pub(crate) async fn ask(
         &self,
         egress: &Egress,
@@ -152,7 +152,7 @@ impl Home {
         status.is_some_and(Status::has_ended)
     }
 
-    /// Marks the task as ended, so that others may have the link.
+    /// Marks the task as ended, so that other calls may use the link.
     pub(crate) fn end(&self) {
         if let Some(asking) = self.asking.lock().take() {
             asking.waiting.abort();
@@ -160,11 +160,11 @@ impl Home {
         drop(self.own.lock().take());
     }
 
-    /// Gives the task up.
+    /// Gives up the task.
     pub(crate) fn give_up(self: &Arc<Self>) {
         let asking = self.asking.lock().take();
         let Some(mut own) = self.own.lock().take() else { return };
-        // The server may go on all the same.
+        // The server may continue nevertheless.
         own.dedicated.spoil();
         let egress = own.dedicated.egress().clone();
         let home = self.clone();
@@ -181,8 +181,8 @@ impl Home {
         });
     }
 
-    /// The server's questions that a client with these capabilities can answer: the inside of `inputRequests`. Waits for
-    /// them a little, because the server was only now allowed to ask.
+    /// The server's questions that a client with these capabilities can answer: the content of `inputRequests`. Waits
+    /// briefly for them, because the server has only now been allowed to ask.
     pub(crate) async fn questions(
         self: &Arc<Self>,
         egress: &Egress,
@@ -217,7 +217,7 @@ impl Home {
         !told.is_empty()
     }
 
-    /// Starts to wait for the result, so that the server can ask; returns `false` if the client cannot be asked.
+    /// Starts waiting for the result, so that the server can ask; returns `false` if the client cannot be asked.
     fn begin(self: &Arc<Self>, egress: &Egress) -> bool {
         if self.own.lock().is_none() {
             return false;
@@ -247,7 +247,7 @@ impl Home {
         let mut source: ReplySource =
             match self.link.send(egress.client(), request, limits, (Owner::unique(), None)).await? {
                 Reply::Source(source) => source,
-                // The outcome; it is there whenever it is asked for.
+                // The outcome; it can be fetched at any time.
                 Reply::Whole(..) | Reply::Long(_) => {
                     return {
                         open.answered();
@@ -297,7 +297,8 @@ impl Home {
     }
 }
 
-/// Makes way for callers that need the link: at once if the task has ended, and after a while if no client asks about it.
+/// Gives way to callers that need the link: immediately if the task has ended, and otherwise once no client has asked
+/// about it for a while.
 async fn make_way(home: Weak<Home>, egress: Egress, dormant: Arc<Dormant>) {
     loop {
         dormant.asked_to_leave().await;

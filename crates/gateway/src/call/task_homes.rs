@@ -1,4 +1,4 @@
-//! Tasks that need the link on which they began, by number, until no client asks for them any more.
+//! Tasks that need the link on which they were started, by number, until no client asks about them any more.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(crate) struct Homes {
     residents: Mutex<HashMap<u64, Resident>>,
 }
 
-/// The number of tasks that are kept, and the time for which each stays after a client has asked for it.
+/// The maximum number of tasks, and the time for which each is kept after a client has asked about it.
 #[derive(Clone, Copy)]
 struct HomeRules {
     max: usize,
@@ -27,12 +27,12 @@ struct Resident {
 }
 
 impl Homes {
-    /// Creates a table of at most `max` tasks, each kept until no client has asked for it for `lifetime`.
+    /// Creates a table of at most `max` tasks. Each is kept until no client has asked about it for `lifetime`.
     pub(crate) fn new(max: usize, lifetime: Duration) -> Self {
         Self { rules: Mutex::new(HomeRules { max, lifetime }), residents: Mutex::default() }
     }
 
-    /// Changes how many tasks are kept, and for how long. Those that are kept stay.
+    /// Changes the maximum number of tasks and the time for which they are kept. Tasks in the table are kept.
     pub(crate) fn follow(&self, max: usize, lifetime: Duration) {
         *self.rules.lock() = HomeRules { max, lifetime };
     }
@@ -61,7 +61,7 @@ impl Homes {
         Some(resident.home.clone())
     }
 
-    /// Gives up the tasks that no client has asked for recently.
+    /// Gives up the tasks that no client has asked about recently.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
         let late: Vec<Resident> = {

@@ -1,5 +1,5 @@
-//! A call's turn among all calls at its server: it runs at once, or waits until another one has ended. It must not know
-//! links.
+//! A call's turn among all calls at its server: the call runs immediately, or waits until another one has ended. It
+//! must not know links.
 
 use std::time::Instant;
 
@@ -17,20 +17,20 @@ use super::waiting_client::WaitingClient;
 
 /// A call's turn at its server.
 pub(crate) enum CallTurn {
-    /// It waits for its turn.
+    /// The call waits for its turn.
     Waits(QueuedCall),
-    /// It counts among the running calls while this is held.
+    /// The call counts among the running calls as long as this is held.
     Runs { _held: RunningCall },
-    /// It waits for its client, or has ended.
+    /// The call waits for its client, or has ended.
     Over,
 }
 
 impl CallTurn {
-    /// The turn of a new call. A client that has been asked something may call before it answers: such a call does not wait for
-    /// the one that waits for it.
+    /// The turn of a new call. A client that has been asked something may make a call before it answers. Such a call does not
+    /// queue behind the call that waits for that answer.
     ///
     /// # Errors
-    /// The fault to answer with if as many calls wait as may.
+    /// Returns the fault to answer with if too many calls are already waiting.
     pub(super) fn of(caller: &Caller, upstream: &Upstream) -> Result<Self, Fault> {
         if let Some(held) = upstream.server.concurrency.begin() {
             return Ok(Self::Runs { _held: held });
@@ -49,12 +49,12 @@ impl CallTurn {
         }
     }
 
-    /// The turn of a call that goes on after its client has answered.
+    /// The turn of a call that continues after its client has answered.
     pub(super) fn joined(upstream: &Upstream) -> Self {
         Self::Runs { _held: upstream.server.concurrency.join() }
     }
 
-    /// Waits for its turn; returns the reason if it comes to nothing.
+    /// Waits for its turn; returns the input that ended the wait if the turn did not come.
     pub(super) async fn take(
         &mut self,
         upstream: &Upstream,
@@ -94,7 +94,7 @@ impl CallTurn {
     }
 }
 
-/// The fault for one call too many.
+/// The fault for a call above the limit.
 fn refusal(upstream: &Upstream, full: &QuotaError) -> Fault {
     let (most, server) = (upstream.server.concurrency.most(), upstream.name());
     let (whose, count, key) = match full {

@@ -1,4 +1,4 @@
-//! Tools whose arguments are not validated: each is logged once. It must not know why.
+//! Tools whose arguments are not validated: each is logged once. It must not know the reason.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::catalogue::{ToolEntry, UpstreamId};
 use parking_lot::Mutex;
 
-/// The number of tools that are remembered; further ones are not logged.
+/// The maximum number of remembered tools; further ones are not logged.
 const MOST: usize = 4096;
 
 /// The tools that were logged.
@@ -18,7 +18,7 @@ impl Unchecked {
     pub(crate) fn note(&self, server: &str, tool: Option<&ToolEntry>) {
         let Some((tool, why)) = tool.and_then(|tool| Some((tool, tool.unchecked()?))) else { return };
         let mut named = self.0.lock();
-        // Several views may show the same tool.
+        // Several views may contain the same tool.
         if named.len() < MOST && named.insert((tool.upstream, tool.name.clone())) {
             let tool = &*tool.name;
             tracing::warn!(

@@ -1,5 +1,4 @@
-//! The client of a call, as far as the call waits for it: its cancellation, and the answers that it accepts. It must not know
-//! servers.
+//! The client of a call, as seen by the call: its cancellation, and the answers that it accepts. It must not know servers.
 
 use std::time::Instant;
 
@@ -7,15 +6,15 @@ use engine::Fault;
 use proto::rpc::Frame;
 use tokio::sync::oneshot;
 
-/// The wishes of a client that waits for its answer.
+/// The state of a client that waits for its answer.
 pub(crate) struct WaitingClient {
-    /// Its cancellation, if it can send one; with the notification that says so, if there is one.
+    /// The client's cancellation, if it can send one; carries the notification, if there is one.
     pub(crate) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
     /// True if it accepts an answer while it is still arriving.
     pub(crate) takes_long: bool,
-    /// The time when the call is polled again at the latest; used for what is sent at once.
+    /// The latest time at which the call is polled again; used for the request that is sent next.
     pub(crate) attended_until: Option<Instant>,
-    /// The fault that it gets instead if the call fails.
+    /// The fault that the client receives instead if the call fails.
     pub(crate) masked: Option<Box<Fault>>,
 }
 
@@ -27,7 +26,7 @@ impl WaitingClient {
         Self { cancelled, takes_long: false, attended_until: None, masked }
     }
 
-    /// Waits for its cancellation, if there can be one.
+    /// Waits for the client's cancellation; never returns if it cannot cancel.
     pub(super) async fn cancellation(&mut self) -> Option<Frame> {
         let Some(receiver) = &mut self.cancelled else { return std::future::pending().await };
         let notice = receiver.await;

@@ -1,5 +1,5 @@
-//! The subject of a configuration change: servers, profiles and other keys. It holds names and no values, so it contains
-//! no secret.
+//! Names the servers, profiles and other keys that a configuration change affects. It holds names and no values, so it
+//! contains no secrets.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,9 +11,9 @@ use engine::config::Config;
 pub(crate) struct Differences {
     /// Servers and profiles that are new.
     added: Vec<String>,
-    /// Those that differ, and other keys.
+    /// Servers, profiles and other keys that differ.
     changed: Vec<String>,
-    /// Those that are gone.
+    /// Servers and profiles that no longer exist.
     removed: Vec<String>,
 }
 

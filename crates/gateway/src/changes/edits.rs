@@ -1,4 +1,4 @@
-//! Edits of the configuration, on their way to the task that makes them. They must not know what is edited.
+//! Edits of the configuration, on their way to the task that applies them. It must not know what is edited.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::{Differences, Refusal, Standing};
 
-/// An edit of the configuration: returns the id of its subject, and the state after it.
+/// An edit of the configuration: returns the id of its subject, and the state after the edit.
 pub(crate) type Edit = Box<dyn FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send>;
 
 /// A requested edit, and the channel for its result.
@@ -20,14 +20,14 @@ pub(crate) struct EditRequest {
 pub(crate) struct Edited {
     /// The id of its subject.
     pub(crate) id: String,
-    /// The state after it.
+    /// The state after the edit.
     pub(crate) standing: Arc<Standing>,
-    /// The differences that it made.
+    /// The differences that the edit made.
     pub(crate) what: Differences,
 }
 
 impl Edited {
-    /// Its subject, in the form that the API shows.
+    /// The edit's subject, in the form that the API shows.
     pub(crate) fn of(
         &self,
         show: impl FnOnce(&Standing, &str) -> Result<Value, Refusal>,

@@ -1,13 +1,13 @@
-//! Servers and profiles that are changed while Dragoman serves: valid requests, the resulting configuration, and how it
-//! is kept and shown. It must not know HTTP, or how a configuration is put in force.
+//! Changes of servers and profiles while Dragoman is running: which requests are valid, the resulting configuration,
+//! and how it is stored and shown. It must not know HTTP, or how a configuration is put into force.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `standing` | the changes as they are kept, and the configuration that results |
+//! | `standing` | the stored changes, and the resulting configuration |
 //! | `differences` | the subject of a change |
-//! | [`edits`] | edits on their way to the task that puts them in force |
+//! | [`edits`] | edits on their way to the task that puts them into force |
 //! | `servers`, `server_form` | changes of servers; their form in the API and in a configuration |
-//! | `profiles`, `tools` | changes of profiles, of their servers, of these servers' tools |
+//! | `profiles`, `tools` | changes of profiles, of their servers, and of those servers' tools |
 //! | `names` | names and slugs |
 //! | `refusal` | the reason why an edit is refused |
 

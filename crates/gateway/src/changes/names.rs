@@ -2,19 +2,19 @@
 
 use super::Refusal;
 
-/// The shortest and the longest slug.
+/// The minimum and maximum length of a slug.
 const SLUG: std::ops::RangeInclusive<usize> = 3..=50;
 
-/// The longest name of a server in the configuration.
+/// The maximum length of a server's name in the configuration.
 const LONGEST: usize = engine::config::MAX_SERVER_NAME;
 
-/// Ids that are segments of the API's paths.
+/// Ids that would collide with segments of the API's paths.
 const TAKEN: &[&str] = &["batch-status"];
 
-/// Slugs that are segments of the API's paths.
+/// Slugs that would collide with segments of the API's paths.
 const TAKEN_SLUGS: &[&str] = &["by-slug", "by-name"];
 
-/// Checks a slug: lower-case letters, digits and hyphens, a letter first.
+/// Checks a slug: it consists of lower-case letters, digits and hyphens, and begins with a letter.
 pub(super) fn check_slug(slug: &str) -> Result<(), Refusal> {
     let is_letter = slug.starts_with(|first: char| first.is_ascii_lowercase());
     let is_plain = slug.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
@@ -34,7 +34,7 @@ pub(super) fn check_slug(slug: &str) -> Result<(), Refusal> {
 pub(super) fn new_id(name: &str, is_taken: impl Fn(&str) -> bool) -> Result<String, Refusal> {
     let mut id = String::new();
     for char in name.trim().chars().map(|char| char.to_ascii_lowercase()) {
-        // Two underscores part a server's name from its tool's.
+        // Two underscores separate a server's name from the names of its tools.
         let plain = if char.is_ascii_alphanumeric() || matches!(char, '.' | '-' | '_') { char } else { '-' };
         if !(matches!(plain, '-' | '_') && id.ends_with(plain)) {
             id.push(plain);

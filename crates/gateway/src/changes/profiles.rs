@@ -7,7 +7,7 @@ use super::Refusal;
 use super::names::check_slug;
 use super::standing::{Member, ProfileChange, Standing};
 
-/// The longest name or description, in bytes.
+/// The maximum length of a name or description, in bytes.
 const LONGEST: usize = 4096;
 
 /// All profiles.
@@ -43,7 +43,7 @@ fn members(standing: &Standing, change: &ProfileChange) -> Vec<Value> {
     there.enumerate().map(shown).collect()
 }
 
-/// A profile's changes, or the ones that would lead to it.
+/// The stored changes of a profile, or the changes that would produce it.
 pub(super) fn change_of(standing: &Standing, slug: &str) -> Result<ProfileChange, Refusal> {
     let known: &Profile = standing.config.profiles.get(slug).ok_or_else(|| Refusal::no_profile(slug))?;
     let change = standing.changes.profiles.get(slug).cloned().flatten();
@@ -56,7 +56,7 @@ pub(super) fn members_of(change: &ProfileChange, slug: &str, server: &str) -> Re
     at.ok_or_else(|| Refusal::not_in_profile(server, slug))
 }
 
-/// Adds a profile. Returns its slug, and the state after it.
+/// Adds a profile. Returns its slug, and the state afterwards.
 pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
     let slug = match (text(body, "slug")?, text(body, "name")?) {
         (Some(slug), _) | (None, Some(slug)) => slug.to_owned(),
@@ -80,7 +80,7 @@ pub(crate) fn add_profile(standing: &Standing, body: &Value) -> Result<(String, 
     Ok((slug, then))
 }
 
-/// Changes a profile's name, description or slug. Returns its slug, and the state after it.
+/// Changes a profile's name, description or slug. Returns its slug, and the state afterwards.
 pub(crate) fn change_profile(
     standing: &Standing,
     slug: &str,
@@ -98,7 +98,7 @@ pub(crate) fn change_profile(
         return Err(Refusal::slug_exists(&new));
     }
     refuse_named(&standing.base, slug)?;
-    // What the file says of it otherwise, such as who may call what, would not come along.
+    // Other settings of the profile in the file, such as who may call what, would not follow a new slug.
     if standing.base.profiles.contains_key(slug) {
         return Err(Refusal::profile_in_use(format!(
             "the profile {slug:?} is defined in the configuration file, whose rules use this slug; change \
@@ -127,7 +127,7 @@ fn forget(standing: &Standing, changes: &mut super::Changes, slug: &str) {
     }
 }
 
-/// Refuses to touch a profile that the configuration depends on.
+/// Refuses to modify a profile that the configuration depends on.
 fn refuse_named(base: &Config, slug: &str) -> Result<(), Refusal> {
     if slug == DEFAULT_PROFILE {
         return Err(Refusal::profile_in_use("the default profile cannot be removed; it is served at /mcp"));
@@ -200,7 +200,7 @@ fn with(standing: &Standing, slug: &str, change: ProfileChange) -> Result<Standi
     standing.changed(|changes| drop(changes.profiles.insert(slug.to_owned(), Some(change))))
 }
 
-/// Adds a server to a profile, at its position or at the end.
+/// Adds a server to a profile, at the given position or at the end.
 pub(crate) fn add_server_to_profile(
     standing: &Standing,
     slug: &str,
@@ -216,7 +216,7 @@ pub(crate) fn add_server_to_profile(
     with(standing, slug, change)
 }
 
-/// Changes a server's position in a profile, or if it is shown there.
+/// Changes a server's position in a profile, or shows or hides it there.
 pub(crate) fn change_profile_server(
     standing: &Standing,
     slug: &str,
@@ -238,7 +238,7 @@ pub(crate) fn change_profile_server(
     with(standing, slug, change)
 }
 
-/// Shows a server in a profile, or hides it.
+/// Shows or hides a server in a profile.
 pub(crate) fn toggle_profile_server(standing: &Standing, slug: &str, id: &str) -> Result<Standing, Refusal> {
     let mut change = change_of(standing, slug)?;
     let at = members_of(&change, slug, id)?;
@@ -246,7 +246,7 @@ pub(crate) fn toggle_profile_server(standing: &Standing, slug: &str, id: &str) -
     with(standing, slug, change)
 }
 
-/// Removes a server from a profile, with its tools' settings there.
+/// Removes a server from a profile, together with its tools' settings there.
 pub(crate) fn remove_server_from_profile(
     standing: &Standing,
     slug: &str,

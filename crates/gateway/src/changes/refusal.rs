@@ -9,7 +9,7 @@ use engine::config::Faults;
 pub(crate) struct Refusal {
     /// The HTTP status.
     pub(crate) status: u16,
-    /// The code by which programs recognise it.
+    /// The code by which programs recognize it.
     pub(crate) code: &'static str,
     /// The problem, and how to solve it.
     pub(crate) message: String,
@@ -26,7 +26,7 @@ impl Refusal {
         Self { status, code, message: message.into() }
     }
 
-    /// A request that is not valid here.
+    /// The refusal of a request that is not valid here.
     pub(crate) fn request(message: impl Into<String>) -> Self {
         Self::new(400, "INVALID_REQUEST", message)
     }
@@ -81,7 +81,7 @@ impl Refusal {
         Self::new(500, "INTERNAL_ERROR", message)
     }
 
-    /// The faults of the configuration that the request would lead to: the path and the problem of each, without the
+    /// The faults in the configuration that the request would produce: the path and the problem of each, without the
     /// surrounding text.
     pub(super) fn faults(faults: &Faults) -> Self {
         let one =

@@ -1,4 +1,4 @@
-//! A server's form in the API and in a configuration. Secrets go in and never come out.
+//! A server's form in the API and in a configuration. Secrets can be written but never read.
 
 use engine::config::{HttpTransport, Link, Native, Server, Text};
 use serde_json::{Map, Value, json};
@@ -23,13 +23,13 @@ type Object = Map<String, Value>;
 pub(super) struct Before<'b> {
     /// Its form in the API.
     pub(super) shown: &'b Value,
-    /// Its entry among the changes. If the entry has no link, it only amends a server of the file.
+    /// Its entry among the changes. If the entry has no link, it only amends a server from the file.
     pub(super) entry: Option<&'b Object>,
     /// Its link.
     pub(super) link: &'b Link,
 }
 
-/// Returns true if the entry says how the server is reached.
+/// Returns true if the entry defines how the server is reached.
 pub(super) fn says_link(entry: &Object) -> bool {
     ["url", "command", "native"].iter().any(|key| entry.contains_key(*key))
 }
@@ -38,7 +38,7 @@ pub(super) fn says_link(entry: &Object) -> bool {
 /// shows, stay unchanged.
 pub(super) fn written(body: &Value, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
     let Some(sent) = body.as_object() else { return Err(Refusal::request("send a JSON object")) };
-    // What was shown, with what it hides: nothing of it is written anew.
+    // Fields equal to the form that the API shows keep their stored values, including hidden ones.
     let as_shown =
         |key: &str, before: &Before<'_>| sent.get(key).is_none_or(|sent| *sent == before.shown[key]);
     let kept = before.and_then(|before| before.entry);
@@ -67,7 +67,7 @@ pub(super) fn written(body: &Value, before: Option<&Before<'_>>) -> Result<Objec
     }
     match sent.get("isActive") {
         None | Some(Value::Null) => {}
-        // Also where the file says otherwise.
+        // This applies even if the file says otherwise.
         Some(Value::Bool(active)) => drop(server.insert("disabled".to_owned(), (!active).into())),
         Some(_) => return Err(Refusal::config("`isActive` must be true or false")),
     }
@@ -96,7 +96,8 @@ fn linked(sent: &Object, before: Option<&Before<'_>>) -> Result<Object, Refusal>
     }
 }
 
-/// The original of a text that may be the placeholder of a hidden one: the text at this position, or the only one.
+/// The original of a text that may be a placeholder for a hidden one: the stored text at this position, or the only
+/// one with this placeholder.
 fn revealed(text: &str, key: &str, known: &[Text], at: usize, may: bool) -> Result<String, Refusal> {
     let hidden: Vec<&Text> = known.iter().filter(|one| one.hides() && one.shown() == text).collect();
     let own = known.get(at).filter(|own| own.shown() == text);
@@ -113,7 +114,7 @@ fn revealed(text: &str, key: &str, known: &[Text], at: usize, may: bool) -> Resu
     })
 }
 
-/// Scheme, host and port: the origin for which headers are meant.
+/// Scheme, host and port: the origin for which headers are intended.
 fn origin(url: &str) -> Option<(String, String, Option<u16>)> {
     let url: http::Uri = url.parse().ok()?;
     let (scheme, host) = (url.scheme_str()?.to_ascii_lowercase(), url.host()?.to_ascii_lowercase());
@@ -165,8 +166,8 @@ fn remote(config: &Object, transport: &str, before: Option<&Before<'_>>) -> Resu
     Ok(server)
 }
 
-/// The path of the stream: as given, or the default if the URL names none. The stream itself announces the path for
-/// messages.
+/// The path of the stream: the given one, or the default if the URL has none. The stream itself announces the path
+/// for messages.
 fn stream(url: &str, path: Option<&str>) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let is_bare = rest.split_once('/').is_none_or(|(_, path)| path.is_empty());
@@ -212,8 +213,9 @@ fn external(config: &Object, before: Option<&Before<'_>>) -> Result<Object, Refu
     Ok(server)
 }
 
-/// Values by name, none of which is ever shown. Values that are missing or hidden in the request stay unchanged, if
-/// `before`, the server that they were given to, still is `whose` they are: no other server gets them.
+/// Values by name, none of which is ever shown. Values that are missing or hidden in the request stay unchanged, but
+/// only if `before` is still the server that they were given to, as described by `whose`: no other server receives
+/// them.
 fn secrets(
     config: &Object,
     key: &str,

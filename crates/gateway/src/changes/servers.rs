@@ -28,7 +28,7 @@ fn kept<'s>(standing: &'s Standing, id: &str) -> Option<&'s Map<String, Value>> 
     standing.changes.servers.get(id)?.as_ref()
 }
 
-/// Adds a server. Returns its id, and the state after it.
+/// Adds a server. Returns its id, and the state afterwards.
 pub(crate) fn add_server(standing: &Standing, body: &Value) -> Result<(String, Standing), Refusal> {
     let name = body.get("name").and_then(Value::as_str);
     let Some(name) = name else { return Err(Refusal::config("`name` is missing")) };
@@ -46,7 +46,7 @@ pub(crate) fn change_server(standing: &Standing, id: &str, body: &Value) -> Resu
     standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))
 }
 
-/// Gives a server an API key.
+/// Sets a server's API key.
 pub(crate) fn set_api_key(standing: &Standing, id: &str, key: &Value) -> Result<Standing, Refusal> {
     server(standing, id)?;
     let mut server = kept(standing, id).cloned().unwrap_or_default();
@@ -54,10 +54,10 @@ pub(crate) fn set_api_key(standing: &Standing, id: &str, key: &Value) -> Result<
     standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))
 }
 
-/// Removes a server that no profile names.
+/// Removes a server that no profile lists.
 pub(crate) fn remove_server(standing: &Standing, id: &str) -> Result<Standing, Refusal> {
     server(standing, id)?;
-    // Nobody chose the servers of a default profile that has them all.
+    // A default profile that contains all servers does not list them explicitly.
     let nobody_chose = standing.config.default_has_all();
     let names = |slug: &str| match standing.changes.profiles.get(slug) {
         Some(Some(change)) => change.servers.iter().any(|member| member.server == id),

@@ -1,4 +1,4 @@
-//! The changes as they are kept, and the configuration that they lead to.
+//! The stored changes, and the configuration that results from them.
 
 use engine::config::{Config, Endpoint, Lookup, Profile, Text, ToolSettings, load_over};
 use serde::{Deserialize, Serialize};
@@ -9,25 +9,25 @@ use super::Refusal;
 use super::server_form::says_link;
 use super::tools::Setting;
 
-/// The greatest number of servers, and of profiles, that can be kept.
+/// The maximum number of servers, and of profiles, that can be stored.
 const MOST: usize = 1000;
 
-/// The longest text that is kept, in bytes.
+/// The maximum size of the stored text, in bytes.
 const LONGEST: usize = 4 << 20;
 
-/// All changes. Servers and profiles that are not named here are as the configuration has them.
+/// All changes. Servers and profiles that are not named here remain as configured in the file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Changes {
-    /// Servers in the form of a configuration, or amendments to those of the file; `null` for one that was removed.
+    /// Servers in the form of a configuration, or amendments to servers from the file; `null` for a removed server.
     #[serde(default)]
     pub(super) servers: BTreeMap<String, Option<Map<String, Value>>>,
-    /// Profiles; `null` for one that was removed.
+    /// Profiles; `null` for a removed profile.
     #[serde(default)]
     pub(super) profiles: BTreeMap<String, Option<ProfileChange>>,
 }
 
-/// A profile as the API made it.
+/// A profile as it was changed through the API.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProfileChange {
@@ -49,7 +49,7 @@ pub(super) struct Member {
     pub(super) active: bool,
 }
 
-/// The configuration of the file, the changes, and the configuration that both lead to.
+/// The configuration from the file, the changes, and the configuration that results from both.
 #[derive(Debug, Clone)]
 pub(crate) struct Standing {
     pub(super) base: Config,
@@ -59,7 +59,7 @@ pub(crate) struct Standing {
 
 impl Standing {
     /// # Errors
-    /// Returns the reason why the changes do not fit the configuration.
+    /// Returns why the changes do not fit the configuration.
     pub(crate) fn new(base: Config, changes: Changes) -> Result<Self, Refusal> {
         let config = changes.over(&base)?;
         Ok(Self { base, changes, config })
@@ -70,12 +70,12 @@ impl Standing {
         &self.config
     }
 
-    /// The configuration of the file.
+    /// The configuration from the file.
     pub(crate) fn base(&self) -> &Config {
         &self.base
     }
 
-    /// Notes for the reader: paths of the configuration that lead to profiles which the API removed.
+    /// Notes for the operator about paths in the configuration that lead to profiles removed through the API.
     pub(crate) fn notes(&self) -> Vec<String> {
         let gone = |slug: &str| matches!(self.changes.profiles.get(slug), Some(None));
         let endpoints = self.base.endpoints.iter().filter(|endpoint| gone(&endpoint.profile));
@@ -94,10 +94,10 @@ impl Standing {
         &self.changes
     }
 
-    /// The same changes over another configuration.
+    /// The same changes applied to another configuration.
     ///
     /// # Errors
-    /// Returns the reason why they do not fit it.
+    /// Returns why they do not fit it.
     pub(crate) fn over(&self, base: Config) -> Result<Self, Refusal> {
         Self::new(base, self.changes.clone())
     }
@@ -114,7 +114,7 @@ impl Standing {
 }
 
 impl Changes {
-    /// Reads kept changes.
+    /// Reads stored changes.
     ///
     /// # Errors
     /// Returns the reason why they cannot be read.
@@ -122,7 +122,7 @@ impl Changes {
         serde_json::from_str(text).map_err(|e| e.to_string())
     }
 
-    /// The text to keep.
+    /// The text to store.
     ///
     /// # Errors
     /// Fails if it is too long.
@@ -134,14 +134,14 @@ impl Changes {
         Ok(text)
     }
 
-    /// The configuration that the changes lead to.
+    /// The configuration that results from the changes.
     fn over(&self, base: &Config) -> Result<Config, Refusal> {
         let mut config = base.clone();
         let default_has_all = config.default_has_all();
         let mut written = Map::new();
         for (name, change) in &self.servers {
             match change {
-                // It only said more about a server of the file, which is gone.
+                // The entry only amended a server from the file, and that server is gone.
                 Some(server) if !says_link(server) && !config.mcp_servers.contains_key(name) => {}
                 Some(server) => drop(written.insert(name.clone(), literal(&Value::Object(server.clone())))),
                 None => drop(config.mcp_servers.shift_remove(name)),
@@ -156,7 +156,7 @@ impl Changes {
         }
         if !written.is_empty() {
             let text = json!({ "mcpServers": written }).to_string();
-            // What comes in this way means what it says, and nothing of this machine.
+            // Values from the API are literal: they must not read this machine's environment or files.
             let nothing =
                 Lookup { env: &|_| None, file: &|_| Err("files cannot be read in such changes".to_owned()) };
             let loaded = load_over(config, &text, "the changes", &nothing);
@@ -173,7 +173,7 @@ impl Changes {
 }
 
 impl ProfileChange {
-    /// The changes that would make this profile.
+    /// The changes that would produce this profile.
     pub(super) fn of(profile: &Profile) -> Self {
         let servers = profile.servers.iter();
         Self {
@@ -184,7 +184,8 @@ impl ProfileChange {
         }
     }
 
-    /// Applies the changes to a configuration; fields that were not changed stay, and servers that are gone are left out.
+    /// Applies the changes to a configuration. Fields that were not changed stay as they are, and servers that no longer
+    /// exist are left out.
     fn apply(&self, slug: &str, config: &mut Config) {
         let mut profile = config.profiles.get(slug).cloned().unwrap_or_default();
         let active = self.servers.iter().filter(|member| member.active);
@@ -200,7 +201,7 @@ impl ProfileChange {
     }
 }
 
-/// The same value with `${` written as `$${`, so that a configuration does not substitute anything.
+/// The same value with `${` written as `$${`, so that the configuration substitutes nothing.
 fn literal(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(text.replace("${", "$${")),

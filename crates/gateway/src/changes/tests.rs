@@ -1,4 +1,4 @@
-//! Tests of the configurations that changes lead to.
+//! Tests of the configurations that result from changes.
 
 use engine::config::{Config, Link, Lookup, load};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn what_was_not_changed_is_as_the_file_has_it() {
     let one = &then.config().profiles["one"];
     assert_eq!(one.servers, ["c", "b"]);
     assert_eq!(one.instructions.as_ref().map(engine::config::Text::expose), Some("hear"));
-    // The same over another file.
+    // The same changes applied to another file.
     let other = then.over(config("mcpServers: { b: { command: other } }\n")).unwrap();
     assert_eq!(other.config().profiles["one"].servers, ["c", "b"]);
     let Link::Stdio(link) = &other.config().mcp_servers["b"].link else { panic!("no command") };
@@ -52,7 +52,7 @@ fn a_default_profile_that_names_all_servers_is_chosen() {
     let server = json!({"name": "C", "type": "external", "config": {"command": "c"}});
     let (_, then) = add_server(&before, &server).unwrap();
     assert_eq!(then.config().profiles["default"].servers, ["a", "b"]);
-    // One whose servers were chosen here is so, too.
+    // A profile whose servers were chosen through the API counts as chosen as well.
     let then = add_server_to_profile(
         &standing("mcpServers: { a: { command: a } }\n"),
         "default",
@@ -87,7 +87,7 @@ fn secrets_go_in_and_do_not_come_out() {
     let before = standing(TWO);
     let shown = servers(&before).to_string();
     assert!(shown.contains("KEY") && !shown.contains("secret-a"), "{shown}");
-    // What is written in the file alone is not known here.
+    // The value is only in the file, so it cannot be revealed here.
     let hidden = json!({"config": {"command": "a", "env": {"KEY": "***"}}});
     assert_eq!(code(change_server(&before, "a", &hidden)), "INVALID_CONFIG");
     let open = json!({"config": {"command": "a", "env": {"KEY": "new-secret"}}});
@@ -139,7 +139,7 @@ fn headers_are_for_one_origin() {
     }
 }
 
-/// A file that hides parts of what is shown.
+/// A file that hides parts of the values that are shown.
 fn hiding() -> Standing {
     let text = "mcpServers:
   far: { url: 'https://h.example/mcp?key=abcdef', headers: { X-Key: secret-key } }
@@ -171,11 +171,11 @@ fn what_is_not_sent_stays_as_it_is_though_it_is_not_shown() {
             assert_eq!(server(&then, id).unwrap()["source"], "file");
             assert_eq!(code(set_api_key(&then, id, &json!({"key": "k"}))), "INVALID_CONFIG");
             assert!(!then.changes().text().unwrap().contains("the-token"));
-            // The file goes on counting, also without the server.
+            // The file remains in force, even without the server.
             assert!(!then.over(config(TWO)).unwrap().config().mcp_servers.contains_key(id));
         }
     }
-    // The same of a server that was written here.
+    // The same for a server that was created through the API.
     let url = "https://h.example/mcp?key=abcdef";
     let own = json!({"name": "own", "type": "remote_http", "description": "old", "config": {"url": url}});
     let (_, then) = add_server(&before, &own).unwrap();
@@ -229,7 +229,7 @@ fn rules_of_the_file_do_not_go_with_a_new_slug() {
     let before = standing(&text);
     let refused = change_profile(&before, "one", &json!({"slug": "two"})).unwrap_err();
     assert_eq!((refused.status, refused.code), (409, "PROFILE_IN_USE"));
-    // Nor after it was changed here.
+    // The same holds after the profile was changed through the API.
     let (_, then) = change_profile(&before, "one", &json!({"name": "One"})).unwrap();
     assert_eq!(code(change_profile(&then, "one", &json!({"slug": "two"}))), "PROFILE_IN_USE");
     let (_, then) = add_profile(&then, &json!({"slug": "own", "servers": ["a"]})).unwrap();
@@ -290,6 +290,6 @@ fn what_is_in_use_stays() {
     let then = remove_profile(&then, "one").unwrap();
     let then = remove_server(&then, "b").unwrap();
     assert_eq!(then.config().mcp_servers.keys().collect::<Vec<_>>(), ["a"]);
-    // Nobody chose the servers of this default profile.
+    // The servers of this default profile were not chosen explicitly.
     remove_server(&standing(TWO), "a").unwrap();
 }

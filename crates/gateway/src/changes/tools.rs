@@ -1,4 +1,4 @@
-//! Tools of a server in a profile: shown or hidden, their names and descriptions.
+//! Tools of a server in a profile: their visibility, names and descriptions.
 
 use bytes::Bytes;
 use engine::config::ToolSetting;
@@ -10,7 +10,7 @@ use super::Refusal;
 use super::profiles::{change_of, members_of};
 use super::standing::{ProfileChange, Standing};
 
-/// The most tools that can be set at once.
+/// The maximum number of tools that can be set at once.
 const MOST: usize = 1000;
 
 /// The settings of a tool.
@@ -31,7 +31,7 @@ fn yes() -> bool {
     true
 }
 
-/// The same with the tool's name.
+/// A setting together with the tool's name.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Named {
@@ -40,7 +40,7 @@ struct Named {
     setting: Sent,
 }
 
-/// The request's form of a setting: missing and `null` are the same.
+/// The request's form of a setting; a missing field and `null` mean the same.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Sent {
@@ -68,7 +68,7 @@ impl Setting {
         }
     }
 
-    /// Returns true if nothing differs from the server's own tool.
+    /// Returns true if the setting changes nothing about the server's own tool.
     fn says_nothing(&self) -> bool {
         self.is_enabled
             && self.custom_name.is_none()
@@ -77,7 +77,7 @@ impl Setting {
     }
 }
 
-/// The tools of a server in a profile: the server's list with the profile's settings.
+/// The tools of a server in a profile: the server's list combined with the profile's settings.
 pub(crate) fn profile_tools(
     standing: &Standing,
     slug: &str,
@@ -89,7 +89,7 @@ pub(crate) fn profile_tools(
     let none = BTreeMap::new();
     let set = change.tools.get(server).unwrap_or(&none);
     let listed = known.iter().map(|tool| shown(&tool.name, set.get(&tool.name), Some(tool)));
-    // What is set stays known while its tool, or its server, is away.
+    // Settings remain listed even if their tool, or its server, is currently missing.
     let missing = set.iter().filter(|(name, _)| !known.iter().any(|tool| tool.name == **name));
     let all: Vec<Value> = listed.chain(missing.map(|(name, set)| shown(name, Some(set), None))).collect();
     Ok(json!({ "tools": all }))
@@ -166,7 +166,7 @@ fn sound(tool: &str, sent: Sent) -> Result<Setting, Refusal> {
     })
 }
 
-/// Refuses two tools of one name in a profile: a call could not tell them apart.
+/// Refuses two tools with the same name in a profile: a call could not distinguish them.
 fn refuse_same_names(change: &ProfileChange) -> Result<(), Refusal> {
     let mut taken = std::collections::HashSet::new();
     for set in change.tools.values().flat_map(|tools| tools.values()).filter(|set| set.is_enabled) {

@@ -1,4 +1,4 @@
-//! Lists of tools in the form of dialects, kept ready. They must not know who asks.
+//! Cached lists of tools in the form of dialects. It must not know who asks.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 
 use crate::view::ViewCell;
 
-/// The number of lists that are kept ready.
+/// The maximum number of cached lists.
 const MAX_LISTS: usize = 64;
 
-/// The tools of views in the form of rows; built once per state of a view.
+/// The tools of views in the form of rows, built once for each state of a view.
 #[derive(Default)]
 pub(crate) struct Lists(Mutex<Vec<CachedList>>);
 

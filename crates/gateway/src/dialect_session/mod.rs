@@ -4,7 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | [`sessions`] | introductions, and the receivers of events |
-//! | [`subscribed`] | the resources that it listens to |
+//! | [`subscribed`] | the resources that a client listens to |
 //! | [`lists`] | lists of tools in the form of dialects |
 
 pub(crate) mod lists;

@@ -1,4 +1,5 @@
-//! The sessions of dialect clients: their introduction, and the receiver of their events. It must not know messages.
+//! The sessions of dialect clients: their introductions, and the receivers of their events. It must not know
+//! messages.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -25,24 +26,24 @@ use upstream::quota::QuotaError;
 pub(crate) struct DialectStream {
     /// Receives its events.
     pub(crate) events: mpsc::Sender<Bytes>,
-    /// Permits for its client's requests that run at once.
+    /// Permits for the client's concurrent requests.
     pub(crate) room: Arc<Semaphore>,
-    /// Its entry among the open streams, which end with their credentials.
+    /// Its entry among the open streams; they end when their credentials do.
     pub(crate) held: Arc<HeldOpen>,
     /// Its subscriptions.
     pub(crate) subscriptions: Subscriptions,
     /// Its owner, and the version in which the gateway serves it.
     pub(crate) identity: Identity,
     pub(crate) era: &'static Era,
-    /// The number of the rules under which it was opened.
+    /// The number of the rules in force when it was opened.
     pub(crate) regime: u64,
-    /// Raised when it no longer fits the configuration.
+    /// Raised when the stream no longer matches the configuration.
     pub(crate) ends: Stop,
 }
 
-/// One client.
+/// The session of one client.
 pub(crate) struct Session {
-    /// Its owner; only this caller may use it, and only with the rights that it had at the start.
+    /// Its owner. Only this caller may use the session, and only with the rights that it had at the start.
     identity: Identity,
     pub(crate) profile: usize,
     initialized: AtomicBool,
@@ -50,12 +51,12 @@ pub(crate) struct Session {
     program: OnceLock<Arc<str>>,
     /// Its event stream, if it has one.
     stream: Option<DialectStream>,
-    /// Its running requests, whose number its row does not limit.
+    /// Its running requests; the row does not limit their number.
     pub(crate) requests: OpenRequests,
-    /// Its running calls at servers, whatever their ids.
+    /// Its running calls to servers, whatever their ids.
     pub(crate) in_flight: Calls,
     usage: Usage,
-    /// The time without a message after which it ends; never if `None`.
+    /// The time without a message after which the session ends; `None` if it never does.
     idle: Option<Duration>,
 }
 
@@ -97,7 +98,8 @@ impl Session {
         self.program.get()
     }
 
-    /// Registers a request for cancellation while the returned value lives; `None` if it has no id, or the id is in use.
+    /// Registers a request, which stays cancellable while the returned value is alive; `None` if it has no id, or if the
+    /// id is in use.
     pub(crate) fn begin(&self, id: &[u8]) -> Option<HeldRequest<'_>> {
         self.requests.hold(Id::from_json(Bytes::copy_from_slice(id)).ok()?)
     }
@@ -110,17 +112,17 @@ impl Session {
         self.stream.is_some()
     }
 
-    /// Sends an event on its stream; returns `false` if it has none, or is too far behind.
+    /// Sends an event on its stream; returns `false` if it has no stream, or if the client is too far behind.
     pub(crate) fn send(&self, event: Bytes) -> bool {
         self.stream.as_ref().is_some_and(|stream| stream.events.try_send(event).is_ok())
     }
 
-    /// Notes that a message after the introduction has come.
+    /// Notes that a message after the introduction has arrived.
     pub(crate) fn note_use(&self) {
         self.usage.note();
     }
 
-    /// Returns true if it has expired.
+    /// Returns true if the session has expired.
     pub(crate) fn is_over(&self) -> bool {
         self.idle.is_some_and(|idle| self.usage.idle() > idle)
     }
@@ -136,7 +138,8 @@ impl Evictable for Session {
     }
 }
 
-/// The time for which a session must have been unused since its introduction before it makes room for another one.
+/// The time for which a session must have been unused since its introduction before it can be evicted for another
+/// one.
 const UNUSED_FOR: Duration = Duration::from_mins(1);
 
 /// All sessions of dialects.
@@ -147,7 +150,7 @@ impl Sessions {
         Self(SessionTable::new(max))
     }
 
-    /// Changes how many sessions there may be. Those that are open stay.
+    /// Changes the maximum number of sessions. Open sessions are not affected.
     pub(crate) fn resize(&self, max: usize) {
         self.0.resize(max);
     }
@@ -155,7 +158,7 @@ impl Sessions {
     /// Adds a session of a caller.
     ///
     /// # Errors
-    /// Fails if the caller has as many as allowed, or if all are taken and none can make room.
+    /// Fails if the caller already has as many as allowed, or if all are taken and none can be evicted.
     pub(crate) fn add(
         &self,
         id: &str,
@@ -175,7 +178,7 @@ impl Sessions {
         Ok(session)
     }
 
-    /// The session with this id, for the caller that opened it and has the same rights as then.
+    /// The session with this id, if the caller is the one that opened it and still has the same rights.
     pub(crate) fn get(
         &self,
         id: &str,
@@ -193,8 +196,8 @@ impl Sessions {
         })
     }
 
-    /// Ends the event streams that no longer fit the configuration, so that their clients connect again: `fits` receives
-    /// a stream's regime and its profile.
+    /// Ends the event streams that no longer match the configuration, so that their clients connect again: `fits`
+    /// receives a stream's regime and its profile.
     pub(crate) fn end_streams(&self, fits: impl Fn(u64, usize) -> bool) {
         let is_unfit = |session: &Session| {
             session.stream.as_ref().is_some_and(|stream| !fits(stream.regime, session.profile))

@@ -1,5 +1,5 @@
-//! Resources that a dialect client listens to: updates from servers go to its event stream. It must not know which
-//! dialect it is.
+//! Resources that a dialect client listens to: updates from servers go to the client's event stream. It must not know
+//! the dialect.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -25,7 +25,7 @@ use crate::view::view_cell::ViewCell;
 use upstream::Upstream;
 use upstream::subscriptions::topics::{Heard, Listener, Listening, ResourceNotice};
 
-/// The time that a server may take to accept; the client is then told that it accepted.
+/// The time that a server may take to accept; after that, the client is told that the server accepted.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The resources that a client listens to, by URI.
@@ -116,13 +116,13 @@ impl Subscriptions {
             let message = format!("more than {most} resources are listened to");
             return DialectOutcome::Trouble(Trouble::new(Condition::InvalidParams, message));
         }
-        // Of two that ask at once one is enough.
+        // Two concurrent requests need only one subscription.
         all.entry(uri)
             .or_insert_with(|| Following { upstream, hold: Some(Hold::new(listening, heard, events)) });
         done
     }
 
-    /// Ends subscriptions at servers that no longer exist; returns the URIs of those whose servers were replaced.
+    /// Ends subscriptions at servers that no longer exist; returns the URIs whose servers were replaced.
     fn leave(&self, context: &Arc<CallContext>, profile: usize) -> Vec<String> {
         let mut again = Vec::new();
         self.0.lock().retain(|uri, following| {
@@ -135,7 +135,8 @@ impl Subscriptions {
         again
     }
 
-    /// Listens to a resource at its current server; `None` if it is no longer wanted, or no server sends updates.
+    /// Listens to a resource at its current server; `None` if the resource is no longer wanted, or if no server sends
+    /// updates.
     async fn take_up(
         &self,
         context: &Arc<CallContext>,
@@ -158,7 +159,7 @@ impl Subscriptions {
         Some(())
     }
 
-    /// Drops a resource whose server was not found again.
+    /// Drops a resource whose server could not be found again.
     fn give_up(&self, uri: &str) {
         self.0.lock().retain(|one, following| one != uri || following.hold.is_some());
     }
@@ -176,7 +177,7 @@ pub(crate) async fn change(
 ) -> Option<DialectOutcome> {
     let stream = session.stream()?;
     let outcome = stream.subscriptions.change(context, change, &stream.events).await;
-    // What was configured meanwhile did not meet it.
+    // A configuration that took effect meanwhile did not see this subscription.
     follow(context, session);
     Some(outcome)
 }
@@ -198,7 +199,7 @@ pub(crate) fn follow(context: &Arc<CallContext>, session: &Arc<Session>) {
                 () = stream.events.closed() => return,
             };
             if taken.is_some() {
-                // What changed in between nobody has told.
+                // Nobody has reported changes that happened in between.
                 session.send(updated(&quote(&uri)));
             } else {
                 stream.subscriptions.give_up(&uri);
@@ -212,7 +213,7 @@ fn updated(uri: &str) -> Bytes {
     event(&proto::era::notice(Notice::ResourceUpdated.name(), format!("\"uri\":{uri}").as_bytes()))
 }
 
-/// Forwards a server's updates to the client, as long as the client reads them.
+/// Forwards a server's updates to the client for as long as the client reads them.
 async fn forward_notices(mut heard: Heard, events: mpsc::Sender<Bytes>) {
     while let Some(told) = poll_fn(|context| heard.poll_next(context)).await {
         let uri = match &told {

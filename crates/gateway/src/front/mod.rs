@@ -1,9 +1,9 @@
-//! The entry points for clients. They must not know how a call is done.
+//! The entry points for clients. This module must not know how a call is performed.
 //!
 //! | folder, file | is for |
 //! |---|---|
 //! | [`lines`] | clients with one ordered stream of messages in each direction |
-//! | [`dialect`] | the loop around the row of an endpoint that behaves like another system |
+//! | [`dialect`] | the loop around the row of an endpoint that imitates another system |
 //! | [`stdio`] | the one client over stdin and stdout |
 //! | [`http`] | Streamable HTTP, HTTP+SSE and the management API |
 

@@ -48,7 +48,7 @@ pub(crate) async fn serve(shard: &Arc<Shard>, profile: usize) -> Result<(), BoxE
     Ok(outcome?)
 }
 
-/// Serves the standard protocol, with the lines of `first` before those of stdin.
+/// Serves the standard protocol; processes the lines in `first` before those of stdin.
 async fn standard(
     shard: &Arc<Shard>,
     profile: usize,
@@ -80,7 +80,7 @@ async fn standard(
         outcome = reading => outcome,
         () = shard.gateway.process.stop.stopped() => Ok(()),
     };
-    // What was asked before stdin ended is still answered, within the time that a stop gives.
+    // Requests that arrived before stdin ended are still answered, within the drain timeout.
     let drain = async { while tasks.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(limits.drain_timeout, drain).await;
     tasks.shutdown().await;
@@ -114,7 +114,7 @@ async fn write(mut queue: mpsc::Receiver<Bytes>) {
     while let Some(line) = queue.recv().await {
         batch.clear();
         append(&mut batch, &line);
-        // Lines that wait already are written together.
+        // Lines that are already waiting are written together.
         while batch.len() < BATCH
             && let Ok(line) = queue.try_recv()
         {
@@ -126,7 +126,7 @@ async fn write(mut queue: mpsc::Receiver<Bytes>) {
     }
 }
 
-/// Appends a message as one line. JSON has line breaks only between tokens, where they mean nothing.
+/// Appends a message as one line. In JSON, raw line breaks occur only between tokens, where they are insignificant.
 fn append(out: &mut Vec<u8>, message: &[u8]) {
     out.extend(message.iter().map(|b| if matches!(b, b'\n' | b'\r') { b' ' } else { *b }));
     out.push(b'\n');

@@ -1,5 +1,5 @@
-//! The record of configuration changes: who changed what, in the log and in the record of calls. It must not know how
-//! changes are made.
+//! The record of configuration changes: which caller changed what, in the log and in the record of calls. It must not
+//! know how changes are made.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ use crate::process::Shard;
 
 /// The author of a change that was made in the configuration file.
 const FILE: &str = "file";
-/// The longest description of a change, in bytes.
+/// The maximum length of a change's description, in bytes.
 const LONGEST: usize = 1000;
 
 /// A change of the configuration, or a refused one.
@@ -25,9 +25,9 @@ pub(crate) struct ManagementAction<'a> {
     pub(crate) address: Option<IpAddr>,
     /// The request.
     pub(crate) asked: Cow<'static, str>,
-    /// The server that it is about.
+    /// The server that it concerns.
     pub(crate) server: Option<&'a str>,
-    /// The profile that it is about.
+    /// The profile that it concerns.
     pub(crate) profile: Option<&'a str>,
     /// Its outcome.
     pub(crate) outcome: CallOutcome,
@@ -74,7 +74,7 @@ impl<'a> ManagementAction<'a> {
     }
 }
 
-/// Writes it into the record of calls, if there is one.
+/// Writes it to the record of calls, if there is one.
 pub(crate) fn record(shard: &Shard, action: &ManagementAction<'_>) {
     let sink = &shard.call.state.audit;
     if !sink.is_on() {
@@ -101,7 +101,7 @@ pub(crate) fn record(shard: &Shard, action: &ManagementAction<'_>) {
     });
 }
 
-/// The request and its outcome: names only.
+/// The request and its outcome, with names only.
 fn summary(action: &ManagementAction<'_>) -> Cow<'static, str> {
     let Some(what) = action.what else { return action.asked.clone() };
     let mut text = format!("{}: {what}", action.asked);
@@ -112,7 +112,7 @@ fn summary(action: &ManagementAction<'_>) -> Cow<'static, str> {
     text.into()
 }
 
-/// Writes it into the log and the record of calls.
+/// Writes it to the log and to the record of calls.
 pub(crate) fn log_and_record(shard: &Shard, action: &ManagementAction<'_>) {
     let ManagementAction { who, asked, status, .. } = action;
     if let (CallOutcome::Ok, Some(what)) = (action.outcome, action.what) {

@@ -1,4 +1,4 @@
-//! The file in which changes of the configuration are kept. It must not know what a change means.
+//! The file that stores changes of the configuration. It must not know what a change means.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,11 +8,11 @@ use store::changes::FreshBytes;
 
 use crate::changes::{Changes, Refusal};
 
-/// The file of kept changes.
+/// The file of stored changes.
 #[derive(Clone)]
 pub(crate) struct ChangesFile {
     folder: Arc<Path>,
-    /// Opened when there is something to store.
+    /// Opened once there is something to store.
     file: Arc<Mutex<Option<store::changes::StoredChanges>>>,
 }
 
@@ -20,7 +20,7 @@ impl ChangesFile {
     /// Opens the file in this folder; returns its content.
     ///
     /// # Errors
-    /// Returns the reason why it cannot be used, and what to do.
+    /// Returns why the file cannot be used, and what to do about it.
     pub(crate) fn open(folder: &Path) -> Result<(Self, Changes), String> {
         let told = |e: store::Error| format!("{e}; {}", e.help());
         let file = store::changes::StoredChanges::open_existing(folder, &fresh_bytes()?).map_err(told)?;
@@ -37,7 +37,7 @@ impl ChangesFile {
         Ok((Self { folder: folder.into(), file: Arc::new(Mutex::new(file)) }, changes))
     }
 
-    /// Stores changes in the place of earlier ones.
+    /// Stores changes, replacing earlier ones.
     pub(crate) async fn keep(&self, text: String) -> Result<(), Refusal> {
         let (file, folder) = (self.file.clone(), self.folder.clone());
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A manager's change on its way to the task that puts it in force. It must not know HTTP, or what a change means.
+//! A manager's change on its way to the task that puts it into force. It must not know HTTP, or what a change means.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::changes::Refusal;
 use crate::changes::edits::{Edit, EditRequest, Edited};
 use crate::process::Shard;
 
-/// The time for a change to be in force.
+/// The time limit for a change to take effect.
 const EDIT_TIME: Duration = Duration::from_secs(30);
 
-/// Has a change put in force and stored.
+/// Puts a change into force and stores it.
 pub(crate) async fn edit(shard: &Shard, edit: Edit) -> Result<Edited, Refusal> {
     let busy = || Refusal::new(503, "BUSY", "other changes are in progress; try again");
     let (reply, made) = oneshot::channel();

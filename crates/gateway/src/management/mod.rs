@@ -2,7 +2,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`edit`] | a manager's change on its way to the task that puts it in force |
+//! | [`edit`] | a manager's change on its way to the task that puts it into force |
 //! | [`changes_file`] | the file of stored changes |
 //! | [`status`] | the state of servers and their lists |
 //! | [`audit`] | the record of configuration changes |

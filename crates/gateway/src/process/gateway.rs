@@ -1,4 +1,5 @@
-//! The gateway under one configuration. It must not know how a configuration is put in force, or what clients ask.
+//! The gateway under one configuration. It must not know how a configuration is put into force, or what clients
+//! request.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, LazyLock, Weak};
@@ -26,21 +27,21 @@ pub(crate) struct Gateway {
     pub(crate) snapshot: Arc<Snapshot>,
     /// The configuration that the snapshot was compiled from.
     pub(crate) standing: Arc<Standing>,
-    /// The hosts and origins for which requests are answered.
+    /// The hosts and origins whose requests are answered.
     pub(crate) hosts: Hosts,
-    /// The authenticator of callers, with no connections of its own.
+    /// The authenticator of callers; it has no connections of its own.
     pub(crate) door: Authenticator,
     pub(crate) rates: Arc<Rates>,
     /// The rate limits of management; `None` if management is disabled.
     pub(crate) manage_rates: Option<Arc<ManageRates>>,
-    /// True if only this machine can connect.
+    /// True if only clients on this machine can connect.
     pub(crate) loopback: bool,
     /// True if requests may carry credentials for sites behind embedded servers.
     pub(crate) carries: bool,
     pub(crate) process: Arc<ProcessState>,
 }
 
-/// The parts of a gateway that its configuration decides.
+/// The parts of a gateway that depend on its configuration.
 pub(crate) struct GatewayParts {
     pub(crate) standing: Standing,
     pub(crate) snapshot: Arc<Snapshot>,
@@ -55,7 +56,7 @@ impl Gateway {
     /// Creates the gateway of the process's first configuration.
     ///
     /// # Errors
-    /// Returns which part of the configuration is unusable, and why.
+    /// Returns the unusable part of the configuration, and why it is unusable.
     pub(crate) fn new(
         standing: Standing,
         door: Authenticator,
@@ -95,7 +96,7 @@ impl Gateway {
         }
     }
 
-    /// The client's address of a request, behind trusted proxies.
+    /// The client's address of a request, as seen through trusted proxies.
     pub(crate) fn client_of(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
         ClientAddress::of(peer, headers, &self.snapshot.proxies)
     }
@@ -105,10 +106,10 @@ impl Gateway {
     }
 }
 
-/// The machine's memory does not change while the process runs.
+/// Computed only once: the machine's memory does not change while the process runs.
 static DEFAULT_MEMORY: LazyLock<usize> = LazyLock::new(budget::default_total);
 
-/// The allowed origins of web pages: the configured ones, and its own public origin.
+/// The allowed origins of web pages: the configured ones, and the gateway's own public origin.
 fn origins(config: &Config) -> Vec<String> {
     let own = config.public_url.as_ref().and_then(|url| url.parse::<http::Uri>().ok());
     let own = own
@@ -124,7 +125,7 @@ fn new_rates(limits: &[RateLimit], name: impl Fn(usize) -> String) -> Result<Rat
     Ok(Rates::new(limits, name, session::seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
 }
 
-/// The rate limits of management: for managers, and for failed attempts per address; `None` if management is disabled.
+/// The rate limits of management: for managers, and for failed attempts by address; `None` if management is disabled.
 pub(crate) fn manage_rates(config: &Config) -> Result<Option<Arc<ManageRates>>, String> {
     let Some(management) = &config.management else { return Ok(None) };
     let limit = |per| RateLimit {

@@ -1,4 +1,4 @@
-//! Catalogues of servers, kept in a file by a thread of its own. It must not know what is kept.
+//! Catalogues of servers, stored in a file by a separate thread. It must not know what is stored.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,10 +10,10 @@ use parking_lot::{Condvar, Mutex};
 use store::catalogues::{ServerDigest, StoredCatalogues};
 use upstream::catalogue::CatalogueStore;
 
-/// The shortest time between two writes: of what changes more often the last state is kept.
+/// The minimum time between two writes; of several changes in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The file, and what waits to be written to it. At most one text waits for each configured server.
+/// The file, and the texts that wait to be written to it. At most one text waits for each configured server.
 struct FileState {
     file: Mutex<StoredCatalogues>,
     waiting: Mutex<UnwrittenCatalogues>,
@@ -26,14 +26,15 @@ struct UnwrittenCatalogues {
     is_over: bool,
 }
 
-/// Catalogues in a file. What waits is written by [`KeptCatalogues::close`] at the latest.
+/// Catalogues in a file. [`KeptCatalogues::close`] writes whatever is still waiting.
 pub(crate) struct KeptCatalogues {
     state: Arc<FileState>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl KeptCatalogues {
-    /// The file in this folder. Without one, or where it cannot be used, catalogues are kept in memory alone, which is logged.
+    /// The file in this folder. Without a folder, or if the file cannot be used, catalogues are kept in memory only, and this
+    /// is logged.
     pub(crate) fn open(folder: Option<&Path>) -> Option<Arc<Self>> {
         let folder = folder?;
         let mut fresh = [0; 32];
@@ -56,7 +57,7 @@ impl KeptCatalogues {
 }
 
 impl KeptCatalogues {
-    /// Writes what waits, and ends. Later changes are not kept.
+    /// Writes what is still waiting, and ends. Later changes are not stored.
     pub(crate) fn close(&self) {
         self.state.waiting.lock().is_over = true;
         self.state.changed.notify_one();
@@ -71,7 +72,7 @@ impl KeptCatalogues {
 }
 
 impl FileState {
-    /// Writes what waits until nothing more comes.
+    /// Writes waiting texts until the store is closed.
     fn write(&self) {
         loop {
             let (rows, is_over) = {
@@ -96,7 +97,7 @@ impl FileState {
                 }
                 continue;
             }
-            // Ended sooner where the process ends.
+            // This wait ends early when the process ends.
             let _ = self.changed.wait_while_for(&mut waiting, |waiting| !waiting.is_over, PAUSE);
         }
     }

@@ -1,4 +1,4 @@
-//! Sessions, kept in a file by a thread of its own. It must not know what a session is for.
+//! Sessions, stored in a file by a separate thread. It must not know what a session is for.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,13 +11,14 @@ use store::sessions::{SessionKey, SessionRow, StoredSessions};
 
 use crate::session::kept::{RowSource, SessionStore, millis, now_ms};
 
-/// The shortest time between two writes: of what changes more often the last state is kept.
+/// The minimum time between two writes; of several changes in between, only the last state is stored.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The most sessions that wait to be written. Beyond that, a disk is too slow for its clients; further changes are not kept.
+/// The maximum number of sessions that wait to be written. Beyond that, the disk is too slow for the clients, and further
+/// changes are not stored.
 const MOST_WAITING: usize = 100_000;
 
-/// The file, and what waits to be written to it: at most one row for each session.
+/// The file, and the rows that wait to be written to it: at most one for each session.
 struct SessionsFile {
     file: Mutex<StoredSessions>,
     kept: Mutex<Duration>,
@@ -31,7 +32,7 @@ struct UnwrittenSessions {
     is_over: bool,
 }
 
-/// A session as it is to be written.
+/// A session that has yet to be written.
 enum Unwritten {
     Open(Arc<dyn RowSource>),
     Ended(i64),
@@ -46,15 +47,15 @@ impl Unwritten {
     }
 }
 
-/// Sessions in a file. What waits is written by [`KeptSessions::close`] at the latest.
+/// Sessions in a file. [`KeptSessions::close`] writes whatever is still waiting.
 pub(crate) struct KeptSessions {
     state: Arc<SessionsFile>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl KeptSessions {
-    /// The file in this folder, whose rows are kept for so long after their last use. Without one, or where it cannot be used,
-    /// nothing is kept, which is logged.
+    /// The file in this folder; its rows are kept for the time `kept` after their last use. Without a folder, or if the file
+    /// cannot be used, nothing is stored, and this is logged.
     pub(crate) fn open(folder: Option<&Path>, kept: Duration) -> Option<Arc<Self>> {
         let opened = StoredSessions::open(folder?);
         let (file, moved) = opened
@@ -80,12 +81,12 @@ impl KeptSessions {
         Some(Arc::new(Self { state, writer: Mutex::new(Some(writer)) }))
     }
 
-    /// Changes how long rows are kept after their last use.
+    /// Changes the time for which rows are kept after their last use.
     pub(crate) fn keep_for(&self, kept: Duration) {
         *self.state.kept.lock() = kept;
     }
 
-    /// Writes what waits, and ends. Later changes are not kept.
+    /// Writes what is still waiting, and ends. Later changes are not stored.
     pub(crate) fn close(&self) {
         self.state.waiting.lock().is_over = true;
         self.state.changed.notify_one();
@@ -111,7 +112,7 @@ impl SessionsFile {
         self.changed.notify_one();
     }
 
-    /// Writes what waits until nothing more comes.
+    /// Writes waiting rows until the store is closed.
     fn write(&self) {
         loop {
             {
@@ -120,7 +121,7 @@ impl SessionsFile {
                     self.changed.wait(&mut waiting);
                 }
             }
-            // Locked first: a session is found in the file or among those that wait.
+            // Lock the file first, so that every session is found either in the file or among the waiting ones.
             let mut file = self.file.lock();
             let (rows, is_over) = {
                 let mut waiting = self.waiting.lock();
@@ -139,7 +140,7 @@ impl SessionsFile {
                 return;
             }
             let mut waiting = self.waiting.lock();
-            // Ended sooner where the process ends.
+            // This wait ends early when the process ends.
             let _ = self.changed.wait_while_for(&mut waiting, |waiting| !waiting.is_over, PAUSE);
         }
     }
@@ -147,7 +148,7 @@ impl SessionsFile {
 
 impl SessionStore for KeptSessions {
     fn changed(&self, key: SessionKey, session: Arc<dyn RowSource>) {
-        // What has ended stays so.
+        // A session that has ended stays ended.
         self.state.note(key, |row| *row = row.take().or_else(|| Some(Unwritten::Open(session))));
     }
 

@@ -1,4 +1,4 @@
-//! The gateway's key ring: opened at the start, looked at each second, rotated when it is due. It must not know what is
+//! The gateway's key ring: opened at the start, checked every second, rotated when due. It must not know what is
 //! sealed.
 
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use upstream::NO_RANDOM;
 
 use crate::session::seal::{Seal, fill};
 
-/// The number of texts after which a key that seals is replaced: nonces are random, and none may come twice.
+/// The number of sealed texts after which a key is replaced: nonces are random, and none may occur twice.
 const MOST_SEALS: u64 = 1 << 31;
 
-/// The time until the next try after a rotation has failed.
+/// The minimum time between two attempts to renew the ring.
 const AGAIN_MS: u64 = 60 * 60 * 1000;
 
-/// The ring and the keys that the gateway takes from it.
+/// The ring, and the keys that the gateway uses from it.
 pub(crate) struct KeyRing {
     /// The keys.
     pub(crate) seal: Arc<Seal>,
@@ -27,20 +27,21 @@ pub(crate) struct KeyRing {
 
 struct RingState {
     ring: Ring,
-    /// `None` if the ring is in memory alone.
+    /// `None` if the ring exists only in memory.
     file: Option<RingFile>,
-    /// The time before which no rotation is tried, in milliseconds since 1970.
+    /// The time before which no rotation is attempted, in milliseconds since 1970.
     not_before_ms: u64,
-    /// True until the key that was added last seals.
+    /// True until the key that was added last is used for sealing.
     is_new: bool,
 }
 
 impl KeyRing {
-    /// Opens the ring: the file `named` by the configuration, else the one in the state folder. If neither can be used, the
-    /// ring is in memory, which is logged; keys that were replaced open for `kept` longer.
+    /// Opens the ring: the file `named` by the configuration, or else the one in the state folder. If there is no usable
+    /// file, the ring exists only in memory, and this is logged. Replaced keys can still open what they sealed for the time
+    /// `kept`.
     ///
     /// # Errors
-    /// If the file that the configuration names cannot be used, or there is no randomness.
+    /// Fails if the file that the configuration names cannot be used, or if the random number generator fails.
     pub(crate) fn open(named: Option<&Path>, folder: Option<&Path>, kept: Duration) -> Result<Self, String> {
         let (fresh, now) = ([random_key()?, random_key()?], now_ms());
         let in_folder = || folder.map(RingFile::path_in);
@@ -69,7 +70,7 @@ impl KeyRing {
         Ok(Self { seal, kept: Mutex::new(kept), state })
     }
 
-    /// Changes how much longer replaced keys open what they sealed.
+    /// Changes the time for which replaced keys can still open what they sealed.
     pub(crate) fn keep_for(&self, kept: Duration) {
         *self.kept.lock() = kept;
     }
@@ -110,12 +111,12 @@ impl KeyRing {
         u64::try_from(self.kept.lock().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Rotates the ring if it `is_due`, and removes old keys.
+    /// Rotates the ring if `is_due`, and removes old keys.
     fn renew(&self, state: &mut RingState, now: u64, is_due: bool) {
         let Ok(fresh) = random_key() else { return };
         let before = state.ring.sealing_id(Role::Seals, now);
         let renewed = |ring: &mut Ring| {
-            // Another process may have been faster.
+            // Another process may have rotated the ring already.
             let rotates =
                 is_due && ring.sealing_id(Role::Seals, now) == before && !ring.has_waiting(Role::Seals, now);
             if rotates {

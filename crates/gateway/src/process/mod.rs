@@ -4,11 +4,11 @@
 //! | file | is for |
 //! |---|---|
 //! | [`gateway`] | the gateway under one configuration |
-//! | [`key_ring`] | the keys that seal what clients carry |
-//! | [`kept_catalogues`] | what servers offer, kept for the next start |
-//! | [`kept_sessions`] | sessions, kept for the next start |
+//! | [`key_ring`] | the keys that seal the data that clients carry |
+//! | [`kept_catalogues`] | servers' catalogues, stored for the next start |
+//! | [`kept_sessions`] | sessions, stored for the next start |
 //! | [`serving`] | the addresses that it listens at |
-//! | [`state`] | the process's state under any configuration |
+//! | [`state`] | the process's state, independent of the configuration |
 //! | [`threads`] | each thread's handle to the current gateway |
 
 pub(crate) mod gateway;

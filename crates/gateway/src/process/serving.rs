@@ -1,5 +1,5 @@
-//! The addresses that the process listens at, and what all of them share. They change while it serves. It must not know what is
-//! served.
+//! The addresses that the process listens on, and the state that all of them share. The addresses can change while it serves.
+//! It must not know what is served.
 
 use std::net::{SocketAddr, TcpListener};
 
@@ -10,7 +10,7 @@ use transport::net::{
     BindError, ConnectionCap, Listeners, ServerLimits, ServerTls, SharedServerLimits, Stop,
 };
 
-/// A thread's socket at an address.
+/// A thread's listening socket for an address.
 pub(crate) struct ServingSocket {
     /// The socket.
     pub(crate) socket: TcpListener,
@@ -20,17 +20,18 @@ pub(crate) struct ServingSocket {
 
 /// All addresses.
 pub(crate) struct Serving {
-    /// The limits of connections, for those that come.
+    /// The limits for new connections.
     pub(crate) limits: SharedServerLimits,
-    /// The cap of connections at all addresses together.
+    /// The limit on the number of connections at all addresses together.
     pub(crate) cap: ConnectionCap,
     open: Mutex<Vec<OpenAddress>>,
-    /// The way to each thread. Nothing waits there for long; there are at most as many sockets as addresses.
+    /// The channel to each thread. It needs no bound: threads receive quickly, and there are at most as many sockets
+    /// as addresses.
     threads: Vec<UnboundedSender<ServingSocket>>,
     receivers: Mutex<Vec<Option<UnboundedReceiver<ServingSocket>>>>,
 }
 
-/// An address that is served.
+/// An address that is being served.
 #[derive(Clone)]
 struct OpenAddress {
     /// The address as configured; its port may be 0.
@@ -39,21 +40,21 @@ struct OpenAddress {
     stop: Stop,
 }
 
-/// Addresses in the place of those that are served: what was not served before is bound, but not served yet.
+/// The addresses that are to replace the current ones: new ones are bound, but not served yet.
 pub(crate) struct NextAddresses {
     all: Vec<OpenAddress>,
     bound: Vec<(Listeners, Stop)>,
 }
 
 impl NextAddresses {
-    /// The addresses, with the ports that the system chose.
+    /// The addresses with their actual ports, which the system may have chosen.
     pub(crate) fn actual(&self) -> Vec<SocketAddr> {
         self.all.iter().map(|one| one.actual).collect()
     }
 }
 
 impl Serving {
-    /// Serves nothing yet, with this many threads.
+    /// Creates a state with this many threads and no addresses.
     pub(crate) fn new(threads: usize, limits: &Limits, tls: Option<ServerTls>) -> Self {
         let (threads, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| unbounded_channel()).unzip();
         let serving = ServerLimits { tls, ..ServerLimits::default() };
@@ -66,21 +67,21 @@ impl Serving {
         }
     }
 
-    /// The sockets of a thread; once.
+    /// The receiver of a thread's sockets; can be taken only once.
     pub(crate) fn sockets(&self, thread: usize) -> Option<UnboundedReceiver<ServingSocket>> {
         self.receivers.lock().get_mut(thread)?.take()
     }
 
-    /// Takes over other limits, for connections that come.
+    /// Applies new limits to new connections.
     pub(crate) fn follow(&self, limits: &Limits) {
         self.cap.resize(limits.connections);
         self.limits.set(with(ServerLimits::clone(&self.limits.get()), limits));
     }
 
-    /// Binds the addresses that are not served yet. Dropping the outcome closes them again.
+    /// Binds the addresses that are not served yet. Dropping the result closes them again.
     ///
     /// # Errors
-    /// Returns the address that cannot be listened at, and why; nothing has changed then.
+    /// Returns the address that cannot be bound, and why; in this case nothing has changed.
     pub(crate) fn bind(&self, wanted: &[SocketAddr]) -> Result<NextAddresses, BindError> {
         let mut open = self.open.lock().clone();
         let ports: Vec<u16> = open.iter().map(|one| one.actual.port()).collect();
@@ -91,7 +92,8 @@ impl Serving {
                 continue;
             }
             let threads = self.threads.len();
-            // The port may be our own at another address, as when loopback becomes all addresses.
+            // The port may be in use by this process at another address, for example when loopback changes to all
+            // addresses.
             let listeners = match Listeners::bind(wanted, threads) {
                 Err(BindError::InUse { .. }) if ports.contains(&wanted.port()) => {
                     Listeners::bind_beside(wanted, threads)
@@ -105,12 +107,12 @@ impl Serving {
         Ok(next)
     }
 
-    /// Serves these addresses, and no others: there, open requests may end.
+    /// Serves exactly these addresses. At other addresses, open requests may finish.
     pub(crate) fn serve(&self, next: NextAddresses) {
         for (listeners, stop) in next.bound {
             for (index, thread) in self.threads.iter().enumerate() {
                 if let Some(socket) = listeners.take(index) {
-                    // A thread that has ended serves nothing any more.
+                    // A thread that has ended no longer serves anything.
                     let _ = thread.send(ServingSocket { socket, stop: stop.clone() });
                 }
             }

@@ -1,5 +1,5 @@
-//! The process's state under any configuration: sessions, servers with their links, views, and the state of calls. It
-//! must not know configurations beyond the limits at the start.
+//! The process's state, independent of the configuration: sessions, servers with their links, views, and the state of
+//! calls. It must not know configurations beyond the limits at the start.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -28,19 +28,20 @@ use upstream::catalogue::CatalogueStore;
 use upstream::oauth::Consents;
 use upstream::{EgressProcess, Upstreams};
 
-/// The parts that come from outside of the gateway.
+/// The parts that are created outside of the gateway.
 pub(crate) struct Outside {
     pub(crate) audit: AuditSink,
     pub(crate) key_ring: KeyRing,
     pub(crate) stop: Stop,
-    /// The folder of keys, consents and the record of calls; `None` if none is configured.
+    /// The folder of keys, consents and the record of calls; `None` if no folder is configured.
     pub(crate) folder: Option<PathBuf>,
-    /// The addresses that it listens at; `None` if its only client is at a pipe.
+    /// The addresses that it listens on; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
-    /// True if callers are not authenticated whatever is configured: the only client is the one that started this
+    /// True if callers are not authenticated, whatever is configured: the only client is the one that started this
     /// process.
     pub(crate) lets_all_in: bool,
-    /// The time for which a list waits for children of which nothing is known yet; `limits.listWait` if `None`.
+    /// The time for which a list waits for child processes about which nothing is known yet; `limits.listWait` if
+    /// `None`.
     pub(crate) child_wait: Option<Duration>,
 }
 
@@ -52,16 +53,16 @@ pub(crate) struct ProcessState {
     pub(crate) call: Arc<CallState>,
     pub(crate) parked: Arc<Parked>,
     pub(crate) egress: Arc<EgressProcess>,
-    /// The file of what servers offer; `None` where nothing is kept.
+    /// The file of servers' catalogues; `None` if none are stored.
     pub(crate) catalogues: Option<Arc<KeptCatalogues>>,
-    /// The file of sessions; `None` where nothing is kept.
+    /// The file of sessions; `None` if none are stored.
     pub(crate) sessions: Option<Arc<KeptSessions>>,
     pub(crate) key_ring: Arc<KeyRing>,
     pub(crate) dialect_sessions: DialectSessions,
     pub(crate) dialect_lists: Lists,
     pub(crate) threads: Threads,
     pub(crate) folder: Option<PathBuf>,
-    /// The addresses that it listens at; `None` if its only client is at a pipe.
+    /// The addresses that it listens on; `None` if its only client uses a pipe.
     pub(crate) serving: Option<Arc<Serving>>,
     /// The channel for edits of the configuration.
     pub(crate) edits: OnceLock<mpsc::Sender<EditRequest>>,
@@ -72,11 +73,11 @@ impl ProcessState {
     /// Creates the state for the process's first configuration.
     ///
     /// # Errors
-    /// Returns which server cannot be set up, and why.
+    /// Returns the server that cannot be set up, and why.
     pub(crate) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
         let limits = &snapshot.limits;
         let Outside { audit, key_ring, stop, folder, serving, lets_all_in, child_wait } = outside;
-        // The one client of a pipe has no session that outlives it.
+        // The session of a pipe's only client does not outlive the client.
         let keeps_sessions = !lets_all_in;
         let egress = EgressProcess::new(limits.children, stop.clone());
         let consents = Arc::new(Consents::new(folder.clone(), limits.connect_timeout));
@@ -112,7 +113,7 @@ impl ProcessState {
 }
 
 impl ProcessState {
-    /// Takes over the limits of another configuration. What is held or kept beyond them stays until it is given back.
+    /// Applies the limits of another configuration. Anything that already exceeds them is kept until it is released.
     pub(crate) fn follow(&self, snapshot: &Snapshot) {
         let limits = &snapshot.limits;
         self.view.upstreams.follow(snapshot);
@@ -132,7 +133,7 @@ impl ProcessState {
     }
 }
 
-/// The file of what servers offer, where there is a server that may be away.
+/// The file of servers' catalogues, needed only if some server may be unavailable.
 fn kept(snapshot: &Snapshot, folder: Option<&Path>) -> Option<Arc<KeptCatalogues>> {
     let may_be_away = snapshot.upstreams.iter().any(|one| !matches!(one.link, Link::Native(_)));
     KeptCatalogues::open(folder.filter(|_| may_be_away))

@@ -1,4 +1,5 @@
-//! Each thread's handle to the current gateway. An activity takes it once, and keeps the gateway that it began with.
+//! Each thread's handle to the current gateway. An activity takes a handle once, and keeps using the gateway that it
+//! started with.
 
 use std::sync::{Arc, Weak};
 
@@ -14,7 +15,8 @@ use crate::view::ViewContext;
 use crate::admission::auth::Authenticator;
 use crate::process::Gateway;
 
-/// A thread's handle to the gateway at the time when it was taken, with the thread's own connections to upstreams.
+/// A thread's handle to the gateway that was current when it was taken, with the thread's own connections to
+/// upstreams.
 pub(crate) struct Shard {
     pub(crate) gateway: Arc<Gateway>,
     pub(crate) egress: Egress,
@@ -40,10 +42,10 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Creates a thread that reaches servers over this client.
+    /// Creates a thread that reaches servers through this client.
     pub(crate) fn new(client: Client, gateway: &Arc<Gateway>) -> Arc<Self> {
         let (list, newest) = &mut *gateway.process.threads.0.lock();
-        // It may have changed since the thread was begun.
+        // The gateway may have been replaced since the thread was started.
         let gateway = newest.upgrade().unwrap_or_else(|| gateway.clone());
         let thread = Arc::new_cyclic(|own: &Weak<Self>| {
             let now = ArcSwap::from_pointee(state(gateway.clone(), &client, own));
@@ -76,12 +78,12 @@ fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> Shard
     Shard { gateway, egress, view, session, call: Arc::new(call), door, thread: thread.clone() }
 }
 
-/// All threads, and the gateway that they were given last.
+/// All threads, and the gateway that they use.
 #[derive(Default)]
 pub(crate) struct Threads(Mutex<(Vec<Weak<Thread>>, Weak<Gateway>)>);
 
 impl Threads {
-    /// Gives all threads a new gateway, for everything that begins from now on.
+    /// Gives all threads a new gateway, for everything that starts from now on.
     pub(crate) fn give(&self, gateway: &Arc<Gateway>) {
         let (list, newest) = &mut *self.0.lock();
         *newest = Arc::downgrade(gateway);

@@ -1,13 +1,13 @@
-//! A new configuration put in force while serving. It must not know how a configuration is read.
+//! Puts a new configuration into force while serving. It must not know how a configuration is read.
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`watch`] | watches the sources of the configuration; makes managers' changes |
-//! | [`replacement`], [`warm`] | one configuration takes over from another; what clients will ask for is fetched |
+//! | [`watch`] | watches the sources of the configuration; applies managers' changes |
+//! | [`replacement`], [`warm`] | replaces one configuration with another; fetches the lists that clients will request |
 //! | [`standing`] | the configuration with the changes that managers made |
 //! | `removal` | servers and sessions that are no longer configured |
 //! | [`per_caller`] | per-caller servers |
-//! | [`revoked`] | credentials that end before their sessions and streams |
+//! | [`revoked`] | credentials that end earlier than their sessions and streams |
 
 pub(crate) mod per_caller;
 mod removal;

@@ -1,5 +1,5 @@
-//! Per-caller servers, for which each caller gives its own consent: separating callers, and removing idle ones. It must
-//! not know how consent is given.
+//! Per-caller servers, for which each caller gives consent individually: separates callers, and removes idle per-caller
+//! servers. It must not know how consent is given.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use upstream::closing;
 
 use crate::process::Shard;
 
-/// Separates the callers in views and sessions that began before a server required consent.
+/// Separates callers in views and sessions that were created before a server required consent.
 pub(crate) fn separate_callers(shard: &Shard) {
     let all = shard.view.state.upstreams.all();
     let news = all.iter().map(|one| &one.common.server).filter(|server| server.take_news());
@@ -24,7 +24,7 @@ pub(crate) fn separate_callers(shard: &Shard) {
     }
 }
 
-/// Removes callers' own servers that have been idle for `after`; the consents are kept.
+/// Removes per-caller servers that have been idle for `after`; the consents are kept.
 pub(crate) fn shed(shard: &Shard, after: Duration) {
     for one in shard.view.state.upstreams.all().iter() {
         for (caller, upstream) in one.idle(after) {

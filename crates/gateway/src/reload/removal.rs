@@ -17,7 +17,7 @@ use upstream::pool::LinkCell;
 /// The time that a server may take to close its sessions.
 const CLOSING: Duration = Duration::from_secs(10);
 
-/// Removes a server once its running calls have finished, or their time is over.
+/// Removes a server once its running calls have finished, or their time is up.
 pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     let upstream = &one.common;
     tracing::info!(server = %upstream.name(), "no longer configured: calls in flight may finish");
@@ -63,7 +63,7 @@ pub(crate) fn end_upstream(shard: &Arc<Shard>, one: &PerCaller) {
     });
 }
 
-/// All links to a server, over all of its callers.
+/// All links to a server, for all of its callers.
 fn cells(shard: &Arc<Shard>, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
     let sessions = shard.session.state.sessions.all();
     let id = family.first().map(|upstream| upstream.server.spec.id);
@@ -71,8 +71,8 @@ fn cells(shard: &Arc<Shard>, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
     family.iter().flat_map(|upstream| upstream.cells()).chain(own).collect()
 }
 
-/// Ends a session whose profile is gone, once its calls have finished; no new request finds it. A session over a pipe
-/// lasts as long as the pipe.
+/// Ends a session whose profile no longer exists, once its calls have finished; new requests no longer find it. A
+/// session over a pipe lasts as long as the pipe.
 pub(crate) fn end_session(shard: &Arc<Shard>, session: &Arc<Session>) {
     if !matches!(session.face, Face::Http(_)) {
         return;
@@ -87,7 +87,7 @@ pub(crate) fn end_session(shard: &Arc<Shard>, session: &Arc<Session>) {
     });
 }
 
-/// Returns when nothing runs any more, after `patience`, or when the gateway stops.
+/// Returns when nothing is running any more, after `patience`, or when the gateway stops.
 async fn wait_for_rest(shard: &Arc<Shard>, drain: &Drain, patience: Duration, runs: impl Fn() -> bool) {
     tokio::select! {
         () = drain.reached(Instant::now() + patience, runs) => {}

@@ -1,5 +1,5 @@
-//! A new configuration in the place of the old one while serving. Running requests continue under their own
-//! configuration; unchanged servers keep their links, children and sessions.
+//! Replaces the configuration while serving. Running requests continue under their own configuration; unchanged
+//! servers keep their links, child processes and sessions.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::process::{Gateway, GatewayParts, Shard, Thread, VERSION};
 use upstream::Upstream;
 use upstream::catalogue::CatalogueStore;
 
-/// Puts a configuration in force for all threads; one at a time.
+/// Puts a configuration into force for all threads. Only one replacement may run at a time.
 ///
 /// # Errors
-/// Returns the reason why it is impossible; then nothing has changed.
+/// Returns why the configuration cannot be applied; in this case nothing has changed.
 pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), String> {
     let before = thread.now();
     let old = &before.gateway;
@@ -30,7 +30,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
         old.door.clone()
     } else {
         let (auth, folder) = (config.auth.clone(), old.process.folder.clone());
-        // It may open a file of keys.
+        // This may open a file of keys.
         let made = move || door(&auth, folder.as_deref());
         tokio::task::spawn_blocking(made).await.map_err(|e| e.to_string())??
     };
@@ -44,9 +44,9 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     let addresses = next.as_ref().map(|(next, _)| next.actual()).unwrap_or_default();
     switch_audit(old, config).await?;
     restore(old, &new).await;
-    // From here on nothing can fail.
+    // From here on, nothing can fail.
     if config.limits == known.limits {
-        // A server's own times may have changed.
+        // A server's own time limits may have changed.
         old.process.view.upstreams.follow(&snapshot);
     } else {
         old.process.follow(&snapshot);
@@ -57,7 +57,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     let gateway = Arc::new(Gateway::over(old.process.clone(), parts));
     gateway.process.threads.give(&gateway);
     let now = thread.now();
-    // Nobody comes in at another address under the old configuration.
+    // Last, so that no request arrives at a new address under the old configuration.
     if let Some((next, serving)) = next {
         serving.serve(next);
     }
@@ -66,7 +66,7 @@ pub(crate) async fn replace(thread: &Thread, standing: Standing) -> Result<(), S
     Ok(())
 }
 
-/// Goes on with the record that is configured now.
+/// Switches to the record of calls that is configured now.
 async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
     if config.audit == old.standing.config().audit {
         return Ok(());
@@ -81,7 +81,7 @@ async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
     switched.await.map_err(|e| e.to_string())?
 }
 
-/// Shows what was kept of servers that are new.
+/// Restores the stored catalogues of servers that are new.
 async fn restore(gateway: &Gateway, new: &[Arc<Upstream>]) {
     let Some(catalogues) = gateway.process.catalogues.clone() else { return };
     let (store, new): (Arc<dyn CatalogueStore>, Vec<_>) = (catalogues, new.to_vec());
@@ -108,7 +108,7 @@ fn follow(shard: &Arc<Shard>, old: &Gateway) {
         }
     }
     if is_stricter {
-        // Whoever listens shows once more who it is.
+        // Clients with an open stream must connect again and authenticate again.
         gateway.process.session.sessions.hang_up();
     }
     let fits = |regime: u64, profile: usize| {

@@ -1,5 +1,5 @@
-//! Credentials that end before their sessions and streams: revoked or expired keys, expired tokens. Sessions and event
-//! streams end soon after the last credential that was shown for them. Requests are not affected: each one is
+//! Ends sessions and streams whose credentials have ended: revoked or expired keys, and expired tokens. Sessions and
+//! event streams end soon after the last credential that was sent for them. Requests are not affected: each one is
 //! authenticated. It must not know how a credential is checked.
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn end_all(shard: &Arc<Shard>) {
     let is_over =
         |principal: &Principal, until: &Until| until.is_over(now_ms) || shard.door.is_revoked(principal);
     let (sessions, mut ended) = (&shard.session.state.sessions, 0_usize);
-    // Those with a stream of their own go with that.
+    // A session with an event stream of its own ends together with that stream.
     for session in sessions.those(|session| {
         matches!(session.face, Face::Http(_)) && is_over(&session.identity.principal, &session.until)
     }) {

@@ -1,4 +1,4 @@
-//! Fetches lists in advance that clients will ask for first. It must not know who asks.
+//! Fetches in advance the lists that clients will request first. It must not know who requests them.
 
 use std::sync::Arc;
 
@@ -7,8 +7,9 @@ use upstream::Upstream;
 
 use crate::process::Shard;
 
-/// Fetches the lists that clients will ask for first, so that they need not wait. A server over HTTP is asked with the
-/// newest version first, a child with the version that nearly all support; both then learn what the server supports.
+/// Fetches the lists that clients will request first, so that they need not wait. A server over HTTP is asked in the
+/// newest version first, a child process in the version that nearly all support; either way the gateway learns what
+/// the server supports.
 pub(crate) fn warm(shard: &Arc<Shard>, upstreams: &[Arc<Upstream>]) {
     for upstream in upstreams {
         let (shard, upstream) = (shard.clone(), upstream.clone());

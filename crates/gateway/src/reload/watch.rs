@@ -1,4 +1,4 @@
-//! The task that changes the configuration. It reads the sources again on SIGHUP and when the file has changed; an
+//! The task that changes the configuration. It reads the sources again on SIGHUP, and when the file has changed; an
 //! invalid configuration is reported, and the old one stays in force. Managers' changes are stored and applied on top. It
 //! must not know how a configuration is read, or what a change means.
 
@@ -32,7 +32,7 @@ type Read = dyn Fn() -> Result<Config, String> + Send + Sync;
 
 /// The source of a configuration.
 pub struct Origin {
-    /// Reads it.
+    /// Reads the configuration.
     pub read: Arc<Read>,
     /// The file to watch for changes.
     pub file: Option<PathBuf>,
@@ -42,7 +42,7 @@ pub struct Origin {
 #[derive(Default)]
 pub(crate) struct Sources {
     pub(crate) origin: Option<Origin>,
-    /// The file of kept changes, if the management API is enabled.
+    /// The file of stored changes, if the management API is enabled.
     pub(crate) kept: Option<ChangesFile>,
     /// The files of `tls`.
     pub(crate) tls: Option<TlsWatch>,
@@ -57,7 +57,7 @@ pub(crate) enum Restart {
 }
 
 impl Restart {
-    /// Keeps these parts of `old` in `new`; returns the parts that would have changed.
+    /// Copies these parts from `old` to `new`; returns the parts that would have changed.
     pub(crate) fn keep(old: &Config, new: &mut Config) -> Vec<Self> {
         let mut waiting = Vec::new();
         let mut note = |what, differs: bool| {
@@ -86,14 +86,14 @@ impl fmt::Display for Restart {
     }
 }
 
-/// Starts to watch, until the gateway stops.
+/// Starts watching, until the gateway stops.
 pub(crate) fn start(thread: Arc<Thread>, sources: Sources) {
-    // Without a handler the signal would end the process.
+    // Without a handler, the signal would end the process.
     let told = signal(SignalKind::hangup());
     let (edits, asked) = mpsc::channel(WAITING);
     let gateway = &thread.now().gateway;
     let stop = gateway.process.stop.clone();
-    // It is set once: there is one who changes things.
+    // This is set only once: only this task changes the configuration.
     let _ = gateway.process.edits.set(edits);
     tokio::spawn(async move {
         tokio::select! {
@@ -112,13 +112,14 @@ async fn look(
     let Sources { origin, mut kept, mut tls } = sources;
     let file = origin.as_ref().and_then(|origin| origin.file.clone());
     let mut seen = stamp(file.as_deref()).await;
-    // What was last seen to differ: it is read when it stays so, as whoever writes it may not be done yet.
+    // The last changed metadata. The file is read once its metadata stays the same, because its writer may not have
+    // finished yet.
     let mut differs = None;
     loop {
         let is_told = tokio::select! {
             () = hear(&mut told) => true,
             Some(asked) = asked.recv() => {
-                // Whoever asked may have left.
+                // The requester may be gone by now.
                 let _ = asked.reply.send(change(thread, kept.as_ref(), asked.edit).await);
                 continue;
             }
@@ -138,14 +139,14 @@ async fn look(
     }
 }
 
-/// Makes a manager's change: stores it, then puts it in force.
+/// Applies a manager's change: stores it, then puts it into force.
 async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Result<Edited, Refusal> {
     let before = thread.now().gateway.standing.clone();
     if before.config().management.is_none() {
         return Err(Refusal::new(404, "NOT_FOUND", "management has been disabled in the configuration"));
     }
     let old = before.clone();
-    // It may read files, and lays much over much.
+    // The edit may read files, and merging the changes takes time.
     let made = tokio::task::spawn_blocking(move || edit(&old)).await;
     let (id, standing) = made.map_err(|e| Refusal::internal(e.to_string()))??;
     if let Some(kept) = kept {
@@ -162,14 +163,14 @@ async fn change(thread: &Thread, kept: Option<&ChangesFile>, edit: Edit) -> Resu
     Ok(Edited { id, standing, what })
 }
 
-/// Reads the configuration again, and puts it in force with the stored changes.
+/// Reads the configuration again, and puts it into force with the stored changes.
 async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&Origin>) {
     let Some(origin) = origin else {
         tracing::info!("cannot reload the configuration: it does not come from a file");
         return;
     };
     let read = origin.read.clone();
-    // Files may be slow, and a big one is much to read.
+    // Reading may be slow, and a large file takes time to parse.
     let read = tokio::task::spawn_blocking(move || read()).await;
     let outcome = match read {
         Ok(Ok(config)) => put_in_force(thread, kept, config).await,
@@ -192,7 +193,7 @@ async fn again(thread: &Thread, kept: &mut Option<ChangesFile>, origin: Option<&
     }
 }
 
-/// Puts a configuration in force. Keys that take effect only after a restart keep their values.
+/// Puts a configuration into force. Keys that take effect only after a restart keep their old values.
 async fn put_in_force(
     thread: &Thread,
     kept: &mut Option<ChangesFile>,
@@ -207,7 +208,7 @@ async fn put_in_force(
     let process = &now.gateway.process;
     let (standing, file) = match kept.clone().filter(|_| config.management.is_some()) {
         Some(file) => (before.over(config).map_err(|refusal| refusal.message)?, Some(file)),
-        // Nobody manages over a pipe.
+        // There is no management over a pipe.
         None if process.view.lets_all_in => (before.over(config).map_err(|refusal| refusal.message)?, None),
         None => {
             let folder = process.folder.clone();
@@ -222,7 +223,7 @@ async fn put_in_force(
     Ok((waiting, what))
 }
 
-/// Returns true if authentication would be switched off while connections of other machines may still be open.
+/// Returns true if authentication would be switched off while connections from other machines may still be open.
 fn opens(old: &Config, new: &Config) -> bool {
     old.asks_everybody() && !new.asks_everybody()
 }

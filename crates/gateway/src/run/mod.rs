@@ -2,9 +2,9 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`start`] | from a checked configuration to threads that serve |
+//! | [`start`] | starts serving threads from a checked configuration |
 //! | `sweep` | periodic jobs |
-//! | `shutdown`, `server_sessions` | the end of all threads together; the last goodbye to servers |
+//! | `shutdown`, `server_sessions` | the common end of all threads; the end of sessions at servers |
 //! | `open_files` | the limit of open files |
 
 mod open_files;

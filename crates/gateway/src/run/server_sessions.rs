@@ -1,4 +1,4 @@
-//! The end of sessions at servers on shutdown. It must not know why.
+//! Ends sessions at servers on shutdown. It must not know the reason.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use upstream::pool::LinkCell;
 
 use crate::process::Shard;
 
-/// The time that all servers together may take to close their sessions.
+/// The time in which all servers together must close their sessions.
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Closes all sessions at servers, within the time limit.

@@ -1,5 +1,6 @@
-//! The common shutdown of all threads. Each has its own clients and connections, but children and links to them may
-//! belong to any: so no thread ends before all clients are gone, and the children end before the threads.
+//! The common shutdown of all threads. Each thread has its own clients and connections, but child processes and links
+//! to them may belong to any thread. Therefore no thread ends before all clients are gone, and child processes end
+//! before the threads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,13 +12,13 @@ use transport::net::{SharedServerLimits, Stop};
 use super::server_sessions;
 use crate::process::Shard;
 
-/// The time for all children together to exit.
+/// The time in which all child processes together must exit.
 const CHILDREN: Duration = Duration::from_secs(5);
 
-/// The extra time that a thread gets if it is behind the others.
+/// The additional time for a thread that is slower than the others.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The threads' common state during shutdown.
+/// The threads' shared state during shutdown.
 #[derive(Clone)]
 pub(crate) struct ShutdownBarrier {
     busy: Arc<watch::Sender<usize>>,
@@ -35,7 +36,7 @@ impl Drop for ServingThread {
 }
 
 impl ShutdownBarrier {
-    /// Creates the barrier for this many threads, each of which ends its clients within the drain time.
+    /// Creates the barrier for this many threads; each of them ends its clients within the drain timeout.
     pub(crate) fn new(threads: usize, limits: SharedServerLimits) -> Self {
         Self { busy: Arc::new(watch::Sender::new(threads)), over: Stop::new(), limits }
     }
@@ -45,12 +46,12 @@ impl ShutdownBarrier {
         ServingThread(self.busy.clone())
     }
 
-    /// Waits for the other threads' clients, then for the end of the children and of the sessions at servers. Exactly one
-    /// thread passes the `shard` that ends them.
+    /// Waits for the other threads' clients, then for the end of the child processes and of the sessions at servers.
+    /// Exactly one thread passes a `shard`, and that thread ends them.
     pub(crate) async fn wait(&self, own: ServingThread, shard: Option<&Arc<Shard>>) {
         drop(own);
         let mut others = self.busy.subscribe();
-        // A thread that never began cannot end.
+        // The timeout covers threads that never started and thus cannot end.
         let _ = timeout(self.limits.get().drain_timeout + GRACE, others.wait_for(|busy| *busy == 0)).await;
         match shard {
             Some(shard) => {

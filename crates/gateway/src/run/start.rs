@@ -1,4 +1,4 @@
-//! From a checked configuration to threads that serve. It must not know how a configuration is read.
+//! Starts serving threads from a checked configuration. It must not know how a configuration is read.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -28,30 +28,31 @@ use crate::reload::warm::warm;
 use crate::reload::watch::{self, Origin, Sources};
 use crate::tls::TlsWatch;
 
-/// The time to record the last calls.
+/// The time for recording the last calls.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
 
 /// The options of the gateway.
 pub struct Options {
     /// The checked configuration.
     pub config: Config,
-    /// The source of the configuration, which is read again when it changes.
+    /// The source of the configuration; it is read again when it changes.
     pub origin: Option<Origin>,
     /// The way in which threads share the work.
     pub runtime: RuntimeKind,
     /// The number of threads; one per core if `None`.
     pub threads: Option<usize>,
-    /// The folder of keys and the record of calls; `None` if none is configured.
+    /// The folder of keys and of the record of calls; `None` if no folder is configured.
     pub folder: Option<PathBuf>,
-    /// The file of the key ring that the configuration names; the one in the state folder if `None`.
+    /// The file of the key ring that the configuration names; `None` to use the one in the state folder.
     pub key_ring: Option<PathBuf>,
-    /// The time for which a list waits for children of which nothing is known yet; `limits.listWait` if `None`.
+    /// The time for which a list waits for child processes about which nothing is known yet; `limits.listWait` if
+    /// `None`.
     pub child_wait: Option<Duration>,
-    /// Called once everything listens, with the addresses.
+    /// Called with the addresses once all of them are listening.
     pub ready: Ready,
 }
 
-/// Receives the addresses that are listened at.
+/// Receives the addresses that the gateway listens on.
 pub type Ready = Box<dyn FnOnce(&[SocketAddr]) + Send>;
 
 /// Serves over HTTP until the process is told to stop.
@@ -111,7 +112,7 @@ pub fn serve(options: Options) -> Result<(), BoxError> {
     Ok(outcome?)
 }
 
-/// Serves the sockets that a thread is given, until the gateway stops; an error of one of them stops it.
+/// Serves the sockets that a thread receives, until the gateway stops; an error in one of them stops the gateway.
 async fn serve_sockets(
     thread: &Arc<Thread>,
     serving: &Serving,
@@ -141,12 +142,12 @@ async fn serve_sockets(
     }
 }
 
-/// Takes a value that only the first thread gets.
+/// Takes a value that only the first thread may use.
 fn taken<T>(one: &Mutex<Option<T>>, index: usize) -> Option<T> {
     if index == 0 { one.lock().ok().and_then(|mut one| one.take()) } else { None }
 }
 
-/// Writes the lists of servers and the sessions that are not written yet.
+/// Writes the servers' lists and the sessions that have not been written yet.
 fn close_files(gateway: &Gateway) {
     if let Some(catalogues) = &gateway.process.catalogues {
         catalogues.close();
@@ -160,7 +161,8 @@ fn close_files(gateway: &Gateway) {
 pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
     let Options { config, origin, folder, child_wait, key_ring, .. } = options;
-    // Whoever starts a child is known well enough, but for what a site says of the account that its tools use.
+    // The user that starts this process needs no authentication, except that a site may have to identify the account
+    // that its tools use.
     let door = door(&Auth { site: config.auth.site.clone(), ..Auth::default() }, None)?;
     let audit = start_audit(&config, folder.as_deref())?;
     let key_ring = KeyRing::open(key_ring.as_deref(), folder.as_deref(), config.limits.session_lifetime)?;
@@ -201,7 +203,7 @@ pub fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     Ok(outcome?)
 }
 
-/// Starts the jobs that one thread does for all.
+/// Starts the jobs that one thread performs for all.
 fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     let own = thread.now();
     until_signal(stop);
@@ -230,7 +232,8 @@ fn client_limits(config: &Config) -> ClientLimits {
 
 /// Raises the stop signal on SIGTERM and SIGINT.
 fn until_signal(stop: Stop) {
-    // Before anybody is told that it is ready: a signal that nobody waits for ends the process without a word.
+    // Register the handlers before anyone is told that the gateway is ready: without a handler, a signal ends the
+    // process without any shutdown.
     let signals = (
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()),
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()),

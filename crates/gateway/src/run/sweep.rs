@@ -1,4 +1,4 @@
-//! Periodic jobs while the gateway runs: they end what has expired. It must not know why anything is kept.
+//! Periodic jobs while the gateway runs: they remove whatever has expired. It must not know why anything is kept.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use crate::reload::per_caller;
 /// The interval between two sweeps of sessions, in seconds.
 const SWEEP: u64 = 10;
 
-/// The longest time between two looks at the servers that are to be tried again.
+/// The maximum time between two checks of the servers that are to be retried.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The number of seconds after which the start is over, and servers have sent their lists.
+/// The number of seconds after which startup is over, and servers have sent their lists.
 const STARTED: u64 = 3;
 
 /// Starts the jobs, until the gateway stops.
@@ -37,10 +37,10 @@ pub(super) fn sweep(thread: Arc<Thread>) {
     });
 }
 
-/// The shortest time between two looks at the servers that are to be tried again.
+/// The minimum time between two checks of the servers that are to be retried.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 
-/// Tries servers again, as their health says, until the gateway stops. Nobody has to ask.
+/// Retries servers when their health state says so, until the gateway stops. No request is needed for that.
 pub(super) fn supervise(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
@@ -62,11 +62,11 @@ pub(super) fn supervise(thread: Arc<Thread>) {
     });
 }
 
-/// The time between two evictions: what may not go yet is looked at again.
+/// The time between two evictions; entries that cannot be evicted yet are checked again by then.
 const EVICTION: Duration = Duration::from_secs(1);
 
-/// Lets go what is kept beyond its part of the memory, until the gateway stops: ready pages, which can be laid out anew, and
-/// then events.
+/// Evicts data beyond its share of the memory until the gateway stops: first ready pages, which can be rebuilt, and then
+/// events.
 pub(super) fn evict(thread: Arc<Thread>) {
     tokio::spawn(async move {
         let stop = thread.now().gateway.process.stop.clone();
@@ -98,7 +98,7 @@ pub(super) fn evict(thread: Arc<Thread>) {
     });
 }
 
-/// Starts to look at the key ring each second, until the gateway stops.
+/// Starts checking the key ring every second, until the gateway stops.
 pub(super) fn watch_keys(process: &ProcessState) {
     let (ring, stop) = (process.key_ring.clone(), process.stop.clone());
     tokio::spawn(async move {
@@ -108,7 +108,7 @@ pub(super) fn watch_keys(process: &ProcessState) {
                 () = stop.stopped() => return,
             }
             let ring = ring.clone();
-            // The file may lie where reading takes long.
+            // The file may be on a slow medium.
             let _ = tokio::task::spawn_blocking(move || ring.look()).await;
         }
     });

@@ -1,4 +1,4 @@
-//! Notifications of changed lists to a session's client. It must not know which list changed, or why.
+//! Notifies a session's client of changed lists. It must not know which list changed, or why.
 
 use proto::mcp::Notice;
 
@@ -6,6 +6,6 @@ use crate::session::session::Session;
 
 /// Notifies a session that a list has changed.
 pub(crate) fn notify_changed(session: &Session, notice: Notice) {
-    // Many clients list at once and open their standing stream behind that: a change in between must not be lost.
+    // Many clients fetch a list and only then open their standing stream: a change in between must not be lost.
     session.send(proto::era::notice(notice.name(), b""), true);
 }

@@ -30,11 +30,11 @@ pub(crate) struct SessionState {
     pub(crate) sealer: Arc<StateSealer>,
     /// Open event streams.
     pub(crate) holders: Arc<Holders>,
-    /// Counts ended sessions, after which memory is returned.
+    /// Counts ended sessions; after many of them, memory is returned to the system.
     pub(crate) tidying: Tidying,
     /// The ages of the events that sessions keep for replay.
     pub(crate) ages: EventAges,
-    /// The place where sessions are kept for the next process; `None` if nothing is kept.
+    /// The store of sessions for the next process; `None` if nothing is stored.
     pub(super) store: Option<Arc<dyn SessionStore>>,
     /// The sessions that have ended for good.
     pub(super) ended: Mutex<EndedSessions>,
@@ -43,7 +43,7 @@ pub(crate) struct SessionState {
 }
 
 impl SessionState {
-    /// Creates the state without any session.
+    /// Creates the state with no sessions.
     pub(crate) fn new(limits: &Limits, sealer: StateSealer, store: Option<Arc<dyn SessionStore>>) -> Self {
         Self {
             sessions: Sessions::new(limits),
@@ -59,7 +59,7 @@ impl SessionState {
 }
 
 impl SessionState {
-    /// Lets kept events go, the oldest first, until there is room for more.
+    /// Evicts kept events, the oldest first, until there is enough room.
     pub(crate) fn evict_events(&self, kept: &KeptPart, now: Instant) {
         let sessions = self.sessions.all();
         let streams = sessions.iter().filter_map(|session| match &session.face {
@@ -83,7 +83,7 @@ impl ViewObserver for SessionState {
     }
 
     fn announced(&self, view: &ViewCell, server: UpstreamId, lists: &[Notice]) {
-        // Who has a link that is nobody else's hears of it there.
+        // A session with a link that it shares with nobody is notified over that link.
         let has_own = |session: &Session| session.own_cell(server).is_some_and(|cell| !cell.is_pooled());
         for session in self.sessions.with_view(view).iter().filter(|session| !has_own(session)) {
             for list in lists {
@@ -99,7 +99,7 @@ impl ViewObserver for SessionState {
 
 /// A thread's context for making sessions.
 pub(crate) struct SessionContext {
-    /// The thread's egress.
+    /// The thread's access to servers.
     pub(crate) egress: Egress,
     /// The context for making views.
     pub(crate) view: Arc<ViewContext>,

@@ -1,4 +1,5 @@
-//! Lets the oldest of what is kept for clients go when there is too much of it. It must not know what events say.
+//! Evicts the oldest events that are kept for clients when there are too many. It must not know the content of
+//! events.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -9,25 +10,25 @@ use transport::budget::KeptPart;
 
 use super::streams::Streams;
 
-/// The time for which an answer that its client has not fetched is kept, however much is.
+/// The time for which an answer that its client has not fetched is kept, regardless of memory use.
 const PINNED: Duration = Duration::from_mins(5);
 
-/// The numbers that were given to events, by time: pushing an event reads no clock.
+/// The order numbers of events by time; with it, pushing an event need not read the clock.
 #[derive(Debug, Default)]
 pub(crate) struct EventAges(Mutex<VecDeque<(Instant, u64)>>);
 
 impl EventAges {
-    /// Notes the number of the next event, every few seconds.
+    /// Notes the number of the next event; called every few seconds.
     pub(crate) fn note(&self, now: Instant, next: u64) {
         let mut ages = self.0.lock();
-        // Of those that are old enough the newest says it all.
+        // Of the entries that are old enough, only the newest is needed.
         while ages.get(1).is_some_and(|(at, _)| now.saturating_duration_since(*at) >= PINNED) {
             ages.pop_front();
         }
         ages.push_back((now, next));
     }
 
-    /// The first number whose answer is pinned.
+    /// The first order number from which answers are pinned.
     pub(crate) fn pinned_from(&self, now: Instant) -> u64 {
         let ages = self.0.lock();
         let old = ages.iter().rev().find(|(at, _)| now.saturating_duration_since(*at) >= PINNED);
@@ -35,7 +36,7 @@ impl EventAges {
     }
 }
 
-/// Lets the oldest events of all sessions go, until there is room. Pinned answers stay.
+/// Evicts the oldest events of all sessions until there is enough room. Pinned answers are kept.
 pub(super) fn evict<'s>(
     all: impl IntoIterator<Item = &'s Streams>,
     kept: &KeptPart,
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!(kept.used(), 1100);
         assert_eq!(evict(&streams, kept, 0), 2);
         assert_eq!(kept.used(), 900);
-        // One of each session: they were the oldest.
+        // One event of each session is gone: they were the oldest.
         let left = |at: usize| streams[at].oldest(0);
         assert_eq!((left(0), left(1)), (Some(3), Some(4)));
         kept.set_total(100);

@@ -1,4 +1,4 @@
-//! The resources that a session's client listens to, and the progress of each subscription. It must not know who sends
+//! The resources that a session's client listens to, and the state of each subscription. It must not know who sends
 //! updates.
 
 use std::collections::{HashMap, HashSet};
@@ -11,18 +11,18 @@ use upstream::{Server, Upstream};
 
 /// A resource that a session listens to.
 pub(crate) struct Followed {
-    /// Its server.
+    /// The resource's server.
     pub(crate) upstream: Arc<Upstream>,
     pub(crate) how: Subscribed,
 }
 
-/// The progress of a subscription.
+/// The state of a subscription.
 pub(crate) enum Subscribed {
     /// Its upstream is being asked.
     Asked,
-    /// Its upstream has accepted it, in the session.
+    /// Its upstream has accepted it within the session.
     Taken,
-    /// Keeps the subscription open at an upstream without sessions.
+    /// Accepted by an upstream without sessions; holding this keeps the subscription open.
     Kept(#[expect(dead_code, reason = "held until the client listens no more")] Listening),
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Subscribed {
 pub(crate) struct Subscriptions(Mutex<HashMap<String, Followed>>, Mutex<HashSet<String>>);
 
 impl Subscriptions {
-    /// Locks all of them.
+    /// Locks all subscriptions.
     pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<String, Followed>> {
         self.0.lock()
     }
@@ -39,7 +39,7 @@ impl Subscriptions {
     /// Adds a subscription; returns true if it is new.
     ///
     /// # Errors
-    /// Fails if the client has as many as allowed.
+    /// Fails if the client already has as many as allowed.
     pub(super) fn insert(&self, uri: &str, upstream: &Arc<Upstream>, max: usize) -> Result<bool, Fault> {
         let mut all = self.0.lock();
         if all.contains_key(uri) {
@@ -56,22 +56,23 @@ impl Subscriptions {
         Ok(true)
     }
 
-    /// Adds resources that the client listened to before the session was restored, until their servers are known.
+    /// Adds resources that the client listened to before the session was restored; they wait until their servers are
+    /// known.
     pub(super) fn await_servers(&self, uris: Vec<String>) {
         self.1.lock().extend(uris);
     }
 
-    /// Returns true if the server of a resource of a restored session is not known yet.
+    /// Returns true if a resource of a restored session still waits for its server to become known.
     pub(super) fn awaits_server(&self, uri: &str) -> bool {
         self.1.lock().contains(uri)
     }
 
-    /// Ends the wait for the server of a resource.
+    /// Ends the wait for a resource's server.
     pub(super) fn found_server(&self, uri: &str) {
         self.1.lock().remove(uri);
     }
 
-    /// The URIs of all of them.
+    /// The URIs of all subscriptions.
     pub(super) fn all(&self) -> Vec<String> {
         let mut all: Vec<String> = self.0.lock().keys().cloned().collect();
         let waiting = self.1.lock();
@@ -79,7 +80,7 @@ impl Subscriptions {
         all
     }
 
-    /// The URIs that upstreams have accepted in the session, which a new link has to repeat.
+    /// The URIs that upstreams have accepted within the session; they have to be repeated on a new link.
     pub(super) fn taken(&self) -> Vec<String> {
         let all = self.0.lock();
         let taken = all.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken));
@@ -101,7 +102,7 @@ impl Subscriptions {
         self.0.lock().remove(uri).is_some() || awaited
     }
 
-    /// Removes all of them.
+    /// Removes all subscriptions.
     pub(super) fn drain(&self) -> Vec<String> {
         self.1.lock().clear();
         self.0.lock().drain().map(|(uri, _)| uri).collect()
@@ -112,7 +113,7 @@ impl Subscriptions {
         self.0.lock().contains_key(uri)
     }
 
-    /// Returns true if the client listens to this resource, or to one that includes it.
+    /// Returns true if the client listens to this resource, or to one that contains it.
     pub(super) fn is_concerned(&self, changed: &str) -> bool {
         self.0.lock().keys().any(|wanted| proto::bridge::listen::concerns(wanted, changed))
     }

@@ -1,5 +1,5 @@
-//! The effect of a new configuration on a session: its view, and the servers that it reaches. It must not know what was
-//! changed.
+//! The effect of a new configuration on a session: its view, and the servers that it can reach. It must not know what
+//! was changed.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::session::Session;
 use crate::view::ViewCell;
 
 impl Session {
-    /// Calls [`Session::follow`] if other rules are in force than when its view was made.
+    /// Calls [`Session::follow`] if the rules in force differ from those under which its view was made.
     pub(crate) fn keep_up(self: &Arc<Self>, context: &Arc<SessionContext>) {
         let regime = context.egress.snapshot().regime;
         if self.view.load().as_ref().is_some_and(|view| view.regime < regime) {
@@ -48,7 +48,7 @@ impl Session {
         self.links.used.lock().remove(&upstream);
     }
 
-    /// Its own link to an upstream, if it has one.
+    /// Its dedicated link to an upstream, if it has one.
     pub(crate) fn own_cell(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
         self.links.used.lock().get(&upstream).map(|used| used.cell.clone()).filter(|cell| cell.is_own())
     }

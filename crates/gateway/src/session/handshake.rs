@@ -1,4 +1,5 @@
-//! The handshake of a session: `initialize` read, a session opened, its answer. It must not know HTTP or lines.
+//! The handshake of a session: reads `initialize`, opens a session, and returns the answer. It must not know HTTP or
+//! lines.
 
 use std::sync::Arc;
 
@@ -14,13 +15,13 @@ use super::session::{Birth, Face, Session};
 use crate::admission::Identity;
 use upstream::quota::Permit;
 
-/// The longest params of a handshake, in bytes: they are kept as long as the session lasts.
+/// The maximum size of a handshake's params, in bytes: they are kept as long as the session lasts.
 const MAX_HELLO: usize = 64 << 10;
 
-/// Reads a client's introduction. The kept parts do not keep the whole message in memory.
+/// Reads a client's introduction. The parts that are kept do not hold on to the memory of the whole message.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(super) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
     let refuse = |why: String| Fault::client(code::INVALID_PARAMS, format!("initialize: {why}"));
     let said = client_hello(frame).map_err(|e| refuse(e.to_string()))?;
@@ -37,8 +38,8 @@ pub(super) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
     })
 }
 
-/// A session whose id no client knows yet. Unless it is kept, it ends when this is dropped, also if its client leaves
-/// while servers are still being asked: links that were opened for it serve nobody else.
+/// A session whose id no client knows yet. Unless it is kept, dropping this ends the session, even if its client
+/// leaves while servers are still being asked: links that were opened for it serve nobody else.
 pub(super) struct PendingSession {
     context: Arc<SessionContext>,
     session: Arc<Session>,
@@ -54,7 +55,7 @@ impl PendingSession {
         &self.session
     }
 
-    /// Keeps the session, for another owner to end.
+    /// Keeps the session; from now on another owner has to end it.
     pub(super) fn keep(mut self) -> Arc<Session> {
         self.kept = true;
         self.session.clone()
@@ -84,17 +85,18 @@ pub(crate) struct SessionOpening {
 /// The identity of a new session.
 pub(crate) struct AdmittedSession {
     pub(crate) id: Box<str>,
-    /// The number under which it is kept for the next process, if it is.
+    /// The key under which it is stored for the next process, if it is stored.
     pub(crate) key: Option<SessionKey>,
     /// Its permit, if sessions are counted.
     pub(crate) permit: Option<Permit>,
 }
 
-/// Opens a session as `initialize` asks for it; returns the session and the answer. `admit` supplies its id once the
-/// request is known to be valid: version and class of the client. If this is dropped meanwhile, the session ends.
+/// Opens the session that `initialize` requests; returns the session and the answer. `admit` supplies its id once the
+/// request is known to be valid; it receives the client's version and class. Dropping this future early ends the
+/// session.
 ///
 /// # Errors
-/// Returns the fault to answer with; there is no session then.
+/// Returns the fault to answer with; in this case there is no session.
 pub(crate) async fn handshake(
     context: &Arc<SessionContext>,
     frame: &Frame,

@@ -1,5 +1,5 @@
-//! The facts that a session's id carries, sealed: enough to go on with a session of which nothing else is known. It must not
-//! know how ids are sealed.
+//! The facts that a session's id carries in sealed form: enough to continue a session about which nothing else is known. It
+//! must not know how ids are sealed.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use engine::Snapshot;
@@ -17,7 +17,7 @@ const LENGTH: usize = 58;
 pub(crate) struct SessionClaims {
     /// The session's number.
     pub(crate) key: SessionKey,
-    /// The time of its beginning, in seconds since 1970.
+    /// The time at which it was opened, in seconds since 1970.
     pub(crate) issued: u64,
     /// The client's version.
     pub(crate) era: &'static Era,
@@ -26,8 +26,8 @@ pub(crate) struct SessionClaims {
     owner: OwnerDigests,
 }
 
-/// Digests of the owner and the place of a session. They hold for any process: numbers of profiles, for one, are given anew
-/// at each start.
+/// Digests of a session's owner and profile. They are valid in any process; the numbers of profiles, by contrast, are
+/// assigned anew at each start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OwnerDigests {
     profile: [u8; 8],
@@ -45,7 +45,7 @@ impl OwnerDigests {
     }
 }
 
-/// The first bytes of a digest of `text`, for one use.
+/// The first bytes of a digest of `text`, for one purpose.
 fn part<const N: usize>(purpose: &[u8], text: &[u8]) -> [u8; N] {
     let whole = digest(&SHA256, &[purpose, b"\0", text].concat());
     let mut bytes = [0; N];
@@ -64,7 +64,7 @@ impl SessionClaims {
         Self { key, issued, era, askable, owner: OwnerDigests::of(identity, profile, snapshot) }
     }
 
-    /// Returns true if a caller with the same rights at the same profile has begun the session.
+    /// Returns true if the session was opened by a caller with the same rights at the same profile.
     pub(crate) fn is_of(&self, identity: &Identity, profile: usize, snapshot: &Snapshot) -> bool {
         self.owner == OwnerDigests::of(identity, profile, snapshot)
     }
@@ -72,7 +72,7 @@ impl SessionClaims {
     /// The facts as bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let OwnerDigests { profile, principal, rights } = &self.owner;
-        // No flag has a meaning yet, and there is one replica.
+        // No flag is defined yet, and there is only one replica.
         let (flags, replica) = ([0], [0, 0]);
         let era = era::number(self.era).unwrap_or(u8::MAX);
         [
@@ -88,7 +88,7 @@ impl SessionClaims {
         .concat()
     }
 
-    /// Reads the facts; `None` for bytes of another form.
+    /// Reads the facts; `None` for bytes in any other form.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; LENGTH] = bytes.try_into().ok()?;
         let mut rest = &bytes[..];

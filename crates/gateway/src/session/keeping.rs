@@ -1,5 +1,4 @@
-//! Sessions as they are kept for the next process: when they are written, what is written, and their end for good. It must not
-//! know files.
+//! Stores sessions for the next process: when and what to write, and how a session ends for good. It must not know files.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,21 +10,23 @@ use super::context::SessionState;
 use super::kept::{RowSource, introduction_of, millis, now_ms};
 use super::session::Session;
 
-/// The longest time between two writes of a session that is in use.
+/// The maximum time between two writes of a session that is in use.
 const REFRESHED: Duration = Duration::from_mins(10);
 
-/// The longest introduction that is kept as its client wrote it, in bytes. Of a longer one, the class is kept.
+/// The maximum size of an introduction that is stored as its client wrote it, in bytes. For a larger one, only the
+/// client's class is stored.
 const MOST_INTRODUCTION: usize = 4 << 10;
 
 impl SessionState {
-    /// Keeps a session as it is now.
+    /// Stores a session in its current state.
     pub(crate) fn note_change(&self, session: &Arc<Session>) {
         if let (Some(store), Some(kept)) = (&self.store, &session.kept) {
             store.changed(kept.key, session.clone());
         }
     }
 
-    /// Keeps the last use of sessions that have been in use for a while. Later, ids are forgotten after `lifetime`.
+    /// Stores the last use of sessions that have been in use for a while. Ids are forgotten if they are not used for
+    /// `lifetime`.
     pub(super) fn note_uses(&self, lifetime: Duration) {
         if self.store.is_none() {
             return;
@@ -40,7 +41,7 @@ impl SessionState {
         }
     }
 
-    /// Ends a session for good: its id is worth nothing any more.
+    /// Ends a session for good: its id becomes worthless.
     pub(crate) fn end_for_good(&self, session: &Session) {
         let Some(kept) = &session.kept else { return };
         self.ended.lock().insert(kept.key);

@@ -1,5 +1,5 @@
-//! The records that keep sessions for the next process, and the sessions that have ended for good. It must not know files, or
-//! what a session is.
+//! The records that store sessions for the next process, and the sessions that have ended for good. It must not know files,
+//! or what a session is.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use proto::era::Era;
 use proto::json::quote;
 use store::sessions::{SessionKey, SessionRow};
 
-/// The most ended sessions that are remembered in memory; a store remembers more.
+/// The maximum number of ended sessions that are remembered in memory; a store remembers more.
 const MOST_ENDED: usize = 1 << 16;
 
-/// A session, as far as it is kept.
+/// A session that can be stored.
 pub(crate) trait RowSource: Send + Sync {
-    /// The row to keep.
+    /// The row to store.
     fn row(&self) -> SessionRow;
 }
 
-/// A place where sessions are kept. What is noted is written a little later.
+/// A store of sessions. Changes are written a little later.
 pub(crate) trait SessionStore: Send + Sync {
     /// Notes that a session has changed.
     fn changed(&self, key: SessionKey, session: Arc<dyn RowSource>);
@@ -28,15 +28,15 @@ pub(crate) trait SessionStore: Send + Sync {
     /// Notes that a session has ended for good.
     fn ended(&self, key: SessionKey);
 
-    /// The last word on a session. This blocks.
+    /// The latest state of a session. This blocks.
     fn load(&self, key: &SessionKey) -> Option<SessionRow>;
 }
 
-/// The state of a session that is kept.
+/// The state of a stored session.
 pub(crate) struct KeptState {
     pub(super) key: SessionKey,
     pub(super) saved_ms: AtomicI64,
-    /// True from its return until its client is told what it may have missed.
+    /// True from the session's return until its client has been notified of what it may have missed.
     pub(super) returned: AtomicBool,
 }
 
@@ -46,7 +46,7 @@ impl KeptState {
     }
 }
 
-/// The last sessions that have ended for good.
+/// The most recent sessions that have ended for good.
 #[derive(Default)]
 pub(crate) struct EndedSessions {
     order: VecDeque<SessionKey>,
@@ -71,17 +71,17 @@ impl EndedSessions {
     }
 }
 
-/// The introduction of a client of which only version and class are known.
+/// The introduction of a client of which only the version and class are known.
 pub(super) fn introduction_of(era: &Era, askable: Askable) -> String {
     format!("{{\"protocolVersion\":{},\"capabilities\":{}}}", quote(era.version), askable.capabilities())
 }
 
-/// The time now, in milliseconds since 1970.
+/// The current time, in milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
     millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
-/// A span of time in milliseconds.
+/// A duration in milliseconds.
 pub(crate) fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }

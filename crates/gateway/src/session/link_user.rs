@@ -1,4 +1,4 @@
-//! A session, as the links see it that its calls use. It must not know transports.
+//! A session, as seen by the links that its calls use. It must not know transports.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! The log messages that a session wants, and the level that servers are sent.
+//! The log messages that a session wants, and the log level that is sent to servers.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use upstream::{Egress, Upstream};
 use crate::session::session::Session;
 
 impl Session {
-    /// Returns true if an upstream has another log level on this link than the one that the client asked for.
+    /// Returns true if an upstream uses another log level on this link than the client requested.
     pub(crate) fn needs_level(&self, link: &OpenLink) -> bool {
         link.announced.keeps_level && self.level().is_some_and(|level| !link.announced.has_level(&level))
     }
 
-    /// Sends an upstream the session's log level, unless another client's call runs on the same link: that call would get
-    /// the wrong level.
+    /// Sends an upstream the session's log level, unless another client's call is running on the same link: that call
+    /// would get the wrong level.
     pub(crate) async fn send_level(&self, egress: &Egress, link: &Arc<OpenLink>) {
         let Some(level) = self.level() else { return };
         if !link.own && link.calls.has_others(self.links.attribution) {
@@ -33,7 +33,7 @@ impl Session {
         }
     }
 
-    /// A link of its own for a call of a session whose log level cannot be set on the shared link, if another link can be
+    /// A dedicated link for a call of a session whose log level cannot be set on the shared link, if another link can be
     /// opened.
     pub(crate) fn link_for_level(
         &self,
@@ -56,7 +56,7 @@ impl Session {
         }
     }
 
-    /// Returns true unless the message is a log message below the level that the client asked for.
+    /// Returns true unless the message is a log message below the level that the client requested.
     pub(crate) fn wants(&self, message: &Frame) -> bool {
         let Some(wanted) = self.level() else { return true };
         !is_log(message) || passes(message, String::from_utf8_lossy(&wanted).trim_matches('"'))

@@ -4,17 +4,17 @@
 //! |---|---|
 //! | [`context`] | the context for making sessions |
 //! | [`session`], [`usage`], [`handshake`] | one session, its use, and its handshake |
-//! | `session_client`, [`session_links`] | its client, as it introduced itself; the links that it uses |
-//! | [`table`], [`sessions`] | a table of sessions, which dialects use too; all sessions with a handshake |
+//! | `session_client`, [`session_links`] | its client's introduction; the links that it uses |
+//! | [`table`], [`sessions`] | a table of sessions, also used by dialects; all sessions with a handshake |
 //! | [`streams`] | its event streams |
 //! | [`open_requests`] | its running requests |
-//! | [`ending`], [`eviction`] | the end of sessions; of events that they keep, when there are too many |
-//! | `followed`, [`subscriptions`], [`replaced`] | the resources that it listens to; where their servers are others now |
-//! | `log_level`, `denied_servers` | the log messages that it wants; servers of which it may use nothing |
-//! | [`link_user`], [`question_origin`], `task_ids` | its side that links see; the origin of questions; task ids in messages to it
+//! | [`ending`], [`eviction`] | the end of sessions; the eviction of their events when there are too many |
+//! | `followed`, [`subscriptions`], [`replaced`] | the resources that it listens to; how it moves to replaced servers |
+//! | `log_level`, `denied_servers` | the log messages that it wants; servers that are denied to it |
+//! | [`link_user`], [`question_origin`], `task_ids` | the session as links see it; origins of questions; task ids in messages
 //! |
-//! | [`id`], [`kept`], `keeping` | what its id says of it, what is kept of it, and when |
-//! | [`restore`], `turns` | its return after a restart; once, however many ask |
+//! | [`id`], [`kept`], `keeping` | the facts in its id; what is stored about it, and when |
+//! | [`restore`], `turns` | its return after a restart; only once, even with concurrent requests |
 //! | [`following`] | the effect of a new configuration on it |
 //! | [`until`] | the validity of the credentials that opened it |
 //! | `seal`, [`sealer`], [`tidying`] | states that cannot be forged; memory returned to the system |

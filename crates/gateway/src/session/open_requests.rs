@@ -1,16 +1,16 @@
-//! A session's running requests, so that its client can cancel them. They must not know what is asked.
+//! A session's running requests, so that its client can cancel them. It must not know what is requested.
 
 use parking_lot::Mutex;
 use proto::rpc::{Frame, Id};
 use tokio::sync::oneshot;
 use upstream::drain::Drain;
 
-/// The reason why a request cannot begin.
+/// The reason why a request cannot start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CannotBegin {
-    /// A request with its id is running.
+    /// A request with this id is already running.
     Id,
-    /// As many requests are running as allowed.
+    /// As many requests are running as are allowed.
     Full(usize),
 }
 
@@ -34,7 +34,7 @@ impl OpenRequests {
     /// Registers a request so that it can be cancelled.
     ///
     /// # Errors
-    /// Returns the reason why it cannot begin.
+    /// Returns why the request cannot start.
     pub(crate) fn begin(&self, id: &Id) -> Result<oneshot::Receiver<Option<Frame>>, CannotBegin> {
         let mut open = self.open.lock();
         if open.iter().any(|(other, _)| other == id) {
@@ -48,7 +48,7 @@ impl OpenRequests {
         Ok(rx)
     }
 
-    /// Registers a request until the returned value is dropped; `None` if it cannot begin.
+    /// Registers a request until the returned value is dropped; `None` if the request cannot start.
     pub(crate) fn hold(&self, id: Id) -> Option<HeldRequest<'_>> {
         let cancelled = self.begin(&id).ok()?;
         Some(HeldRequest { requests: self, id, cancelled: Some(cancelled) })
@@ -78,20 +78,20 @@ impl OpenRequests {
         }
     }
 
-    /// Cancels all of them.
+    /// Cancels all running requests.
     pub(crate) fn give_up(&self) {
         for (_, request) in self.open.lock().drain(..) {
             let _ = request.send(None);
         }
     }
 
-    /// Returns true if a request is running.
+    /// Returns true if any request is running.
     pub(crate) fn is_busy(&self) -> bool {
         !self.open.lock().is_empty()
     }
 }
 
-/// A running request of the table that it borrows from.
+/// A running request in the table that it borrows.
 pub(crate) struct HeldRequest<'r> {
     requests: &'r OpenRequests,
     id: Id,
@@ -99,7 +99,7 @@ pub(crate) struct HeldRequest<'r> {
 }
 
 impl HeldRequest<'_> {
-    /// Takes the receiver of its cancellation; once.
+    /// Takes the receiver of its cancellation; works only once.
     pub(crate) fn cancelled(&mut self) -> Option<oneshot::Receiver<Option<Frame>>> {
         self.cancelled.take()
     }

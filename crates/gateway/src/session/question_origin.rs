@@ -9,7 +9,8 @@ use upstream::link::{InboxSender, OpenLink};
 pub(crate) enum QuestionOrigin {
     /// An upstream, over this link.
     Link(Arc<OpenLink>),
-    /// A call whose upstream asks by results: the call's number, the question's number, and the receiver of the reply.
+    /// A call whose upstream asks through results: the call's number, the question's number, and the receiver of the
+    /// reply.
     Call(u64, usize, InboxSender),
 }
 

@@ -1,5 +1,5 @@
-//! Subscriptions whose server was replaced by a new configuration: what to do with each, and subscribing at the new
-//! server. It must not know why a server was replaced.
+//! Subscriptions whose server was replaced by a new configuration: decides what to do with each, and subscribes at
+//! the new server. It must not know why a server was replaced.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ use upstream::subscriptions::topics::Listener;
 /// The state of a server within a profile after a reload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is unchanged.
+    /// The server is unchanged.
     Same,
-    /// Another server has its name.
+    /// Another server now has its name.
     Changed,
-    /// It no longer exists.
+    /// The server no longer exists.
     Gone,
 }
 
 impl Fate {
-    /// The state in the current configuration.
+    /// The server's state in the current configuration.
     pub(crate) fn of(context: &Arc<SessionContext>, profile: usize, upstream: &Upstream) -> Self {
         let snapshot = context.view.state.current.load();
         let ids = &snapshot.profiles[profile].upstreams;
@@ -44,7 +44,7 @@ impl Fate {
     }
 }
 
-/// The server of a resource, as soon as a view knows it; `None` if no view does in time.
+/// The server of a resource, as soon as a view knows it; `None` if no view knows it in time.
 pub(crate) async fn owner(context: &Arc<SessionContext>, cell: &ViewCell, uri: &str) -> Option<UpstreamId> {
     owner_until(cell, uri, Instant::now() + context.egress.snapshot().opening_time()).await
 }
@@ -79,7 +79,7 @@ impl Session {
 }
 
 impl Session {
-    /// Listens again to the resources that its client listened to before it was restored.
+    /// Listens again to the resources that its client listened to before the session was restored.
     pub(super) fn resume_resources(self: &Arc<Self>, context: &Arc<SessionContext>, uris: Vec<String>) {
         if !uris.is_empty() {
             self.interests.subscriptions.await_servers(uris.clone());
@@ -88,7 +88,7 @@ impl Session {
     }
 }
 
-/// Subscribes the resources of a restored session as soon as their servers are known.
+/// Subscribes to the resources of a restored session as soon as their servers are known.
 async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<String>) {
     let until = Instant::now() + context.egress.snapshot().opening_time();
     let most = context.egress.snapshot().limits.subscriptions_per_session;
@@ -108,7 +108,7 @@ async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<S
                 }
                 drop(all);
                 upstream.topics.note_change();
-                // A change in between has been told to nobody.
+                // Nobody has reported a change that happened in between.
                 session.send_updated(&uri);
             }
         }
@@ -117,7 +117,7 @@ async fn resume(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<S
     context.state.note_change(&session);
 }
 
-/// Subscribes a session's resources at their current servers.
+/// Subscribes to a session's resources at their current servers.
 async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<String>) {
     for uri in uris {
         let Some(cell) = session.view() else { return };
@@ -137,12 +137,12 @@ async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<
             (None, _) => continue,
         }
         drop(all);
-        // What changed in between nobody has told.
+        // Nobody has reported changes that happened in between.
         session.send_updated(&uri);
     }
 }
 
-/// Subscribes one resource; `None` if its server sends no updates.
+/// Subscribes to one resource; `None` if its server sends no updates.
 async fn listen(
     context: &Arc<SessionContext>,
     session: &Arc<Session>,

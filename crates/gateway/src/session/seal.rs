@@ -1,5 +1,5 @@
-//! Sealing of states that pass through clients, under the keys of a ring that may be exchanged at any time. It must not
-//! know where the ring comes from.
+//! Seals states that pass through clients, under the keys of a ring that may be replaced at any time. It must not know
+//! where the ring comes from.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,23 +13,23 @@ use store::keyring::{Purpose, PurposeKeys, Ring, RingKeyId, Role};
 #[error("the operating system's random number generator failed")]
 pub(crate) struct NoRandomness;
 
-/// Random bytes of the operating system: aws-lc's own generator first gathers entropy for tens of milliseconds, which
-/// would be most of the start.
+/// Random bytes from the operating system. The generator of aws-lc would first gather entropy for tens of
+/// milliseconds, which would be most of the startup time.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     getrandom::fill(bytes).map_err(|_| NoRandomness)
 }
 
-/// The length of the longest text that may be a session's id.
+/// The maximum length of a text that can be a session's id.
 const LONGEST_ID: usize = 128;
 
 /// The gateway's keys, by purpose.
 pub(crate) struct Seal {
     keys: ArcSwap<RingKeys>,
-    /// The number of texts sealed since the key that seals has changed.
+    /// The number of texts sealed under the current sealing key.
     seals: AtomicU64,
 }
 
-/// The keys of one ring at one time.
+/// The keys of one ring at one point in time.
 struct RingKeys {
     sessions: PurposeKeys,
     states: PurposeKeys,
@@ -49,12 +49,12 @@ impl RingKeys {
 }
 
 impl Seal {
-    /// Seals under the keys of a ring.
+    /// Creates a seal that uses the keys of a ring.
     pub(crate) fn new(ring: &Ring, now_ms: u64) -> Self {
         Self { keys: ArcSwap::from_pointee(RingKeys::new(ring, now_ms)), seals: AtomicU64::new(0) }
     }
 
-    /// Takes the keys of a ring from now on.
+    /// Uses the keys of this ring from now on.
     pub(crate) fn take(&self, ring: &Ring, now_ms: u64) {
         let before = self.keys.swap(RingKeys::new(ring, now_ms).into());
         if before.sealing != ring.sealing_id(Role::Seals, now_ms) {
@@ -69,7 +69,8 @@ impl Seal {
 
     /// Seals `plain`; [`Seal::open`] requires the same `bound`.
     pub(crate) fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
-        // Without randomness nothing can be sealed, and an empty text opens nothing: the client starts over.
+        // Nothing can be sealed without randomness. The result is then an empty text, which cannot be opened, so the
+        // client has to start over.
         let sealed = self.nonce().ok().and_then(|nonce| self.keys.load().states.seal(plain, bound, nonce));
         written(sealed)
     }
@@ -77,7 +78,7 @@ impl Seal {
     /// Seals the facts of a session as its id.
     ///
     /// # Errors
-    /// If there is no randomness.
+    /// Fails if the operating system's random number generator fails.
     pub(crate) fn seal_session(&self, facts: &[u8]) -> Result<String, NoRandomness> {
         let nonce = self.nonce()?;
         Ok(written(self.keys.load().sessions.seal(facts, b"", nonce)))
@@ -99,7 +100,7 @@ impl Seal {
         Ok(nonce)
     }
 
-    /// Seals `plain` like [`Seal::seal`], to the same text each time.
+    /// Seals `plain` like [`Seal::seal`], but always to the same text.
     pub(crate) fn seal_name(&self, plain: &[u8], bound: &[u8]) -> String {
         written(self.keys.load().tasks.seal_name(plain, bound))
     }
@@ -108,7 +109,7 @@ impl Seal {
     pub(crate) fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(sealed).ok()?;
         let keys = self.keys.load();
-        // Each text names its key, so that at most one of both can open it.
+        // Each text names its key, so at most one of the two can open it.
         keys.states.open(&bytes, bound).or_else(|| keys.tasks.open(&bytes, bound))
     }
 }
@@ -127,7 +128,7 @@ pub(crate) fn random_id() -> Result<String, NoRandomness> {
 /// An unguessable number.
 ///
 /// # Errors
-/// Fails if the operating system's random number generator does.
+/// Fails if the operating system's random number generator fails.
 pub(crate) fn random_number() -> Result<u64, NoRandomness> {
     let mut bytes = [0; 8];
     fill(&mut bytes)?;
@@ -138,7 +139,7 @@ pub(crate) fn random_number() -> Result<u64, NoRandomness> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A seal under random keys that no other one has.
+    /// A seal under random keys that no other seal has.
     pub(crate) fn random() -> Seal {
         Seal::new(&ring(0), 0)
     }

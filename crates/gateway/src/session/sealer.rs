@@ -1,4 +1,4 @@
-//! Sealing of states that pass through clients, with numbers. It must not know their content.
+//! Seals states that pass through clients, and assigns their numbers. It must not know their content.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl StateSealer {
     /// Creates the sealer of this process.
     ///
     /// # Errors
-    /// Fails if the operating system's random number generator does.
+    /// Fails if the operating system's random number generator fails.
     pub(crate) fn new(seal: Arc<Seal>, keys: &Arc<EgressProcess>) -> Result<Self, String> {
         let epoch = random_number().map_err(|_| NO_RANDOM.to_owned())?;
         Ok(Self { seal, keys: keys.clone(), epoch })
@@ -27,10 +27,10 @@ impl StateSealer {
 }
 
 impl StateSealer {
-    /// Makes the id of a session.
+    /// Creates the id of a session.
     ///
     /// # Errors
-    /// Fails if the operating system's random number generator does.
+    /// Fails if the operating system's random number generator fails.
     pub(crate) fn session_id(&self, claims: &SessionClaims) -> Result<Box<str>, NoRandomness> {
         self.seal.seal_session(&claims.bytes()).map(String::into_boxed_str)
     }

@@ -1,4 +1,4 @@
-//! A client's session, in the eras that have them.
+//! A client's session, in the eras that have sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,23 +36,23 @@ use crate::view::view_cell::ViewCell;
 /// The number of questions that may wait for one client.
 const MAX_ASKS: usize = 64;
 
-/// The channel by which a session's client is reached.
+/// The channel through which a session's client is reached.
 pub(crate) enum Face {
     /// Event streams.
     Http(Streams),
-    /// Lines on one pipe.
+    /// Lines on a single pipe.
     Pipe(mpsc::Sender<Bytes>),
 }
 
 /// One client's session.
 pub(crate) struct Session {
     pub(crate) id: Box<str>,
-    /// Its facts on disk; `None` if it ends with its stream or pipe.
+    /// Its stored state; `None` if the session ends with its stream or pipe.
     pub(super) kept: Option<KeptState>,
     pub(crate) profile: usize,
     /// The caller that opened it; no other caller may use it.
     pub(crate) identity: Identity,
-    /// Until when it may stay open.
+    /// The time until which it may stay open.
     pub(crate) until: Until,
     pub(crate) client: SessionClient,
     pub(crate) face: Face,
@@ -78,7 +78,7 @@ pub(crate) struct ClientInterests {
 /// The input of a new session.
 pub(crate) struct Birth {
     pub(crate) id: Box<str>,
-    /// The number under which it is kept for the next process, if it is.
+    /// The key under which it is stored for the next process, if it is stored.
     pub(crate) key: Option<SessionKey>,
     pub(crate) profile: usize,
     pub(crate) identity: Identity,
@@ -109,12 +109,12 @@ impl Session {
         })
     }
 
-    /// The version that its client speaks.
+    /// The protocol version that its client uses.
     pub(crate) fn era(&self) -> &'static Era {
         self.client.key.era
     }
 
-    /// Finds the session's view; it is empty until then.
+    /// Finds the session's view; the view is empty before that.
     pub(crate) async fn find_view(self: &Arc<Self>, context: &Arc<ViewContext>) -> Arc<ViewCell> {
         let learner = |upstream: &Arc<Upstream>| self.learner(upstream);
         let cell = context
@@ -126,14 +126,14 @@ impl Session {
         cell
     }
 
-    /// Waits for servers of its view whose lists are unknown.
+    /// Waits for servers in its view whose lists are unknown.
     pub(crate) async fn complete_view(self: &Arc<Self>, context: &Arc<ViewContext>, frame: &Frame) {
         if let Some(cell) = self.view() {
             cell.complete(context, frame).await;
         }
     }
 
-    /// The session's view, once it was found.
+    /// The session's view, once it has been found.
     pub(crate) fn view(&self) -> Option<Arc<ViewCell>> {
         self.view.load_full()
     }
@@ -146,7 +146,7 @@ impl Session {
         }
     }
 
-    /// The log level that the client asked for, a JSON string.
+    /// The log level that the client requested, a JSON string.
     pub(crate) fn level(&self) -> Option<Bytes> {
         self.interests.level.lock().clone()
     }
@@ -170,8 +170,8 @@ impl Session {
         }
     }
 
-    /// Sends the client a message that belongs to no request. With `keep`, it waits for a client that does not listen
-    /// now.
+    /// Sends the client a message that belongs to no request. With `keep`, the message waits if the client is not
+    /// listening now.
     pub(crate) fn send(&self, message: Bytes, keep: bool) {
         match &self.face {
             Face::Http(streams) => streams.push_standing(message, keep),

@@ -1,4 +1,4 @@
-//! The client of a session, as it introduced itself. It must not know what the client asks for.
+//! The client of a session, as it introduced itself. It must not know what the client requests.
 
 use bytes::Bytes;
 use proto::bridge::input::Askable;
@@ -9,13 +9,13 @@ use crate::view::ClientClass;
 
 /// A client's introduction.
 pub(crate) struct SessionClient {
-    /// Its version, and the capabilities that links of its own declare.
+    /// Its version, and the capabilities that its dedicated links declare.
     pub(crate) key: LinkKey,
     /// The params of its `initialize`.
     pub(super) params: Bytes,
-    /// All of its capabilities, as it wrote them.
+    /// All of its capabilities, exactly as written.
     pub(crate) capabilities: Bytes,
-    /// Its name and version, as it wrote them.
+    /// Its name and version, exactly as written.
     pub(crate) info: Option<Bytes>,
     pub(super) can_be_asked: bool,
 }

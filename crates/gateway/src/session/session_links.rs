@@ -37,12 +37,13 @@ impl Default for SessionLinks {
 /// A link that a session uses.
 pub(crate) struct Used {
     pub(crate) cell: Arc<LinkCell>,
-    /// The tenancy of the link that the session has joined; a new one must first receive the session's state.
+    /// The tenancy of the link that the session has joined; in a new tenancy, the link must first receive the
+    /// session's state.
     pub(crate) joined: AtomicU64,
 }
 
 impl Used {
-    /// Returns true if it is the session's own, but a shared link would do by now.
+    /// Returns true if the link is the session's own, although a shared link would be sufficient by now.
     fn needs_not_be_own(&self, upstream: &Upstream) -> bool {
         self.cell.is_own() && upstream.server.spec.affinity != Affinity::Session && !upstream.server.may_ask()
     }
@@ -56,7 +57,7 @@ impl Session {
 
     fn used_link(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<Used> {
         let mut links = self.links.used.lock();
-        // Callers may be apart there by now.
+        // The server may have become per-caller by now.
         if links.get(&upstream.server.spec.id).is_some_and(|used| !used.cell.is_to(&upstream.server)) {
             links.remove(&upstream.server.spec.id);
         }
@@ -71,7 +72,7 @@ impl Session {
             } else {
                 upstream.shared_link(self.era())
             };
-            // Nobody would let go of what opens now.
+            // Nobody would release a link that is opened now.
             if own && self.links.has_ended.load(Ordering::Relaxed) {
                 cell.retire();
             }
@@ -98,7 +99,7 @@ impl Session {
         used.cell.current().filter(|link| used.joined.load(Ordering::Acquire) == link.tenancy())
     }
 
-    /// The open link to an upstream, which knows this session's log level and subscriptions.
+    /// The open link to an upstream; the upstream has received this session's log level and subscriptions.
     pub(crate) async fn link(
         self: &Arc<Self>,
         egress: &Egress,
@@ -118,7 +119,8 @@ impl Session {
         Ok(link)
     }
 
-    /// Sends a link that is new to this session the session's state. In eras without sessions, each request contains it.
+    /// Sends the session's state over a link that is new to this session. In eras without sessions, each request
+    /// contains the state.
     pub(crate) async fn send_state(&self, egress: &Egress, link: &Arc<OpenLink>) {
         if !link.era.has_sessions() || self.denies_server(link.server.spec.id) {
             return;
@@ -135,8 +137,8 @@ impl Session {
         }
     }
 
-    /// The way to learn what a server shows only to clients that can be asked: the link that its calls will need anyway, or a
-    /// request that states its capabilities.
+    /// The link for learning what a server shows only to clients that can be asked: the link that the session's calls will
+    /// need anyway, or one on which each request declares the client's capabilities.
     pub(super) fn learner(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Option<Learner> {
         let cell = self.cell(upstream);
         let states_them = cell.is_own() || !upstream.server.link_era(self.era()).has_sessions();
@@ -144,9 +146,9 @@ impl Session {
         states_them.then_some(Learner { cell, dedicated: None, capabilities, era })
     }
 
-    /// Sends a client's notification to every upstream whose link is this session's own. If `foreign`, a notification
-    /// that the standard does not know, also over shared links that no other session uses: only there the sender is
-    /// clear.
+    /// Sends a client's notification to every upstream whose link is this session's own. If `foreign`, the
+    /// notification is not part of the standard; it is then also sent over shared links that no other session uses,
+    /// because only there the sender is unambiguous.
     pub(crate) fn broadcast(&self, egress: &Egress, message: &Frame, foreign: bool) {
         let open = self.open_links();
         let alone = |link: &OpenLink| {
@@ -164,19 +166,19 @@ impl Session {
         }
     }
 
-    /// Its own links.
+    /// Its dedicated links.
     pub(crate) fn own_cells(&self) -> Vec<Arc<LinkCell>> {
         let links = self.links.used.lock();
         links.values().filter(|used| used.cell.is_own()).map(|used| used.cell.clone()).collect()
     }
 }
 
-/// A session in the form for links.
+/// A session in the form that links use.
 pub(crate) fn user(session: &Arc<Session>) -> Arc<dyn LinkUser> {
     session.clone()
 }
 
-/// The same, for owners that must not keep it open.
+/// The same, for owners that must not keep the session alive.
 pub(crate) fn weak_user(session: &Arc<Session>) -> Weak<dyn LinkUser> {
     let user: Weak<Session> = Arc::downgrade(session);
     user

@@ -1,4 +1,4 @@
-//! All sessions of the protocol: what is asked of the table of them, and how idle ones end. It also has the receivers of
+//! All sessions of the protocol: queries on their table, and the end of idle ones. It also holds the receivers of
 //! messages for event streams, which exist before their clients have introduced themselves.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ use upstream::quota::{Permit, QuotaError};
 
 /// All sessions.
 pub(crate) struct Sessions {
-    /// Those on a pipe, or with an event stream of their own, have no permit.
+    /// Sessions on a pipe, or with an event stream of their own, have no permit.
     table: SessionTable<Session>,
     idle: Mutex<Duration>,
     doors: RwLock<HashMap<Box<str>, OpenDoor>>,
@@ -40,16 +40,17 @@ struct OpenDoor {
 pub(crate) struct Door {
     /// The profile that its client sees.
     pub(crate) profile: usize,
-    /// The principal that opened it; only this principal may send to it, and only with the rights that it had then.
+    /// The principal that opened it. Only this principal may send to it, and only with the rights that it had at that
+    /// time.
     pub(crate) principal: Arc<Principal>,
     pub(crate) class: Class,
-    /// The number of the rules for which that was found.
+    /// The number of the rules under which those rights were determined.
     pub(crate) regime: u64,
-    /// Raised when it no longer fits the configuration.
+    /// Raised when it no longer matches the configuration.
     pub(crate) ends: Stop,
-    /// Its entry among the open streams, which end with their credentials.
+    /// Its entry among the open streams; they end when their credentials do.
     pub(crate) held: Arc<HeldOpen>,
-    /// Receives the messages in order, and waits if they come too fast.
+    /// Receives the messages in order; senders wait if they send too fast.
     pub(crate) messages: mpsc::Sender<Result<Message, FrameError>>,
 }
 
@@ -62,7 +63,7 @@ impl Sessions {
         }
     }
 
-    /// Changes how many sessions there may be, and how long each may be idle. Sessions that are open stay.
+    /// Changes the maximum number of sessions, and how long each may be idle. Open sessions are not affected.
     pub(crate) fn follow(&self, limits: &Limits) {
         self.table.resize(limits.sessions);
         *self.idle.lock() = limits.session_idle;
@@ -75,12 +76,12 @@ impl Sessions {
     /// Takes a permit for a session or an event stream before it exists.
     ///
     /// # Errors
-    /// Fails if the caller has as many as allowed, or if all are taken.
+    /// Fails if the caller already has as many as allowed, or if all are taken.
     pub(super) fn take_permit(&self, identity: &Identity) -> Result<Permit, QuotaError> {
         self.table.take_permit(identity)
     }
 
-    /// Returns true if a full table may be searched for room now.
+    /// Returns true if a full table may be searched for evictable sessions now.
     pub(super) fn may_search(&self) -> bool {
         self.table.may_search()
     }
@@ -91,7 +92,7 @@ impl Sessions {
         self.table.evict(unused_for)
     }
 
-    /// Adds a session with its permit; one with an event stream of its own, or on a pipe, needs none.
+    /// Adds a session with its permit; a session with an event stream of its own, or on a pipe, needs none.
     pub(crate) fn add(&self, session: &Arc<Session>, permit: Option<Permit>) {
         self.table.add(session.id.clone(), session.clone(), permit);
     }
@@ -105,7 +106,7 @@ impl Sessions {
         self.doors.read().get(id).map(|open| open.door.clone())
     }
 
-    /// Ends the event streams that no longer fit the configuration, so that their clients connect again.
+    /// Ends the event streams that no longer match the configuration, so that their clients connect again.
     pub(crate) fn end_doors(&self, fits: impl Fn(&Door) -> bool) {
         for door in self.doors.read().values().map(|open| &open.door).filter(|door| !fits(door)) {
             door.ends.stop();
@@ -139,7 +140,7 @@ impl Sessions {
         self.table.those(|_| true)
     }
 
-    /// Ends the streams that belong to no call: nothing more will come on them.
+    /// Ends the streams that belong to no call: no more messages will be sent on them.
     pub(crate) fn hang_up(&self) {
         for session in self.all() {
             if let Face::Http(streams) = &session.face {

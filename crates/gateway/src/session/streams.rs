@@ -1,4 +1,4 @@
-//! The event streams of one client session: numbered events, replay after a lost connection, keep-alive.
+//! The event streams of one client session: numbered events, replay after a lost connection, and keep-alive events.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -17,13 +17,13 @@ use super::seal::random_number;
 /// The number of the standing stream (GET), for messages that belong to no request.
 pub(crate) const STANDING: u64 = 0;
 
-/// The time without a message after which a request gets an event stream with keep-alive events.
+/// The time without a message after which a request is answered with an event stream that has keep-alive events.
 pub(crate) const SILENCE: Duration = Duration::from_secs(15);
 
-/// The number of messages that wait for a client that has no standing stream yet.
+/// The number of messages that may wait for a client that has no standing stream yet.
 const MAX_PENDING: usize = 64;
 
-/// The number of events that a client may be behind before its connection is given up; it can ask for them again.
+/// The number of events that a client may be behind before its connection is closed; it can request them again.
 const BEHIND: usize = 256;
 
 /// The reason why a stream cannot be opened.
@@ -46,7 +46,7 @@ struct SessionStreamState {
 struct Table {
     epoch: u32,
     log: Box<EventLog>,
-    /// The bytes of the log, among those that are kept for all sessions.
+    /// The size of the log, counted as part of what is kept for all sessions.
     kept: KeptCount,
     streams: HashMap<u64, SessionStreamState>,
     pending: VecDeque<Bytes>,
@@ -64,9 +64,9 @@ impl Streams {
         Self::counted(limits, budget::of_process().kept())
     }
 
-    /// The same, with what it keeps counted there.
+    /// The same, counting the kept events in `kept`.
     pub(super) fn counted(limits: &Limits, kept: &'static KeptPart) -> Self {
-        // Without randomness, a stream of before may look like one that is no longer kept.
+        // Without randomness, a stream from an earlier process may look like one whose events are no longer kept.
         let epoch = random_number().map_or(0, |number| u32::try_from(number >> 32).unwrap_or(0));
         let table = Table {
             epoch,
@@ -79,8 +79,8 @@ impl Streams {
         Self { max: limits.streams_per_session, table: Mutex::new(table) }
     }
 
-    /// Opens a stream for one request's messages. `primed` sends an event without data first, so that the client can
-    /// ask for the rest whenever it loses the connection.
+    /// Opens a stream for one request's messages. If `primed`, an event without data is sent first, so that the
+    /// client can request the rest whenever it loses the connection.
     pub(crate) fn open(&self, primed: bool) -> Result<(u64, Body), StreamFault> {
         let mut table = self.table.lock();
         table.make_room(self.max)?;
@@ -93,10 +93,10 @@ impl Streams {
         Ok((id, body))
     }
 
-    /// Opens the standing stream. An older one ends: each message goes on one stream only.
+    /// Opens the standing stream. An older standing stream ends: each message is sent on one stream only.
     pub(crate) fn open_standing(&self, primed: bool) -> Result<Body, StreamFault> {
         let mut table = self.table.lock();
-        // One in the place of another needs no more room.
+        // A stream that replaces another one needs no additional place.
         if !table.streams.contains_key(&STANDING) {
             table.make_room(self.max)?;
         }
@@ -108,17 +108,17 @@ impl Streams {
         Ok(body)
     }
 
-    /// Returns true if the standing stream was ever open.
+    /// Returns true if a standing stream was ever open.
     pub(crate) fn had_standing(&self) -> bool {
         self.table.lock().streams.contains_key(&STANDING)
     }
 
-    /// Returns true if the event was sent in this life of the session.
+    /// Returns true if the event was sent since the session was opened or restored in this process.
     pub(crate) fn has_sent(&self, event: EventId) -> bool {
         self.table.lock().epoch == event.epoch
     }
 
-    /// Reopens a stream after the last event that the client has seen.
+    /// Reopens a stream after the last event that the client has received.
     pub(crate) fn resume(&self, last: EventId) -> Result<Body, StreamFault> {
         let mut table = self.table.lock();
         if last.epoch != table.epoch {
@@ -127,7 +127,7 @@ impl Streams {
         let stream = table.streams.get(&last.stream).ok_or(StreamFault::Gap)?;
         let (next, is_done) = (stream.next, stream.done);
         if table.log.has_gap(last, next) {
-            // What a call said on its way may be missed, but not its answer.
+            // A client may miss a call's notifications, but not its answer.
             let has_answer = !is_done || table.log.after(last).next().is_some();
             if last.stream == STANDING || last.event >= next || !has_answer {
                 return Err(StreamFault::Gap);
@@ -160,13 +160,13 @@ impl Streams {
     }
 
     /// Sends a message on a stream once its reader has room for it, or at `deadline`. Without a reader, it is kept for
-    /// resumption at once.
+    /// resumption immediately.
     pub(crate) async fn push_when_read(&self, stream: u64, message: Bytes, deadline: Instant) {
         self.room(stream, deadline).await;
         self.push(stream, message);
     }
 
-    /// The same for an answer, which is kept whatever other messages the session has.
+    /// The same for an answer, which is kept regardless of the session's other messages.
     pub(crate) async fn push_answer(&self, stream: u64, answer: Bytes, deadline: Instant) {
         self.room(stream, deadline).await;
         self.table.lock().push_answer(stream, answer);
@@ -182,8 +182,8 @@ impl Streams {
         }
     }
 
-    /// Sends a message on the standing stream. Without a reader, a message with `keep` waits for the next reader, unless the same
-    /// one waits already; any other one is kept for resumption if the stream was ever open.
+    /// Sends a message on the standing stream. Without a reader, a message with `keep` waits for the next reader, unless an
+    /// identical one is already waiting; any other message is kept for resumption if a standing stream was ever open.
     pub(crate) fn push_standing(&self, message: Bytes, keep: bool) {
         let mut table = self.table.lock();
         if table.is_live(STANDING) || (!keep && table.streams.contains_key(&STANDING)) {
@@ -196,7 +196,7 @@ impl Streams {
         }
     }
 
-    /// Closes a stream's connection for now; the client shall reconnect after this many milliseconds.
+    /// Closes a stream's connection for now; asks the client to reconnect after this many milliseconds.
     pub(crate) fn pause(&self, stream: u64, retry: Option<u64>) {
         let mut table = self.table.lock();
         table.prime(stream, retry);
@@ -214,12 +214,12 @@ impl Streams {
         }
     }
 
-    /// The order of the oldest event that may go to make room for others. See [`EventLog::oldest`].
+    /// The order of the oldest event that may be evicted. See [`EventLog::oldest`].
     pub(super) fn oldest(&self, pinned_from: u64) -> Option<u64> {
         self.table.lock().log.oldest(pinned_from)
     }
 
-    /// Lets that event go.
+    /// Evicts that event.
     pub(super) fn drop_oldest(&self, pinned_from: u64) {
         let mut table = self.table.lock();
         table.log.drop_oldest(pinned_from);
@@ -242,7 +242,7 @@ impl Streams {
                 continue;
             }
             alive = true;
-            // Where there is no room, more is on its way than a sign of life.
+            // If there is no room, other events are already in transit, so no keep-alive is needed.
             let _ = live.try_send(Bytes::from_static(KEEP_ALIVE));
         }
         alive
@@ -250,7 +250,7 @@ impl Streams {
 }
 
 impl Table {
-    /// Removes ended streams without kept events; fails if too many are open.
+    /// Removes ended streams without kept events; fails if too many streams are open.
     fn make_room(&mut self, max: usize) -> Result<(), StreamFault> {
         if self.streams.len() < max {
             return Ok(());
@@ -335,7 +335,7 @@ impl Table {
 
 impl SessionStreamState {
     fn write(&mut self, id: EventId, data: &Bytes) {
-        // An event without data only primes the stream, and that has been done.
+        // An event without data only primes the stream, which has already been done.
         if data.is_empty() {
             return;
         }

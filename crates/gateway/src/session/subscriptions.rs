@@ -1,4 +1,4 @@
-//! The resources that a session's client listens to.
+//! Changes of the resources that a session's client listens to.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,8 +22,8 @@ use upstream::pool::LinkCell;
 use upstream::subscriptions::topics::{Listener, ListenerHandle};
 use upstream::{Egress, Upstream};
 
-/// The time for which a client waits to learn if a server without sessions sends updates of a resource; after that it is
-/// told that the server does.
+/// The time for which a client waits to learn if a server without sessions sends updates of a resource; after that, the
+/// client is told that it does.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A change of a session's subscriptions.
@@ -32,11 +32,11 @@ pub(crate) struct Subscription {
     pub(crate) on: bool,
 }
 
-/// A change that has to be requested from the session's own upstream.
+/// A change that must be requested from the session's own upstream.
 pub(crate) struct Change {
     asked: Subscription,
     upstream: Arc<Upstream>,
-    /// True if the session did not listen to it before.
+    /// True if the session did not listen to the resource before.
     is_new: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum Changing {
     Done,
     /// The change depends on the answer of an upstream without sessions.
     Wait(Subscribing),
-    /// The upstream has to be asked, in the session.
+    /// The upstream has to be asked, within the session.
     Ask(Change),
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Subscribing {
 }
 
 impl Subscribing {
-    /// The answer to the request with this id: status and message.
+    /// The answer to the request with this id: its status and message.
     pub(crate) async fn answer(self, id: &Id) -> (u16, Bytes) {
         let settled = tokio::time::timeout(self.patience, self.listener.settled()).await;
         if settled.is_err() || self.listener.refused().is_empty() {
@@ -74,11 +74,11 @@ impl Subscribing {
 }
 
 impl Session {
-    /// Makes a change as far as possible without asking the upstream in this session. It is in force at once, so that no
-    /// other change undoes it meanwhile. `declares` is true if the upstream supports subscriptions.
+    /// Makes a change as far as possible without asking the upstream within this session. It takes effect immediately,
+    /// so that no other change undoes it in the meantime. `declares` is true if the upstream supports subscriptions.
     ///
     /// # Errors
-    /// The fault to answer with.
+    /// Returns the fault to answer with.
     pub(crate) fn change(
         self: &Arc<Self>,
         context: &Arc<SessionContext>,
@@ -123,7 +123,7 @@ impl Session {
         Ok(Changing::Wait(Subscribing { session: self.clone(), listener, uri: asked.uri, patience }))
     }
 
-    /// Keeps or reverts a change that the upstream was asked for.
+    /// Keeps or reverts a change, depending on the upstream's answer.
     pub(crate) fn settle(
         self: &Arc<Self>,
         context: &Arc<SessionContext>,
@@ -132,7 +132,7 @@ impl Session {
     ) {
         let Some(Change { asked, upstream, is_new }) = change else { return };
         upstream.topics.note_change();
-        // Written a little later, with the outcome.
+        // The session is written a little later, and then includes the outcome.
         context.state.note_change(self);
         match asked.on {
             true if agreed => {
@@ -143,7 +143,7 @@ impl Session {
             }
             true if *is_new => drop(self.interests.subscriptions.remove(&asked.uri)),
             true => {}
-            // Somebody may have come to share it just then.
+            // Another session may have started to listen just now.
             false => {
                 if let Some(link) = self.shared_link(upstream.server.spec.id) {
                     tokio::spawn(listen_again(context.clone(), self.clone(), link, asked.uri.clone()));
@@ -152,7 +152,8 @@ impl Session {
         }
     }
 
-    /// Listens over the server's shared link to what it listened to on a link that serves another client now.
+    /// Listens over the server's shared link to the resources that it listened to on a link that now serves another
+    /// client.
     pub(super) fn listen_beside(self: &Arc<Self>, egress: &Egress, link: &OpenLink) {
         let mut all = self.interests.subscriptions.lock();
         for (uri, followed) in all.iter_mut() {
@@ -204,7 +205,8 @@ impl Session {
     }
 }
 
-/// Subscribes again after an unsubscription, if another session listens by now: its own request may have been overtaken.
+/// Subscribes again after an unsubscription, if another session is listening by now: its own request may have been
+/// overtaken.
 async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, uri: String) {
     if link
         .recipients

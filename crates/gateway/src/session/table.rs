@@ -1,5 +1,5 @@
-//! A table of sessions of one form: found by id, limited in number, in total and per caller. In a full one, sessions make
-//! room that were opened and never used. It must not know what a session does, or how it ends.
+//! A table of sessions of one type: they are found by id, and limited in number, in total and per caller. If the table is
+//! full, sessions that were opened and never used are evicted. It must not know what a session does, or how it ends.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,7 +12,8 @@ use upstream::quota::{Permit, Quota, QuotaError, Throttle};
 
 use crate::admission::identity::Identity;
 
-/// A hasher that uses an id's last bytes: they are random, and no outsider chooses them. The first name a key.
+/// A hasher that uses an id's last bytes: these are random, and no outsider can choose them. The first bytes name a
+/// key.
 #[derive(Default)]
 struct LastBytes(u64);
 
@@ -24,22 +25,23 @@ impl Hasher for LastBytes {
     }
 
     fn finish(&self) -> u64 {
-        // The table looks at the upper bits, too, and letters differ in few of them.
+        // The table also uses the upper bits, and letters differ in few of them.
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 
 type ByItself = BuildHasherDefault<LastBytes>;
 
-/// The number of sessions that make room at once, so that a full table is seldom searched.
+/// The number of sessions that are evicted at once, so that a full table is seldom searched.
 const EVICTED_AT_ONCE: usize = 64;
 
-/// A session that may make room for another one.
+/// A session that can be evicted for another one.
 pub(crate) trait Evictable {
     /// The time since it was opened.
     fn age(&self) -> Duration;
 
-    /// Returns true if it is older than `age` and was never used: no stream, no request, only the introduction.
+    /// Returns true if it is older than `age` and was never used: it had no stream and no request, only the
+    /// introduction.
     fn is_unused_for(&self, age: Duration) -> bool;
 }
 
@@ -61,7 +63,7 @@ impl<S: Evictable> SessionTable<S> {
         Self { quota: Quota::new(max), searches: Throttle::default(), open: RwLock::default() }
     }
 
-    /// Changes the number of permits. Sessions that are open stay.
+    /// Changes the number of permits. Open sessions are not affected.
     pub(crate) fn resize(&self, max: usize) {
         self.quota.resize(max);
     }
@@ -74,26 +76,26 @@ impl<S: Evictable> SessionTable<S> {
     /// Takes a permit for a session before it exists.
     ///
     /// # Errors
-    /// Fails if the caller has as many as allowed, or if all are taken.
+    /// Fails if the caller already has as many as allowed, or if all are taken.
     pub(crate) fn take_permit(&self, identity: &Identity) -> Result<Permit, QuotaError> {
         self.quota.take(identity.holder())
     }
 
-    /// Returns true if a full table may be searched for room now.
+    /// Returns true if a full table may be searched for evictable sessions now.
     pub(crate) fn may_search(&self) -> bool {
         self.searches.pass()
     }
 
-    /// Adds a session; one that is not counted has no permit.
+    /// Adds a session; a session that is not counted has no permit.
     pub(crate) fn add(&self, id: Box<str>, session: Arc<S>, permit: Option<Permit>) {
         self.open.write().insert(id, OpenSession { session, permit });
     }
 
-    /// Removes a session; its permit is free at once.
+    /// Removes a session; its permit is free immediately.
     pub(crate) fn remove(&self, id: &str) -> Option<Arc<S>> {
         let mut open = self.open.write();
         let removed = open.remove(id);
-        // What a rush of sessions took is given back.
+        // Release the memory that a burst of sessions took.
         if open.capacity() > 64 && open.len() * 4 < open.capacity() {
             open.shrink_to_fit();
         }

@@ -14,9 +14,9 @@ use super::sealer::StateSealer;
 use super::session::Session;
 use crate::admission::Identity;
 
-/// The owner of a session's task ids: they mean nothing in other sessions.
+/// The owner of a session's task ids: the ids are meaningless in other sessions.
 pub(super) struct TaskOwner {
-    /// This session of that principal.
+    /// The name of this session of that principal.
     name: Box<str>,
     sealer: Arc<StateSealer>,
 }

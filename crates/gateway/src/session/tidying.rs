@@ -1,12 +1,13 @@
-//! Returns memory to the operating system: that of the start, of many ended sessions, of many connections that became idle,
-//! or of large views that were built. The allocator would keep it, so that a gateway which once had a busy hour would look busy for ever.
+//! Returns memory to the operating system: after startup, after many sessions have ended, after many connections have become
+//! idle, or after large views were built. The allocator would keep that memory, so a gateway that once had a busy hour would
+//! look busy forever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number of endings that makes a walk through the heap worth it.
+/// The number of endings that justifies a walk through the heap.
 const WORTH: u64 = 50;
 
-/// Counts endings, and decides when it is quiet enough to return memory.
+/// Counts endings, and decides when the gateway is idle enough to return memory.
 #[derive(Debug, Default)]
 pub(crate) struct Tidying {
     ended: AtomicU64,
@@ -19,13 +20,13 @@ impl Tidying {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a large view that was built, or lists that were fetched for one: worth a walk by itself.
+    /// Counts a large view that was built, or lists that were fetched for one: each justifies a walk on its own.
     pub(crate) fn count_large(&self) {
         self.ended.fetch_add(WORTH, Ordering::Relaxed);
     }
 
-    /// Called every second or so: returns memory once a rush of endings is over. The walk through the heap is for a thread
-    /// without connections.
+    /// Called about every second: returns memory once a burst of endings is over. The walk through the heap must run on a
+    /// thread without connections.
     pub(crate) fn tick(&self) {
         let ended = self.ended.load(Ordering::Relaxed);
         let before = self.seen.swap(ended, Ordering::Relaxed);
@@ -37,8 +38,9 @@ impl Tidying {
     }
 }
 
-/// Releases the pages of the program itself, most of which only the start needed: it reads the configuration, the
-/// commands, the schemas. They were mapped from the file, 16 at a time; those that are used are loaded again.
+/// Releases the pages of the program itself. Most of them were needed only at the start, to read the configuration,
+/// the commands and the schemas. They were mapped from the file, 16 at a time; pages that are still used are loaded
+/// again.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "where the program lies is known to the linker alone")]
 pub(crate) fn forget_start() {
@@ -51,8 +53,8 @@ pub(crate) fn forget_start() {
     let start = (&raw const __executable_start).addr().next_multiple_of(page);
     let end = (&raw const etext).addr() / page * page;
     let from = (&raw const __executable_start).with_addr(start).cast_mut().cast();
-    // SAFETY: linkers put nothing but headers, constants and code in front of the end of the code. Nobody writes there, also
-    // not to relocate it, so the file has the same, and it is read again from there.
+    // SAFETY: linkers put only headers, constants and code before the end of the code. Nothing writes there, not even for
+    // relocation, so the pages equal the file, and are read again from it.
     unsafe { libc::madvise(from, end.saturating_sub(start), libc::MADV_DONTNEED) };
 }
 

@@ -1,4 +1,5 @@
-//! The turns of those who restore sessions: one at a time for each session. It must not know how a session is restored.
+//! Serializes the restoring of sessions: one request at a time for each session. It must not know how a session is
+//! restored.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use parking_lot::Mutex;
 use store::sessions::SessionKey;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// The sessions that are being restored, so that each is restored once.
+/// The sessions that are being restored, so that each is restored only once.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<HashMap<SessionKey, Arc<AsyncMutex<()>>>>);
 
@@ -32,7 +33,7 @@ impl Drop for RestoreTurn<'_> {
     fn drop(&mut self) {
         let mut all = self.turns.0.lock();
         self.held = None;
-        // Nobody else waits for it: one is in the table, and one is here.
+        // Nobody else waits for it: one reference is in the table, and one is here.
         if Arc::strong_count(&self.lock) == 2 {
             all.remove(&self.key);
         }
@@ -60,7 +61,7 @@ mod tests {
                 inside.fetch_sub(1, Ordering::SeqCst);
             });
         }
-        // One that leaves while it waits.
+        // A waiter that gives up.
         tokio::select! {
             biased;
             _ = turns.take([1; 16]) => panic!("it is taken"),

@@ -1,5 +1,5 @@
-//! The time until which sessions and streams may stay open, by their credentials. It must not know how a credential is
-//! checked.
+//! The time until which sessions and streams may stay open, according to their credentials. It must not know how a
+//! credential is checked.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,10 +9,11 @@ use engine::access::Principal;
 use parking_lot::Mutex;
 use transport::net::Stop;
 
-/// The credential does not expire by itself.
+/// The credential does not expire on its own.
 const NEVER: u64 = u64::MAX;
 
-/// The time until which something may stay open, in milliseconds since 1970: that of the longest credential shown for it.
+/// The time until which something may stay open, in milliseconds since 1970: the latest expiry of the credentials that
+/// were sent for it.
 #[derive(Debug)]
 pub(crate) struct Until(AtomicU64);
 
@@ -24,7 +25,7 @@ impl Until {
     /// Extends it to the validity of this principal's credential.
     pub(crate) fn renew(&self, principal: &Principal) {
         let until = principal.until_ms.unwrap_or(NEVER);
-        // Looked at first: nearly always it is the same, and many threads may look.
+        // Read it first: it is nearly always unchanged, and many threads may read it.
         if self.0.load(Ordering::Relaxed) < until {
             self.0.fetch_max(until, Ordering::Relaxed);
         }
@@ -57,7 +58,7 @@ pub(crate) struct Holders {
     pub(crate) open: Mutex<HashMap<u64, Arc<HeldOpen>>>,
 }
 
-/// The entry of an open stream, until it is dropped.
+/// The entry of an open stream; dropping it removes the entry.
 pub(crate) struct Holding {
     holders: Arc<Holders>,
     number: u64,
@@ -65,7 +66,7 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
-    /// Adds a stream that `principal` has opened.
+    /// Adds a stream that `principal` opened.
     pub(crate) fn new(holders: &Arc<Holders>, principal: &Arc<Principal>) -> Self {
         let held =
             HeldOpen { principal: principal.clone(), until: Until::of(principal), revoked: Stop::new() };

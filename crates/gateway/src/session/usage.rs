@@ -8,7 +8,7 @@ pub(crate) struct Usage {
     opened: Instant,
     /// The time of its last use, in milliseconds after `opened`.
     touched: AtomicU64,
-    /// True once more than its introduction has come.
+    /// True once anything beyond its introduction has arrived.
     is_used: AtomicBool,
 }
 
@@ -24,7 +24,7 @@ impl Usage {
         self.touched.store(now, Ordering::Relaxed);
     }
 
-    /// Notes that more than the introduction has come.
+    /// Notes that something beyond the introduction has arrived.
     pub(crate) fn note(&self) {
         self.is_used.store(true, Ordering::Relaxed);
     }
@@ -39,7 +39,7 @@ impl Usage {
         self.opened.elapsed()
     }
 
-    /// Returns true if it is older than `age` and only its introduction has come.
+    /// Returns true if it is older than `age` and nothing beyond its introduction has arrived.
     pub(crate) fn is_unused_for(&self, age: Duration) -> bool {
         !self.is_used.load(Ordering::Relaxed) && self.age() >= age
     }

@@ -1,5 +1,5 @@
-//! The receivers of changed catalogues: views, and through them sessions and streams of notices. It must not know how lists
-//! are fetched.
+//! The receivers of changed catalogues: views and, through them, sessions and streams of notifications. It must not know
+//! how lists are fetched.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,18 +15,19 @@ use super::view_cell::ViewCell;
 use super::views::Key;
 
 impl ViewState {
-    /// Rebuilds the views of all servers whose catalogues have changed, and then tells their clients: nobody who is told is shown
-    /// lists of before, by whichever view.
+    /// Rebuilds the views of all servers whose catalogues have changed, and then notifies their clients: a notified client
+    /// never sees old lists, in any view.
     fn update(&self, schema_bytes: usize) {
         let observer = self.observer();
         let _one = self.views.building.lock();
         let changed = self.views.take_changes();
-        // Clients that can be asked other things are nearly always shown the same.
+        // Clients that can be asked different things are nearly always shown the same.
         let mut built: HashMap<Key, Arc<View>> = HashMap::new();
         let mut told: Vec<(Arc<ViewCell>, Vec<Notice>)> = Vec::new();
         for cell in self.views.with_any(&changed) {
             let key = cell.deciding_key();
-            // One of the same profile that was built just now has the most in common, else the one of before.
+            // A view of the same profile that was built just now has the most in common; otherwise use the previous
+            // one.
             let beside = built.iter().find(|(other, _)| other.1 == key.1).map(|(_, view)| view.clone());
             let new = || Arc::new(cell.built(schema_bytes, &beside.unwrap_or_else(|| cell.view())));
             let view = built.entry(key).or_insert_with(new).clone();
@@ -45,7 +46,7 @@ impl Audience for ViewState {
     fn catalogue_changed(self: Arc<Self>, snapshot: &Snapshot, server: &Arc<Server>) -> Updating {
         let schema_bytes = snapshot.limits.schema_bytes;
         self.views.note_change(server);
-        // A thread with connections does not wait for views that are being built.
+        // A thread with connections must not wait for views that are being built.
         let is_busy = self.views.building.is_locked();
         if !is_busy && !self.views.with(server).iter().any(|cell| cell.is_large()) {
             self.update(schema_bytes);

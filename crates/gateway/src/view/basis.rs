@@ -1,4 +1,5 @@
-//! The input of a view: a profile's rules and its servers as they are now. It must not know who sees the view.
+//! The input of a view: a profile's rules, and its servers in their current state. It must not know who sees the
+//! view.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,22 +16,23 @@ use super::ClientClass;
 use upstream::{Egress, Upstream};
 
 /// The time for which a call waits for servers that are still starting, because one of them may have the tool. A list
-/// waits less (`limits.listWait`): servers join it when they are ready.
+/// waits for a shorter time (`limits.listWait`): servers join it when they are ready.
 pub(super) const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Views of more items are built on the blocking pool: on a thread with connections, they would all wait meanwhile.
+/// Views of more items than this are built on the blocking pool: on a thread with connections, all of those would
+/// have to wait.
 const LARGE: usize = 500;
 
 /// The input of a view.
 pub(crate) struct Basis {
     pub(crate) profile: ProfileSpec,
     pub(crate) upstreams: Vec<Arc<Upstream>>,
-    /// True if callers say who they are, anywhere.
+    /// True if callers are authenticated at any endpoint.
     asks: bool,
 }
 
 impl Basis {
-    /// Those servers; `asks` if callers say who they are, anywhere.
+    /// Combines a profile with these servers; `asks` is true if callers are authenticated at any endpoint.
     pub(super) fn new(profile: ProfileSpec, upstreams: Vec<Arc<Upstream>>, asks: bool) -> Self {
         Self { profile, upstreams, asks }
     }
@@ -44,12 +46,12 @@ impl Basis {
             && self.asks == other.asks
     }
 
-    /// Returns true if a view of it is built on the blocking pool.
+    /// Returns true if a view built from it belongs on the blocking pool.
     pub(super) fn is_large(&self, era: &'static Era) -> bool {
         self.upstreams.iter().map(|upstream| upstream.catalogue.item_count(era)).sum::<usize>() > LARGE
     }
 
-    /// A class of clients, reduced to what decides what they are shown.
+    /// A class of clients, reduced to the properties that affect what they are shown.
     pub(super) fn deciding(&self, clients: ClientClass) -> ClientClass {
         if clients.askable.is_nothing() {
             return clients;
@@ -61,8 +63,8 @@ impl Basis {
         }
     }
 
-    /// Begins to fetch those of its lists, and waits for them for so long, counted from when they are first asked for; not
-    /// for servers that kept a call waiting in vain a moment ago.
+    /// Begins to fetch the lists of the servers for which `which` is true, and waits for them. The time counts from when
+    /// they were first requested. It does not wait for servers that recently kept a call waiting in vain.
     pub(crate) async fn wait_for(
         &self,
         egress: &Egress,
@@ -86,7 +88,7 @@ impl Basis {
             }
             let known = async {
                 let _ = done.changed().await;
-                // What was fetched may have been the lists of the other lifecycle.
+                // The fetched lists may have been those of the other lifecycle.
                 if upstream.catalogue.is_unknown(era) {
                     let _ = upstream.catalogue.fetch(egress, era).changed().await;
                 }
@@ -98,7 +100,7 @@ impl Basis {
         }
     }
 
-    /// The view of what its servers offer now; what it has in common with another view is held once.
+    /// The view of its servers' current catalogues; parts that are equal in another view are stored only once.
     pub(crate) fn build(
         &self,
         clients: ClientClass,
@@ -113,7 +115,7 @@ impl Basis {
             }
         };
         let is_shared = self.upstreams.iter().any(shares);
-        // Some are shown more than others.
+        // Some callers are shown more than others.
         let is_per_caller = |upstream: &Arc<Upstream>| upstream.server.is_per_caller();
         let by_class = !self.deciding(clients).askable.is_nothing();
         let spec = ViewSpec {

@@ -1,4 +1,5 @@
-//! The context for making views: a thread's egress, and the state that all threads share. It must not know clients.
+//! The context for making views: a thread's access to servers, and the state that all threads share. It must not know
+//! clients.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -18,10 +19,12 @@ use crate::admission::Identity;
 
 /// The receiver of changes of views.
 pub(crate) trait ViewObserver: Send + Sync {
-    /// Tells the clients of a view that these lists have changed. Streams of notices watch by themselves.
+    /// Notifies the clients of a view that these lists have changed. Streams of notifications watch the view
+    /// themselves.
     fn changed(&self, view: &ViewCell, lists: &[Notice]);
 
-    /// Tells those clients of a view that these lists may have changed, because this server says so on links that they share.
+    /// Notifies those clients of a view that share links to this server that these lists may have changed, because the server
+    /// announced it there.
     fn announced(&self, view: &ViewCell, server: UpstreamId, lists: &[Notice]);
 
     /// Returns true if a client with a session sees this view.
@@ -30,13 +33,13 @@ pub(crate) trait ViewObserver: Send + Sync {
 
 /// The state that all threads share.
 pub(crate) struct ViewState {
-    /// The snapshot in force, for requests that began under another one.
+    /// The snapshot in force, for requests that started under an earlier one.
     pub(crate) current: ArcSwap<Snapshot>,
     /// All servers.
     pub(crate) upstreams: Upstreams,
     /// All views.
     pub(crate) views: Views,
-    /// True if callers are not authenticated whatever is configured: the only client is the one that started this
+    /// True if callers are not authenticated, whatever is configured: the only client is the one that started this
     /// process.
     pub(crate) lets_all_in: bool,
     child_wait: Option<Duration>,
@@ -44,7 +47,7 @@ pub(crate) struct ViewState {
 }
 
 impl ViewState {
-    /// Creates the state without any view.
+    /// Creates the state with no views.
     pub(crate) fn new(
         snapshot: &Arc<Snapshot>,
         upstreams: Upstreams,
@@ -55,18 +58,18 @@ impl ViewState {
         Self { current, upstreams, views, lets_all_in, child_wait, observer: OnceLock::new() }
     }
 
-    /// The time for which a list waits for a server of which nothing is known yet.
+    /// The time for which a list waits for a server about which nothing is known yet.
     pub(super) fn list_wait(&self, snapshot: &Snapshot, server: &Server) -> Duration {
         self.child_wait.filter(|_| server.is_child()).unwrap_or(snapshot.limits.list_wait)
     }
 
-    /// Counts the bytes of ready pages and of catalogues among all that is kept.
+    /// Counts the bytes of ready pages and of catalogues as part of all kept data.
     pub(crate) fn count_kept(&self) {
         let families = self.upstreams.families();
         self.views.count_kept(families.iter().map(|upstream| upstream.catalogue.bytes()).sum());
     }
 
-    /// Sets the receiver of changes; once.
+    /// Sets the receiver of changes; works only once.
     pub(crate) fn set_observer(&self, observer: Weak<dyn ViewObserver>) {
         let _ = self.observer.set(observer);
     }
@@ -77,13 +80,14 @@ impl ViewState {
     }
 
     /// The owner of the consents that this caller uses. The only client of a process that it started itself uses the
-    /// shared consents; a caller without a name uses none, where callers are authenticated.
+    /// shared consents. If callers are authenticated, a caller without a name uses none.
     pub(crate) fn caller_id(&self, identity: &Identity) -> Option<CallerId> {
         let is_known = identity.principal.scheme != Scheme::Anyone;
         (is_known || self.lets_all_in).then(|| CallerId::of(&identity.principal))
     }
 
-    /// The owner of a view that no other caller shares; `None` unless a server of the profile is per-caller.
+    /// The owner of a view that is not shared with other callers; `None` unless a server of the profile is
+    /// per-caller.
     pub(crate) fn sees_alone(&self, profile: usize, identity: &Identity) -> Option<CallerId> {
         let current = self.current.load();
         let profile = &current.profiles[profile];
@@ -92,7 +96,7 @@ impl ViewState {
         if profile.per_caller && is_per_caller() { self.caller_id(identity) } else { None }
     }
 
-    /// The servers of a profile as it is now.
+    /// The servers of a profile in its current state.
     pub(super) fn basis(&self, profile: usize, caller: Option<&CallerId>) -> Basis {
         let snapshot = self.current.load();
         let profile = snapshot.profiles[profile].clone();
@@ -100,7 +104,7 @@ impl ViewState {
         Basis::new(profile, upstreams, snapshot.asks)
     }
 
-    /// A server in the form that this caller has it.
+    /// A server, as seen by this caller.
     pub(crate) fn upstream_of(&self, id: UpstreamId, identity: &Identity) -> Arc<Upstream> {
         let upstream = self.upstreams.get(id);
         if !upstream.server.is_per_caller() {
@@ -109,7 +113,7 @@ impl ViewState {
         self.upstream_by(id, self.caller_id(identity).as_ref())
     }
 
-    /// A server in the form that this owner has it.
+    /// A server, as seen by this owner.
     pub(crate) fn upstream_by(&self, id: UpstreamId, caller: Option<&CallerId>) -> Arc<Upstream> {
         caller.map_or_else(|| self.upstreams.get(id), |caller| self.upstreams.of(id, caller))
     }
@@ -117,7 +121,7 @@ impl ViewState {
 
 /// A thread's context for making views.
 pub(crate) struct ViewContext {
-    /// The thread's egress.
+    /// The thread's access to servers.
     pub(crate) egress: Egress,
     /// The state that all threads share.
     pub(crate) state: Arc<ViewState>,

@@ -1,11 +1,11 @@
 //! One profile as one server: from its servers' catalogues to ready bytes, kept up to date. It must not know transports, or
-//! how clients are notified: changes go up through [`context::ViewObserver`].
+//! how clients are notified: changes are reported through [`context::ViewObserver`].
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`context`] | what views are made with |
-//! | `client_class` | what clients have in common that decides what they are shown |
-//! | [`views`] | the views that clients see, found or made |
+//! | [`context`] | the context for making views |
+//! | `client_class` | the properties of clients that affect what they are shown |
+//! | [`views`] | the views that clients see: finds or makes them |
 //! | [`view_cell`] | one view |
 //! | `basis` | the input of a view |
 //! | `page_use` | the use of its ready pages |

@@ -1,44 +1,45 @@
-//! The use of a view's ready pages, so that those that nobody lists can be dropped. It must not know what the pages hold.
+//! Tracks the use of a view's ready pages, so that unused pages can be dropped. It must not know what the pages contain.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// The number of looks without a list after which pages are dropped: ten minutes, with a look each ten seconds.
+/// The number of checks without a list request after which pages are dropped: ten minutes, at one check every ten
+/// seconds.
 const UNUSED: u32 = 60;
 
-/// The use of one view's pages. A list sets a flag, without a clock or a lock.
+/// The use of one view's pages. A list request only sets a flag; it needs no clock and no lock.
 #[derive(Debug, Default)]
 pub(crate) struct PageUse {
-    /// True if the pages were listed since the last look.
+    /// True if the pages were listed since the last check.
     is_recent: AtomicBool,
-    /// The looks since the pages were listed.
+    /// The number of checks since the pages were last listed.
     looks: AtomicU32,
 }
 
 impl PageUse {
-    /// Pages that were just made, because somebody lists them.
+    /// The use of new pages, which count as just listed: they were made for a list request.
     pub(crate) fn new() -> Self {
         Self { is_recent: AtomicBool::new(true), looks: AtomicU32::new(0) }
     }
 
-    /// Notes that a client lists them.
+    /// Notes that a client lists the pages.
     pub(crate) fn note(&self) {
-        // Threads that only read share the line of memory.
+        // Threads that only read can share the cache line.
         if !self.is_recent.load(Ordering::Relaxed) {
             self.is_recent.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Returns true if they were listed since the last look.
+    /// Returns true if the pages were listed since the last check.
     pub(super) fn is_recent(&self) -> bool {
         self.is_recent.load(Ordering::Relaxed)
     }
 
-    /// The number of looks for which nobody has listed them.
+    /// The number of checks since the pages were last listed.
     pub(super) fn unused_for(&self) -> u32 {
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// Looks, every ten seconds. Returns true if nobody has listed them for ten minutes.
+    /// Checks the use; called every ten seconds. Returns true if the pages have not been listed for ten minutes.
     pub(super) fn look(&self) -> bool {
         if self.is_recent.swap(false, Ordering::Relaxed) {
             self.looks.store(0, Ordering::Relaxed);

@@ -11,7 +11,7 @@ pub(crate) struct Revision {
 }
 
 impl Revision {
-    /// The notices for lists that differ from an older revision.
+    /// The notifications for lists that differ from an older revision.
     pub(crate) fn since(self, old: Self) -> impl Iterator<Item = Notice> {
         [
             (self.tools != old.tools, Notice::ToolsChanged),
@@ -22,7 +22,7 @@ impl Revision {
         .filter_map(|(changed, notice)| changed.then_some(notice))
     }
 
-    /// Counts a change of the list that a notice is about.
+    /// Counts a change of the list that a notification is about.
     pub(crate) fn count(&mut self, notice: Notice) {
         match notice {
             Notice::ToolsChanged => self.tools += 1,

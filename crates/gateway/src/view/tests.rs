@@ -1,4 +1,4 @@
-//! Views of servers of which lists are kept, and of one in this process.
+//! Views of servers whose lists are stored, and of one server in this process.
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
@@ -26,7 +26,7 @@ use super::views::{Looking, Prebuilt};
 use super::*;
 use crate::admission::Identity;
 
-/// A store that has so many tools of every server.
+/// A store that returns this many tools for every server.
 struct Stored(usize);
 
 impl CatalogueStore for Stored {
@@ -65,10 +65,10 @@ fn frame(text: &str) -> Frame {
     Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap()
 }
 
-/// Views of one server `a`, of which so many tools are known.
+/// A context with the views of one server `a`; this many of its tools are known.
 fn context(tools: usize) -> Arc<ViewContext> {
     let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
-    // Nobody listens there: what is known was kept.
+    // Nobody listens at this address: the known tools come from the store.
     let text = "mcpServers: { a: { url: 'http://127.0.0.1:1/mcp' } }\nprofiles: { p: { servers: [a] } }\n";
     let snapshot = Arc::new(Snapshot::compile(&load(text, "test", &nothing).unwrap().config, "0"));
     let consents = Arc::new(Consents::new(None, Duration::from_secs(5)));
@@ -90,7 +90,7 @@ async fn cell(context: &Arc<ViewContext>, era: &'static Era) -> Arc<ViewCell> {
     context.state.views.get(context, 0, ClientClass::plain(era), &anyone, |_| None).await
 }
 
-/// Keeps, for each change that is told, what all views show at that moment, and the thread.
+/// Records for each notified change what all views show at that moment, and the thread.
 #[derive(Default)]
 struct Told {
     views: OnceLock<Weak<ViewState>>,
@@ -114,7 +114,7 @@ impl ViewObserver for Told {
     }
 }
 
-/// What is told when a server with so many tools, which three views show, has none any more.
+/// The notifications that are sent when a server loses all of its tools, this many, which three views show.
 async fn told_of_the_end(tools: usize) -> Vec<(bool, ThreadId)> {
     let context = context(tools);
     let observer = Arc::new(Told::default());
@@ -148,7 +148,7 @@ async fn large_views_are_built_on_the_blocking_pool() {
     context.state.set_observer(weak);
     let first = cell(&context, &V2025_11_25).await;
     assert!(context.state.views.had_large() && !context.state.views.had_large());
-    // Shown as if nothing had been known: the next look finds 501 tools.
+    // Show a view without any tools: the next update finds 501 tools.
     first.publish(Arc::new(self::context(0).state.basis(0, None).build(first.clients, None, 1 << 16, None)));
     let upstream = server(&context);
     let updating = context.state.clone().catalogue_changed(context.egress.snapshot(), &upstream.server);
@@ -198,7 +198,7 @@ async fn pages_that_nobody_lists_just_now_make_room() {
     views.drop_unused_pages();
     other.complete(&context, &list).await;
     views.drop_unused_pages();
-    // Now nobody has listed them for a while, and the first for longer.
+    // Now nobody has listed either of them for a while, and nobody has listed the first for longer.
     views.drop_unused_pages();
     let kept = transport::budget::of_process().kept();
     context.state.count_kept();
@@ -229,7 +229,7 @@ async fn pages_that_nobody_lists_are_dropped_and_laid_out_at_the_next_list() {
     assert!(view.tool("a__t7").is_some());
     assert!(!cell.is_early_for(&by_name, &view), "a call needs no pages");
     assert!(cell.is_early_for(&list, &view));
-    // A change does not bring them back.
+    // A change does not bring the pages back.
     let changed =
         context.state.clone().catalogue_changed(context.egress.snapshot(), &server(&context).server);
     changed.finished().await;

@@ -28,22 +28,22 @@ pub(crate) struct ViewCell {
     pub(crate) profile: usize,
     /// The class of clients that it is for.
     pub(crate) clients: ClientClass,
-    /// Askers for whom the same rules count.
+    /// Callers to whom the same rules apply.
     pub(crate) class: Class,
-    /// The only owner that may see it; `None` if the whole class may.
+    /// The only owner that may see it; `None` if the whole class may see it.
     pub(crate) caller: Option<CallerId>,
     /// The number of the rules in force when it was made.
     pub(crate) regime: u64,
     /// The rules for its callers, if there are any.
     pub(crate) guard: Option<Guard>,
     pub(crate) basis: ArcSwap<Basis>,
-    /// Held while views are built: what is built last is what is there last.
+    /// Held while views are built, so that the view built last is also published last.
     pub(crate) building: Arc<Mutex<()>>,
     pub(crate) view: ArcSwap<View>,
     pub(crate) revision: watch::Sender<Revision>,
     /// The use of its ready pages.
     pub(crate) page_use: PageUse,
-    /// Raised when it must not be used any more.
+    /// Raised when it must no longer be used.
     pub(crate) retired: Stop,
 }
 
@@ -53,7 +53,7 @@ impl ViewCell {
         self.view.load_full()
     }
 
-    /// The time for which a view's lists hold from now on, in milliseconds: as long as the shortest of its servers' do.
+    /// The remaining time for which a view's lists are fresh, in milliseconds: the shortest one among its servers.
     pub(crate) fn remaining_ms(&self, view: &View) -> u64 {
         if view.is_provisional() {
             return 0;
@@ -70,7 +70,7 @@ impl ViewCell {
         self.revision.subscribe()
     }
 
-    /// Returns true if a stream of notices watches it.
+    /// Returns true if a stream of notifications watches it.
     pub(crate) fn is_watched(&self) -> bool {
         self.revision.receiver_count() > 0
     }
@@ -86,7 +86,7 @@ impl ViewCell {
         }
     }
 
-    /// Notifies the sessions that see this view of the changes; streams of notices watch by themselves.
+    /// Notifies the sessions that see this view of the changes; streams of notifications watch it themselves.
     pub(super) fn tell(&self, observer: Option<&dyn ViewObserver>, changed: &[Notice]) {
         if let Some(observer) = observer.filter(|_| !changed.is_empty()) {
             observer.changed(self, changed);
@@ -100,7 +100,7 @@ impl ViewCell {
         self.tell(observer, &changed);
     }
 
-    /// The same on the blocking pool, if it is large, or others are being built.
+    /// Rebuilds it in the same way, but on the blocking pool if it is large or others are being built.
     async fn rebuild_aside(self: &Arc<Self>, context: &Arc<ViewContext>) {
         let (observer, schema_bytes) =
             (context.state.observer(), context.egress.snapshot().limits.schema_bytes);
@@ -120,7 +120,7 @@ impl ViewCell {
         self.basis.load().is_large(self.clients.era)
     }
 
-    /// The view of what its servers offer now.
+    /// The view of its servers' current catalogues.
     pub(crate) fn built(&self, schema_bytes: usize, beside: &View) -> View {
         self.basis.load().build(self.clients, self.guard.as_ref(), schema_bytes, Some(beside))
     }
@@ -141,14 +141,14 @@ impl ViewCell {
             && self.deciding_key().2 == basis.deciding(*others)
     }
 
-    /// The same key, reduced to what decides what its clients are shown.
+    /// The same key, reduced to the properties that affect what its clients are shown.
     pub(super) fn deciding_key(&self) -> Key {
         let clients = self.basis.load().deciding(self.clients);
         let (regime, profile, _, class, caller) = self.key();
         (regime, profile, clients, class, caller)
     }
 
-    /// Shows its clients what their servers offer now, and returns the lists that have changed by that. `building` is held.
+    /// Publishes a new view to its clients, and returns the lists that have thereby changed. `building` must be held.
     pub(super) fn publish(&self, new: Arc<View>) -> Vec<Notice> {
         let basis = self.basis.load();
         let old = self.view.load_full();
@@ -166,14 +166,14 @@ impl ViewCell {
         changed
     }
 
-    /// Returns true if the pages that this request asks for are to be laid out anew.
+    /// Returns true if this request needs pages that have to be rebuilt first.
     fn lacks_pages(frame: &Frame, view: &View) -> bool {
         !view.has_pages() && wants_list(frame)
     }
 
-    /// Drops the ready pages, unless a client has listed them just now. Names are found as before.
+    /// Drops the ready pages, unless a client has listed them just now. Look-ups by name still work.
     pub(super) fn drop_pages(&self) {
-        // Whoever builds just now needs them.
+        // Whoever is building views now needs the pages.
         let Some(_one) = self.building.try_lock() else { return };
         let view = self.view.load_full();
         if view.has_pages() && !self.page_use.is_recent() {
@@ -181,15 +181,15 @@ impl ViewCell {
         }
     }
 
-    /// Returns true if this view could answer the request, but too early: servers whose lists are unknown, as after a
-    /// change of the configuration, or have just arrived, may lead to a different answer.
+    /// Returns true if this view could answer the request, but too early: servers whose lists are unknown (for
+    /// example after a change of the configuration), or have just arrived, may lead to a different answer.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
         if Self::lacks_pages(frame, view) {
             return true;
         }
         let era = self.clients.era;
         let comes = |upstream: &Upstream| {
-            // Asked first: lists that arrive in between are known by the second question.
+            // Check this first: lists that arrive in between are then found by the second check.
             let is_unknown = upstream.catalogue.is_unknown(era);
             upstream.catalogue.is_known(era) || (is_unknown && !upstream.server.hung_lately())
         };
@@ -198,18 +198,18 @@ impl ViewCell {
             && self.lacks(view, |upstream| comes(upstream) && may_own(frame, view, upstream.name()))
     }
 
-    /// Returns true if one of the servers that are missing in this view is such.
+    /// Returns true if `such` is true for one of the servers that are missing in this view.
     fn lacks(&self, view: &View, such: impl Fn(&Upstream) -> bool) -> bool {
         let basis = self.basis.load();
-        // They stand in the same order, unless the view is of another basis, and behind the times.
+        // Both are in the same order, unless the view was built from another basis and is outdated.
         let mut all = basis.upstreams.iter();
         view.upstreams().iter().filter(|u| u.catalogue.is_err()).any(|missing| {
             all.find(|upstream| upstream.server.spec.id == missing.id).is_none_or(|upstream| such(upstream))
         })
     }
 
-    /// Waits for servers of which nothing is known yet, as long as this request can be kept waiting; what is known by then is
-    /// in the view. A call waits only for servers that may have what it names.
+    /// Waits for servers about which nothing is known yet, as long as this request may wait; the view then includes what has
+    /// become known. A call waits only for servers that may own the name in it.
     pub(crate) async fn complete(self: &Arc<Self>, context: &Arc<ViewContext>, frame: &Frame) {
         if wants_list(frame) {
             self.page_use.note();
@@ -226,14 +226,14 @@ impl ViewCell {
             upstream.catalogue.is_unknown(era) && may_own(frame, &view, upstream.name())
         };
         self.basis.load_full().wait_for(&context.egress, era, is_awaited, patience).await;
-        // Whoever fetched the lists may be about to do this.
+        // The code that fetched the lists may be about to rebuild the view as well.
         let view = self.view();
         if Self::lacks_pages(frame, &view) || self.lacks(&view, |upstream| upstream.catalogue.is_known(era)) {
             self.rebuild_aside(context).await;
         }
     }
 
-    /// Returns true if lists that belong to it are to be fetched.
+    /// Returns true if lists that belong to it are due to be fetched.
     pub(crate) fn is_due(&self) -> bool {
         self.basis.load().upstreams.iter().any(|upstream| upstream.catalogue.is_due(self.clients.era))
     }
@@ -247,8 +247,8 @@ impl ViewCell {
         }
     }
 
-    /// Begins to learn what its servers show only to such clients, over links of one of them; `true` when something of that is
-    /// about to be known for the first time. A client is introduced to no server of which it may use nothing.
+    /// Begins to learn what its servers show only to such clients, over links of one of them. Returns `true` if some of that
+    /// is about to become known for the first time. A client is never introduced to a server from which it may use nothing.
     pub(crate) fn learn(
         &self,
         context: &Arc<ViewContext>,
@@ -275,7 +275,7 @@ impl ViewCell {
         is_new
     }
 
-    /// Waits until it is known what its servers show only to such clients, as long as a list can wait.
+    /// Waits until it is known what its servers show only to such clients, for at most as long as a list may wait.
     pub(crate) async fn learned(&self, context: &Arc<ViewContext>) {
         let askable = self.clients.askable;
         let until = Instant::now() + context.egress.snapshot().limits.list_wait;
@@ -289,7 +289,7 @@ impl ViewCell {
         }
     }
 
-    /// The notices for lists that differ from another view of the same client.
+    /// The notifications for lists that differ from another view of the same client.
     pub(crate) fn differs(&self, other: &Self) -> impl Iterator<Item = Notice> + use<> {
         differing(&self.view(), &other.view())
     }
@@ -314,7 +314,7 @@ impl ViewCell {
     }
 }
 
-/// The notices for lists that differ between two views.
+/// The notifications for lists that differ between two views.
 fn differing(one: &View, other: &View) -> impl Iterator<Item = Notice> + use<> {
     let differs = |kind: ListKind| one.pages(kind).digest != other.pages(kind).digest;
     [

@@ -1,4 +1,4 @@
-//! The views that clients see: found, or made at first use.
+//! The views that clients see: found, or created at their first use.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -23,10 +23,10 @@ use upstream::catalogue::Learner;
 use upstream::oauth::CallerId;
 use upstream::{Server, Upstream};
 
-/// The number of views that are kept, beyond those in use.
+/// The maximum number of views that are kept, in addition to those in use.
 const MAX_VIEWS: usize = 256;
 
-/// The key of a view: the regime, the profile, the class of clients, their access class, and the caller where it matters.
+/// The key of a view: the regime, the profile, the class of clients, their access class, and the caller if it matters.
 pub(super) type Key = (u64, usize, ClientClass, Class, Option<Arc<str>>);
 
 /// A client that looks at a profile.
@@ -58,7 +58,7 @@ impl Looking {
 /// All views in use.
 #[derive(Default)]
 pub(crate) struct Views {
-    /// The view of the latest request: nearly all requests want the same.
+    /// The view of the latest request: nearly all requests use the same one.
     recent: ArcSwapOption<ViewCell>,
     cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
     /// Held while views are built.
@@ -67,25 +67,25 @@ pub(crate) struct Views {
     outdated: Mutex<Vec<Arc<Server>>>,
     /// Counts changes of catalogues.
     pub(super) changes: AtomicU64,
-    /// True if a large view was built, or a large page sent, since this was asked for last.
+    /// True if a large view was built, or a large page sent, since this was last checked.
     had_large: AtomicBool,
-    /// The bytes of ready pages and of catalogues.
+    /// The size of ready pages and of catalogues, in bytes.
     kept: Mutex<KeptCount>,
 }
 
-/// A view that was built before it is known that it can be used.
+/// A view that was built in advance; it is used only if it is still current.
 pub(super) struct Prebuilt {
     pub(super) basis: Basis,
     pub(super) view: Arc<View>,
-    /// The count of changes before it was built.
+    /// The count of changes before the view was built.
     pub(super) changes: u64,
 }
 
 impl Views {
-    /// The view of a profile for a class of clients. Lists that are not known yet are fetched. They are waited for, for as long
-    /// as `limits.listWait`, when the view is new or has nothing to offer; but not those of servers that kept a client waiting
-    /// in vain a moment ago. In a view that is in use, servers that are missing hold up nobody and join when they are ready.
-    /// `learner` is the client's way to learn what a server shows only to clients that can be asked.
+    /// The view of a profile for a class of clients. Unknown lists are fetched. If the view is new or has nothing to offer,
+    /// this waits for them, up to `limits.listWait`, but not for servers that recently kept a client waiting in vain. In a view
+    /// that is in use, missing servers delay nobody, and join when they are ready. `learner` is the client's means of learning
+    /// what a server shows only to clients that can be asked.
     pub(crate) async fn get(
         &self,
         context: &Arc<ViewContext>,
@@ -103,9 +103,9 @@ impl Views {
                 return cell;
             }
         } else {
-            // Boxed, as all that waits is: the room for it would else be moved about with every call.
+            // Boxed, like everything that waits: otherwise every call would carry the space for this future.
             Box::pin(wait_for(context, &looking)).await;
-            // One that wants consent may have said so only now.
+            // A server may only now have required consent.
             let then = Looking::now(context, profile, clients, identity);
             if then.caller != looking.caller {
                 Box::pin(wait_for(context, &then)).await;
@@ -145,7 +145,7 @@ impl Views {
             return self.insert(context, &looking, None);
         }
         self.note_large();
-        // Counted before it is built: what changes since makes it useless.
+        // Read the count before building: any later change makes the built view useless.
         let changes = self.changes.load(Ordering::SeqCst);
         let guard = context.egress.snapshot().guard(profile, &looking.class);
         let (clients, schema_bytes) = (looking.clients, context.egress.snapshot().limits.schema_bytes);
@@ -160,7 +160,7 @@ impl Views {
         self.insert(context, &then, built)
     }
 
-    /// Checks if this caller sees the tool in any known view; `None` if no known view has any tool.
+    /// Checks if this caller sees the tool in any known view; `None` if no known view has any tools.
     pub(crate) fn show(
         &self,
         context: &Arc<ViewContext>,
@@ -219,21 +219,21 @@ impl Views {
         if let Some(cell) = cells.get(&key) {
             return cell.clone();
         }
-        // A request whose body came slowly may ask under rules of before: those who followed the change do not meet this
-        // view, so nobody may go on seeing it.
+        // A request whose body arrived slowly may use outdated rules. The update for the new rules does not find this
+        // view, so nobody may continue to see it.
         let is_over = snapshot.regime < context.state.current.load().regime;
         if cells.len() >= MAX_VIEWS {
             self.recent.store(None);
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
-        // Looked up under the lock: who follows a change of the configuration meets this one, or came before.
+        // Looked up under the lock: an update for a new configuration either finds this view, or ran before it.
         let basis = context.state.basis(*profile, caller.as_ref());
         let guard = snapshot.guard(*profile, class);
         let like = |cell: &&Arc<ViewCell>| cell.shows_the_same(&key, &basis);
         let is_current = |built: &Prebuilt| {
             built.changes == self.changes.load(Ordering::SeqCst) && built.basis.is_like(&basis)
         };
-        // Clients that can be asked other things are nearly always shown the same.
+        // Clients that can be asked different things are nearly always shown the same.
         let view = match (cells.values().find(like), prebuilt.filter(is_current)) {
             (Some(cell), _) => cell.view(),
             (None, Some(built)) => built.view,
@@ -305,7 +305,7 @@ impl Views {
         }
     }
 
-    /// Forgets the views that contain one caller's own server, unless one of them is in use; then does `also` before
+    /// Forgets the views that contain a per-caller server, unless one of them is in use; then runs `also` before
     /// another view can be made.
     pub(crate) fn let_go<T>(&self, server: &Server, also: impl FnOnce() -> T) -> Option<T> {
         self.recent.store(None);
@@ -328,7 +328,7 @@ impl Views {
         self.cells.lock().values().filter(has_any).cloned().collect()
     }
 
-    /// Notes that a server's catalogue has changed. Changes of several servers are built at once.
+    /// Notes that a server's catalogue has changed. Changes of several servers are processed together.
     pub(super) fn note_change(&self, server: &Arc<Server>) {
         self.changes.fetch_add(1, Ordering::SeqCst);
         let mut outdated = self.outdated.lock();
@@ -337,17 +337,17 @@ impl Views {
         }
     }
 
-    /// The servers whose catalogues have changed since this was asked last; `building` is held.
+    /// Takes the servers whose catalogues have changed since the last call; `building` must be held.
     pub(super) fn take_changes(&self) -> Vec<Arc<Server>> {
         std::mem::take(&mut *self.outdated.lock())
     }
 
-    /// A view of a profile, for whichever clients.
+    /// A view of a profile, for any clients.
     fn any_of(&self, profile: usize) -> Option<Arc<View>> {
         self.cells.lock().values().find(|cell| cell.profile == profile).map(|cell| cell.view())
     }
 
-    /// Counts the bytes of ready pages, beside those of catalogues, among all that is kept.
+    /// Counts the bytes of ready pages, together with those of catalogues, as part of all kept data.
     pub(super) fn count_kept(&self, catalogues: usize) {
         let shown: Vec<Arc<View>> = self.cells.lock().values().map(|cell| cell.view()).collect();
         let mut seen = HashSet::new();
@@ -356,8 +356,8 @@ impl Views {
         self.kept.lock().set(pages + catalogues);
     }
 
-    /// Drops ready pages until `is_enough`: first those that nobody has listed for longest, and none that were listed a moment
-    /// ago.
+    /// Drops ready pages until `is_enough` is true: first those that were listed least recently, but none that were listed a
+    /// moment ago.
     pub(crate) fn drop_pages_until(&self, is_enough: impl Fn() -> bool) {
         let mut cells: Vec<_> = self.cells.lock().values().cloned().collect();
         cells.retain(|cell| cell.view().has_pages() && !cell.page_use.is_recent());
@@ -370,7 +370,8 @@ impl Views {
         }
     }
 
-    /// Notes that a large view is built, or a large page sent: either leaves several times its bytes with the allocator.
+    /// Notes that a large view is being built, or a large page sent: either leaves several times its size with the
+    /// allocator.
     pub(crate) fn note_large(&self) {
         self.had_large.store(true, Ordering::Relaxed);
     }
@@ -380,7 +381,7 @@ impl Views {
         self.had_large.swap(false, Ordering::Relaxed)
     }
 
-    /// Drops the ready pages of views that nobody has listed for ten minutes.
+    /// Drops the ready pages of views that have not been listed for ten minutes.
     pub(crate) fn drop_unused_pages(&self) {
         let cells: Vec<_> = self.cells.lock().values().cloned().collect();
         for cell in cells.iter().filter(|cell| cell.page_use.look()) {
@@ -389,7 +390,7 @@ impl Views {
     }
 }
 
-/// Begins to fetch what a view lacks, and waits for it as long as a client can be kept waiting.
+/// Begins to fetch what a view lacks, and waits for it as long as a client may wait.
 async fn wait_for(context: &Arc<ViewContext>, looking: &Looking) {
     let basis = context.state.basis(looking.profile, looking.caller.as_ref());
     let era = looking.clients.era;

@@ -1,12 +1,12 @@
-//! The part of the budget for what is kept because it may be of use: events for clients that reconnect, ready pages, catalogues.
-//! Nobody waits here. All of it is counted, and when it is too much, somebody is woken who lets the oldest of it go. It must not
-//! know what is kept.
+//! The part of the budget for data that is kept because it may be useful later: events for clients that reconnect, ready
+//! pages, catalogues. Nothing waits for these bytes. All of them are counted, and when there are too many, a task is woken
+//! that drops the oldest data. It must not know what is kept.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// The part of the budget for what is kept.
+/// The part of the budget for kept data.
 #[derive(Debug)]
 pub struct KeptPart {
     total: AtomicUsize,
@@ -37,25 +37,25 @@ impl KeptPart {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Returns true if more can be kept before something has to go: a tenth is to be free after things have gone, so that this
-    /// is seldom.
+    /// Returns true if more can be kept before something has to be dropped. A tenth of the total is to be free after drops,
+    /// so that they are rare.
     pub fn has_room(&self) -> bool {
         self.used() <= self.total.load(Ordering::Relaxed) / 10 * 9
     }
 
-    /// A number for what is kept now: things with smaller numbers are older.
+    /// A sequence number for data that is kept now: data with smaller numbers is older.
     pub fn next_order(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Waits until more is kept than may be. For one task.
+    /// Waits until more bytes are kept than allowed. Only one task may wait.
     pub async fn exceeded(&self) {
         while !self.is_exceeded() {
             self.excess.notified().await;
         }
     }
 
-    /// A count of nothing yet.
+    /// A count that starts at zero.
     pub fn count(&'static self) -> KeptCount {
         KeptCount { part: self, bytes: 0 }
     }
@@ -71,7 +71,7 @@ impl KeptPart {
     }
 }
 
-/// The bytes that one owner keeps; they do not count any more when this is dropped.
+/// The bytes that one owner keeps; they no longer count when this value is dropped.
 #[derive(Debug)]
 pub struct KeptCount {
     part: &'static KeptPart,
@@ -90,13 +90,13 @@ impl KeptCount {
         }
     }
 
-    /// The part that it belongs to.
+    /// The part that the count belongs to.
     pub fn part(&self) -> &'static KeptPart {
         self.part
     }
 }
 
-/// A count of the process's own.
+/// A count in the process's own budget.
 impl Default for KeptCount {
     fn default() -> Self {
         super::of_process().kept().count()

@@ -11,15 +11,15 @@ use super::LEAST;
 /// The memory that is assumed if the system does not report it.
 const ASSUMED: u64 = 4 << 30;
 
-/// The address space that a thread takes, mostly unused: glibc's allocator reserves 64 MiB for each thread, and its stack
-/// has 2 MiB.
+/// The address space that a thread takes, most of which stays unused: glibc's allocator reserves 64 MiB for each thread, and
+/// its stack has 2 MiB.
 const OF_THREAD: u64 = 66 << 20;
 
 /// The number of threads besides one per core: for files, for children, for the audit log.
 const MORE_THREADS: u64 = 6;
 
-/// The default budget: half of the memory that this process may use, so that each large message fits a second time while it
-/// is translated. Call this before the process starts its threads.
+/// The default budget: half of the memory that this process may use, because each large message may need its memory twice
+/// while it is translated. Call this before the process starts its threads.
 pub fn default_total() -> usize {
     let known = [of_machine(), of_control_group(), of_address_space()];
     let least = known.into_iter().flatten().min().unwrap_or(ASSUMED);

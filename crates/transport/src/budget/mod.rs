@@ -2,14 +2,14 @@
 //! of exhausting the memory. It must not know what the bytes mean.
 //!
 //! Requests and answers have separate parts: an answer never waits for a request's bytes, so the two cannot block each other.
-//! In addition, answers have a lane for one buffer at a time. The answer that has waited longest may grow there beyond the
-//! budget, so that answers that each hold some of the bytes cannot block one another forever. Translated answers are counted
-//! once they exist, without waiting. While many of them are undelivered, the lane is closed.
+//! In addition, answers have a lane for one buffer at a time. The answer that has waited longest may grow beyond the budget
+//! in this lane. Otherwise, answers that each hold some of the bytes could block one another forever. Translated answers are
+//! counted once they exist, without waiting. While many of them are undelivered, the lane is closed.
 //!
-//! A third part, [`KeptPart`], is for what may be of use later: nobody waits there, the oldest of it goes.
+//! A third part, [`KeptPart`], is for data that may be useful later. Nothing waits there; the oldest data is dropped.
 //!
-//! Up to [`FREE`] bytes of a buffer are not counted: the hot path knows no budget. Their number is bounded by the number of
-//! connections.
+//! Up to [`FREE`] bytes of a buffer are not counted, so that the hot path needs no budget. The number of uncounted bytes is
+//! bounded by the number of connections.
 
 mod kept;
 mod machine;
@@ -79,7 +79,7 @@ impl ByteBudget {
         }
     }
 
-    /// The part for what is kept because it may be of use.
+    /// The part for data that is kept because it may be useful later.
     pub fn kept(&self) -> &KeptPart {
         &self.kept
     }

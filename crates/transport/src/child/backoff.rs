@@ -9,11 +9,11 @@ const FIRST: Duration = Duration::from_millis(500);
 /// The longest delay.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The longest delay after a run that answered calls. Such a child does start, so the next caller should find it
-/// again soon.
+/// The longest delay after a run that answered calls. Such a child can start, so the next caller should not have to wait long
+/// for it.
 const LONGEST_AFTER_CALLS: Duration = Duration::from_secs(4);
 
-/// A child that ran this long counts as healthy: its end counts as a first one.
+/// A child that ran this long counts as healthy: its end counts as the first one.
 const HEALTHY: Duration = Duration::from_mins(1);
 
 /// Counts the ends of one upstream's child. The delay between an end and the next start is 0.5 s, 1 s, 2 s … 30 s, but
@@ -46,19 +46,20 @@ impl Backoff {
         Self::default()
     }
 
-    /// The child was started.
+    /// Notes that the child was started.
     pub fn started(&mut self, now: Instant) {
         self.started = Some(now);
         self.served = false;
     }
 
-    /// Calls reached the child in this run. A child that ends because of a call does start, so the next delays are shorter.
+    /// Notes that calls reached the child in this run. A child that ends because of a call can start, so the next delays are
+    /// shorter.
     pub fn served(&mut self) {
         self.served = true;
     }
 
-    /// The child ended by itself or could not be started; `why` is a sentence for people. An end that the gateway
-    /// requested is not a failure and is not reported here.
+    /// Notes that the child ended by itself or could not be started; `why` is a human-readable sentence. An end that the
+    /// gateway requested is not a failure and is not reported here.
     pub fn ended(&mut self, now: Instant, why: impl Into<String>) {
         let ran =
             self.started.take().map_or(Duration::ZERO, |started| now.saturating_duration_since(started));

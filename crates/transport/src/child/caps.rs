@@ -1,36 +1,37 @@
-//! The caps of one child and all that it starts, and which of them ended it. Plain data: nothing is measured here.
+//! The caps of one child and all processes that it starts, and the cap that ended it. Plain data: nothing is measured here.
 
 use std::fmt;
 
-/// The caps of a child and all that it starts; without a number there is none.
+/// The caps of a child and all processes that it starts; `None` means no cap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChildCaps {
-    /// The bytes of memory.
+    /// The maximum number of bytes of memory.
     pub memory: Option<u64>,
-    /// The number of processes, its own included.
+    /// The maximum number of processes, including the child itself.
     pub processes: Option<u32>,
 }
 
 impl ChildCaps {
-    /// Returns true if there is any.
+    /// Returns true if there is any cap.
     pub fn are_any(self) -> bool {
         self != Self::default()
     }
 }
 
-/// A cap that a child has hit, or may have: what it used. Reads as the end of a sentence about its end.
+/// A cap that a child has hit, or may have hit, and the amount that it used. `Display` gives the end of a sentence about the
+/// child's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapUse {
-    /// Bytes of memory, beside those that it may use.
+    /// The bytes of memory that were used, and the cap.
     Memory {
-        /// The most that it was seen to use.
+        /// The highest use that was observed.
         used: u64,
         /// The cap.
         most: u64,
     },
-    /// Processes, beside those that it may have.
+    /// The number of processes that ran, and the cap.
     Processes {
-        /// The most that it was seen to have.
+        /// The highest number that was observed.
         used: u64,
         /// The cap.
         most: u32,

@@ -1,5 +1,5 @@
-//! Preparations in a child before its program starts. Its life is tied to the life of this process if the system supports that
-//! (Linux), and its limit of open files is the one that this process was started with.
+//! Preparations in a child before its program starts. The child's life is tied to the life of this process if the system
+//! supports that (Linux), and its limit of open files is the one that this process was started with.
 
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]

@@ -116,11 +116,11 @@ pub struct Exit {
     /// The status that the system reported; `None` if it never did (the process could not be ended, or another
     /// process reaped it).
     pub status: Option<ExitStatus>,
-    /// True if it ended because it was asked to.
+    /// True if the child ended because it was asked to.
     pub asked: bool,
-    /// The cap that has ended it, or may have.
+    /// The cap that has ended the child, or may have.
     pub cap: Option<CapUse>,
-    /// The kept end of its stderr, control characters removed.
+    /// The kept end of the child's stderr, without control characters.
     pub stderr: Arc<str>,
 }
 

@@ -25,7 +25,7 @@ impl Group {
         }
     }
 
-    /// Returns true if it has running members. Call this after the leader was reaped.
+    /// Returns true if the group has running members. Call this after the leader was reaped.
     pub(super) fn lives(self) -> bool {
         // If this process is the first of the machine (in a container), it adopts orphans and has to reap them.
         // Otherwise there is nothing to reap here.
@@ -33,8 +33,8 @@ impl Group {
         test_kill_process_group(self.0) != Err(rustix::io::Errno::SRCH) && !self.is_dead()
     }
 
-    /// Returns true if all remaining members have ended, and only wait to be reaped by the machine's first process.
-    /// Some first processes do so late or never.
+    /// Returns true if all remaining members have ended, and only wait to be reaped by the machine's first process. Some
+    /// first processes do so late or never.
     #[cfg(target_os = "linux")]
     fn is_dead(self) -> bool {
         let group = self.0.as_raw_nonzero().get();
@@ -47,7 +47,7 @@ impl Group {
         false
     }
 
-    /// Waits until the group is empty, for at most `patience`. Returns true if it is.
+    /// Waits until the group is empty, for at most `patience`. Returns true if it is empty.
     ///
     /// The system does not report the end of another process's child, so this polls at growing intervals.
     pub(super) async fn vanishes(self, patience: Duration) -> bool {

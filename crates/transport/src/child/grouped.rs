@@ -1,5 +1,5 @@
-//! A child of this very process in its own process group: the way that children run without a guardian. A descendant that
-//! leaves the group escapes. It must not know grace periods: the owner decides when to end a child.
+//! A child of this process in its own process group, which is how children run without a guardian. A descendant that leaves
+//! the group escapes. It must not know grace periods: the owner decides when to end a child.
 
 use std::{
     io,
@@ -20,10 +20,10 @@ pub(super) struct GroupedServer {
 }
 
 impl GroupedServer {
-    /// Starts it. Call this in the runtime of the thread that lives as long as any child.
+    /// Starts a child. Call this in the runtime of the thread that lives as long as any child.
     ///
     /// # Errors
-    /// The system's reason why it cannot be started.
+    /// The system's reason why the child cannot be started.
     pub(super) fn start(program: ServerProgram) -> io::Result<(Self, Pipes)> {
         let mut child = spawn(command(program))?;
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
@@ -48,8 +48,8 @@ impl GroupedServer {
         }
     }
 
-    /// Waits until it has ended. `None` if the system does not report its status. It is safe to drop the
-    /// future and call again.
+    /// Waits until the child has ended. `None` if the system does not report its status. It is safe to drop the future and
+    /// call again.
     pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
         self.child.wait().await.ok()
     }

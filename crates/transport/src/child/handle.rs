@@ -105,7 +105,7 @@ impl Handle {
         let cost = inner.room.cost(line.len());
         match inner.room.permits.try_acquire_many(cost) {
             Ok(permit) => permit.forget(),
-            // What is rare is boxed: the room for it would else be moved about with every line.
+            // Rarely used futures are boxed; otherwise, space for them would be moved with every line.
             Err(TryAcquireError::NoPermits) => Box::pin(self.wait_for_room(cost)).await?,
             Err(TryAcquireError::Closed) => return Err(Box::pin(self.ended()).await),
         }

@@ -118,11 +118,11 @@ impl Life {
         {
             words.abort();
         }
-        // What was asked to end has hit no cap.
+        // A child that was asked to end has not hit a cap.
         let cap = self.process.cap().filter(|_| !asked);
         let program = self.shared.program.clone();
         let exit = Exit { program, status, asked, cap, stderr: self.shared.stderr_text() };
-        // Its last words are for whoever may see them: they may hold what it was given in confidence.
+        // The child's last lines are not logged, because they may contain secrets that it was given.
         tracing::debug!(pid = self.shared.pid, status = ?exit.status, "{} has ended", exit.program);
         self.shared.stage.send_replace(Stage::Exited(exit.clone()));
         self.end_rest().await;
@@ -157,7 +157,7 @@ impl Life {
         }
     }
 
-    /// Ends the processes that the child left behind.
+    /// Ends the processes that the child left running.
     async fn end_rest(&mut self) {
         if self.process.is_gone() {
             return;
@@ -181,7 +181,7 @@ impl Life {
     }
 }
 
-/// If this task ends for any reason, nobody waits for the child forever.
+/// Ensures that nobody waits for the child forever, however this task ends.
 impl Drop for Life {
     fn drop(&mut self) {
         self.shared.stage.send_if_modified(|stage| {

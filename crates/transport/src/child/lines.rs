@@ -1,4 +1,4 @@
-//! The reading end of a child: its stdout as lines, and the way in which it ended.
+//! The reading end of a child: its stdout as lines, and the reason for its end.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,8 +1,8 @@
 //! Child processes that exchange newline-delimited messages: upstreams over the stdio transport.
 //!
-//! A [`Supervisor`] starts them, counts them, and ends them with everything that they started; a [`Child`] is a handle for
-//! writing lines and a stream of lines to read. It must not know what a line means: JSON, ids and protocol versions belong to
-//! `proto`.
+//! A [`Supervisor`] starts children, counts them, and ends them with all processes that they started; a [`Child`] is a handle
+//! for writing lines and a stream of lines to read. It must not know what a line means: JSON, ids and protocol versions
+//! belong to `proto`.
 //!
 //! ```text
 //!  runtime of the caller                      thread of the supervisor
@@ -14,11 +14,11 @@
 //! | file | is for |
 //! |---|---|
 //! | `supervisor`, `life`, `state` | children counted and ended; one child from its start to its end |
-//! | `starter`, `process`, `pipes` | the two ways to start one, and what both have |
-//! | `guarded/`, [`guardian`] | under a holder of its own, which ends its whole tree: the gateway's side, and the other processes |
-//! | `grouped`, `group`, `death` | as a child of this process, in a process group: everywhere but on Linux |
-//! | `spec`, `environment`, `program`, `limits`, `caps` | what is started, and within which bounds |
-//! | `handle`, `writer`, `lines`, `stderr` | its pipes |
+//! | `starter`, `process`, `pipes` | the two ways to start a child, and the parts that both share |
+//! | `guarded/`, [`guardian`] | a child under its own holder, which ends its whole tree: the gateway's side, and the other processes |
+//! | `grouped`, `group`, `death` | a child of this process in a process group: everywhere but on Linux |
+//! | `spec`, `environment`, `program`, `limits`, `caps` | the program to start, and its limits |
+//! | `handle`, `writer`, `lines`, `stderr` | a child's pipes |
 //! | `error`, `start_error`, `backoff` | failures |
 //! | `stat` | the data that Linux shows about a process |
 //!

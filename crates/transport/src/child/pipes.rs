@@ -4,10 +4,10 @@ use std::os::fd::OwnedFd;
 
 /// The ends that the gateway writes to and reads from.
 pub(super) struct Pipes {
-    /// The writing end of its stdin.
+    /// The writing end of the child's stdin.
     pub(super) stdin: OwnedFd,
-    /// The reading end of its stdout.
+    /// The reading end of the child's stdout.
     pub(super) stdout: OwnedFd,
-    /// The reading end of its stderr.
+    /// The reading end of the child's stderr.
     pub(super) stderr: OwnedFd,
 }

@@ -1,5 +1,4 @@
-//! A running child, in any of the ways in which it can run, for the owner that ends it. It must not know
-//! pipes.
+//! A running child of either type, for the owner that ends it. It must not know pipes.
 
 use std::{io, process::ExitStatus, time::Duration};
 
@@ -18,10 +17,10 @@ pub(super) enum ServerProcess {
 }
 
 impl ServerProcess {
-    /// Waits until its program runs, and returns its process id.
+    /// Waits until the child's program runs, and returns its process id.
     ///
     /// # Errors
-    /// The system's reason why it does not run.
+    /// The system's reason why the program does not run.
     pub(super) async fn started(&mut self) -> io::Result<u32> {
         match self {
             Self::Grouped(server) => Ok(server.pid),
@@ -30,8 +29,7 @@ impl ServerProcess {
         }
     }
 
-    /// Waits until it has ended; `None` if its status is unknown. It is safe to drop the future and call
-    /// again.
+    /// Waits until the child has ended; `None` if its status is unknown. It is safe to drop the future and call again.
     pub(super) async fn wait(&mut self) -> Option<ExitStatus> {
         match self {
             Self::Grouped(server) => server.wait().await,
@@ -40,7 +38,7 @@ impl ServerProcess {
         }
     }
 
-    /// The cap that has ended it, or may have, once it has ended.
+    /// The cap that has ended the child, or may have, once it has ended.
     pub(super) fn cap(&self) -> Option<CapUse> {
         match self {
             Self::Grouped(_) => None,
@@ -49,7 +47,8 @@ impl ServerProcess {
         }
     }
 
-    /// Waits until nothing of it is left, `patience` at most; whether it is. To be asked once it has ended.
+    /// Waits until no process of the child is left, for at most `patience`. Returns true if none is left. Call this once the
+    /// child has ended.
     pub(super) async fn vanishes(&mut self, patience: Duration) -> bool {
         match self {
             Self::Grouped(server) => server.vanishes(patience).await,
@@ -58,7 +57,7 @@ impl ServerProcess {
         }
     }
 
-    /// Returns true if, as far as known, nothing of it is left. Call this once it has ended.
+    /// Returns true if, as far as known, no process of the child is left. Call this once it has ended.
     pub(super) fn is_gone(&self) -> bool {
         match self {
             Self::Grouped(server) => server.is_gone(),
@@ -67,7 +66,7 @@ impl ServerProcess {
         }
     }
 
-    /// Asks all of its processes to end.
+    /// Asks all of the child's processes to end.
     pub(super) fn terminate(&self) {
         match self {
             Self::Grouped(server) => server.terminate(),
@@ -76,7 +75,7 @@ impl ServerProcess {
         }
     }
 
-    /// Kills all of its processes.
+    /// Kills all of the child's processes.
     pub(super) fn kill(&self) {
         match self {
             Self::Grouped(server) => server.kill(),

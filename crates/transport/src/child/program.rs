@@ -10,7 +10,7 @@ use std::{
 /// case.
 pub(crate) const LONGEST: usize = 8 << 20;
 
-/// A program with everything that it is given.
+/// A program with its arguments, environment and working directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerProgram {
     /// A name that is looked up in the `PATH` of `env`, or a path.

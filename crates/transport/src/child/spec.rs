@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use super::caps::ChildCaps;
 
-/// A program and all that it is given. There is no shell: every argument arrives exactly as it stands here.
+/// A program with its arguments and environment. There is no shell: every argument is passed exactly as it is written here.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Spec {
     /// A name that is looked up in `PATH`, or a path if it contains a `/` (a relative path is relative to
@@ -19,7 +19,7 @@ pub struct Spec {
     /// Names of further variables to inherit from this process, besides those that every child inherits (`PATH`,
     /// `HOME`, locale, proxies and the like). A name that ends in `*` is a prefix.
     pub inherit: Vec<String>,
-    /// The caps of the program and all that it starts. Only a guardian keeps them, so only on Linux.
+    /// The caps of the program and all processes that it starts. Only a guardian enforces them, so they work only on Linux.
     pub caps: ChildCaps,
 }
 

@@ -1,4 +1,4 @@
-//! The two ways to start a child: through the guardian, or as a child of this process if there can be no guardian. Lives on
+//! The two ways to start a child: through the guardian, or as a child of this process if there can be no guardian. It runs on
 //! the supervisor's thread. It must not know who requested the child.
 
 use std::time::Duration;
@@ -79,7 +79,7 @@ impl Starter {
         Ok((ServerProcess::Grouped(server), pipes))
     }
 
-    /// Reaps processes that no code waits for, until it is dropped.
+    /// Reaps processes that no code waits for, until the future is dropped.
     pub(super) async fn reap(&mut self) {
         match &mut self.reaper {
             Some(reaper) => reaper.run().await,

@@ -7,20 +7,20 @@ use std::{
 
 use rustix::process::Pid;
 
-/// A process as it was seen.
+/// A process at the moment when it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProcessStat {
-    /// Its id.
+    /// The process's id.
     pub(super) pid: Pid,
-    /// Its parent's id.
+    /// The id of the process's parent.
     pub(super) parent: i32,
-    /// Its process group.
+    /// The process's group.
     pub(super) group: i32,
-    /// Its session.
+    /// The process's session.
     pub(super) session: i32,
-    /// The letter of its state.
+    /// The letter of the process's state.
     pub(super) state: u8,
-    /// The time of its start, in ticks: together with the id, it identifies one process forever.
+    /// The time of the process's start, in ticks: together with the id, it identifies one process forever.
     pub(super) started: u64,
 }
 
@@ -56,8 +56,8 @@ impl ProcessStat {
         Ok(ids.filter_map(Self::read))
     }
 
-    /// Returns true if it has ended and only waits to be reaped. If the first thread of a program has ended, its other
-    /// threads may still run.
+    /// Returns true if the process has ended and only waits to be reaped. If the first thread of a program has ended, its
+    /// other threads may still run.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, b'Z' | b'X')
     }

@@ -16,11 +16,11 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) enum Stage {
     Running,
-    /// Its end was requested; its stdin is being closed.
+    /// The child was asked to end; its stdin is being closed.
     Stopping,
     /// The process was reaped; members of its group may still be alive.
     Exited(Exit),
-    /// Nothing of its process group is left.
+    /// No process of the child's group is left.
     Gone(Exit),
 }
 
@@ -77,9 +77,9 @@ impl Shared {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).text().into()
     }
 
-    /// The final error, which describes how the child ended. When a pipe closes, the exit is usually reported a
-    /// moment later, so this waits for it, for at most `patience`. A child that continues without `stream` is of no
-    /// use and is asked to stop.
+    /// The final error, which describes how the child ended. When a pipe closes, the exit is usually reported a moment later,
+    /// so this call waits for it, for at most `patience`. A child that continues without `stream` is of no use and is asked
+    /// to stop.
     pub(super) async fn ended(&self, stream: &'static str, patience: Duration) -> ChildError {
         let mut stage = self.stage.subscribe();
         let exited = tokio::time::timeout(patience, stage.wait_for(|stage| stage.exit().is_some())).await;

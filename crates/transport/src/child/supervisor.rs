@@ -57,8 +57,8 @@ struct Launch {
     reply: oneshot::Sender<Result<Launched, SpawnError>>,
 }
 
-/// Starts and ends children. There is one for the whole gateway; clones share it. Dropping the last clone stops
-/// all children in the background.
+/// Starts and ends children. The whole gateway has one supervisor, which its clones share. Dropping the last clone stops all
+/// children in the background.
 #[derive(Clone, Debug)]
 pub struct Supervisor(Arc<Core>);
 
@@ -87,11 +87,11 @@ impl Drop for Core {
 
 impl Supervisor {
     /// A supervisor of at most `max` children at a time, including those that are still ending. In a program that calls
-    /// [`guardian::enter`](super::guardian::enter), on Linux, children end with all of their descendants, even if this process is
-    /// killed; elsewhere with their process groups.
+    /// [`guardian::enter`](super::guardian::enter), on Linux, children end with all of their descendants, even if this
+    /// process is killed; otherwise, they end with their process groups.
     pub fn new(max: usize) -> Self {
         let supervisor = Self::with(max, true);
-        // Its thread reaps all orphans, even if there is never a child.
+        // The supervisor's thread reaps all orphans, even if there is never a child.
         if starter::is_first()
             && let Err(error) = supervisor.thread()
         {

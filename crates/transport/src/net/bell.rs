@@ -1,9 +1,9 @@
 //! The waker of an HTTP/1.1 connection, and the body of a request on it. It must not know what is requested.
 //!
-//! hyper wakes a connection's task whenever a piece of a request's body has been taken, even the last piece, after
-//! which nothing is left to do. With every request, the connection and the request that runs in its task would be
-//! polled once more for nothing. So the wakes that result from taking a piece are delayed until it is known if that
-//! piece was the last one.
+//! hyper wakes a connection's task whenever a piece of a request's body has been taken, even the last piece, after which
+//! nothing is left to do. So every request would poll the connection, and the request that runs in its task, once more for
+//! nothing. To avoid that, the wakes that result from taking a piece are delayed until it is known if that piece was the last
+//! one.
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;

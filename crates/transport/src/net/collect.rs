@@ -15,29 +15,29 @@ use crate::budget::{self, FREE, OutOfMemory, Part};
 /// The reason why a body could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError<E> {
-    /// It is longer than allowed. This is detected from the declared length if there is one.
+    /// The body is longer than allowed. This is detected from the declared length if there is one.
     #[error("the body is longer than the allowed {cap} bytes")]
     TooLarge {
         /// The cap in bytes.
         cap: usize,
     },
-    /// It was not complete at the deadline.
+    /// The body was not complete at the deadline.
     #[error("the body was not complete in time; {got} bytes had arrived")]
     TimedOut {
         /// The number of bytes that had arrived.
         got: usize,
     },
-    /// There was no memory for it in time.
+    /// There was no memory for the body in time.
     #[error("{0}; {1} bytes of the body had arrived")]
     OutOfMemory(OutOfMemory, usize),
-    /// It broke off.
+    /// The body broke off.
     #[error("the body broke off: {0}")]
     Broken(E),
 }
 
-/// Reads `body`, at most `cap` bytes, until `deadline`. A body of one piece (the usual case) is not copied. Trailers are
-/// left out. Dropping the future drops the body. A large body counts in its part of the budget for as long as a slice of it
-/// exists. While the budget is used up, it is not read.
+/// Reads `body`, at most `cap` bytes, until `deadline`. A body of one piece (the usual case) is not copied. Trailers are left
+/// out. Dropping the future drops the body. A large body counts towards its part of the budget for as long as a slice of it
+/// exists. While the budget is used up, the body is not read.
 pub async fn collect<B>(
     body: B,
     part: Part,
@@ -66,7 +66,7 @@ where
     }
     let mut body = pin!(body);
     let mut got = Gathered { first: head, all: BytesMut::new() };
-    // Nearly always all of it is there, and too little to be counted: then nothing else is set up for it.
+    // Nearly always the whole body has arrived and is too small to be counted; then nothing else has to be set up.
     match poll_fn(|cx| Poll::Ready(got.poll(body.as_mut(), cap, FREE, cx))).await {
         Poll::Ready(Ok(Progress::Whole(bytes))) => Ok(bytes),
         Poll::Ready(Err(error)) => Err(error),
@@ -76,7 +76,7 @@ where
     }
 }
 
-/// Reads the rest of a body that has to be waited for, or that is large enough to be counted.
+/// Reads the rest of a body that has not arrived completely, or that is large enough to be counted.
 async fn collect_slowly<B>(
     mut got: Gathered,
     mut body: Pin<&mut B>,
@@ -108,8 +108,8 @@ where
     }
 }
 
-/// Reads and discards the rest of a body, at most `most` bytes, until `deadline`. If the connection were closed while
-/// the other side still writes, the answer would be lost.
+/// Reads and discards the rest of a body, at most `most` bytes, until `deadline`. If the connection were closed while the
+/// other side still writes, the answer would be lost.
 pub async fn discard<B>(mut body: B, most: u64, deadline: Instant)
 where
     B: Body<Data = Bytes> + Unpin,
@@ -153,7 +153,7 @@ impl Gathered {
         self.first.len().max(self.all.len())
     }
 
-    /// Reads what is there, until more than `covered` bytes have been read.
+    /// Reads the available bytes, until more than `covered` bytes have been read.
     fn poll<B>(
         &mut self,
         mut body: Pin<&mut B>,

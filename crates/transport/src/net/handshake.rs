@@ -22,7 +22,8 @@ pub(super) struct Handshakes(Arc<Counts>);
 #[derive(Debug)]
 struct Counts {
     all: Arc<Semaphore>,
-    /// Only addresses with open connections, so the cap of connections limits this map too.
+    /// The limits by address. There are entries only for addresses with open connections, so the connection cap limits this
+    /// map too.
     of_addresses: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
     most_of_one: usize,
 }
@@ -92,7 +93,7 @@ impl Drop for AddressPermit {
     fn drop(&mut self) {
         let mut all = self.counts.lock();
         drop(self.permit.take());
-        // Nobody else holds it or waits for it, because everybody gets it from the map under this lock.
+        // No other task holds the semaphore or waits for it, because all of them get it from the map under this lock.
         if all.get(&self.address).is_some_and(|own| Arc::strong_count(own) == 1) {
             all.remove(&self.address);
         }

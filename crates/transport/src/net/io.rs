@@ -43,15 +43,15 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
         self
     }
 
-    /// Waits for the first bytes after a rest: `false` if the peer has closed the stream instead. Nothing read is
-    /// lost.
+    /// Waits for the first bytes after a rest; returns `false` if the peer has closed the stream instead. Bytes that were
+    /// read are not lost.
     pub(super) fn poll_begins(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if self.given < self.held || !self.left.is_empty() {
             return Poll::Ready(Ok(true));
         }
         let mut buffer = ReadBuf::new(&mut self.first);
         ready!(Pin::new(self.inner.inner_mut()).poll_read(cx, &mut buffer))?;
-        // At most the preface's 24.
+        // At most the 24 bytes of the preface.
         self.held = u8::try_from(buffer.filled().len()).unwrap_or(0);
         self.given = 0;
         if self.held > 0 {
@@ -60,7 +60,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
         Poll::Ready(Ok(self.held > 0))
     }
 
-    /// Reads until the protocol is certain: `true` for HTTP/2 by prior knowledge. Nothing read is lost.
+    /// Reads until the protocol is certain; returns `true` for HTTP/2 by prior knowledge. Bytes that were read are not lost.
     pub(super) fn poll_is_http2(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             let held = usize::from(self.held);
@@ -76,7 +76,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
             if read == 0 {
                 return Poll::Ready(Ok(false));
             }
-            // At most the preface's 24.
+            // At most the 24 bytes of the preface.
             self.held += u8::try_from(read).unwrap_or(0);
             self.progress.has_read();
         }

@@ -63,13 +63,13 @@ impl Listeners {
         Self::try_bind(addr, shards.max(1), false).map_err(|source| explain(addr, source))
     }
 
-    /// Listens on `addr` although this process already listens on the same port at an overlapping address. Use this in no
-    /// other case, because another process of the same user might listen there, too.
+    /// Listens on `addr` although this process already listens on the same port at an overlapping address. Do not use this in
+    /// any other case, because another process of the same user might listen there, too.
     pub fn bind_beside(addr: SocketAddr, shards: usize) -> Result<Self, BindError> {
         Self::try_bind(addr, shards.max(1), true).map_err(|source| explain(addr, source))
     }
 
-    /// The actual address: if port 0 was requested, its port is the one that the system chose.
+    /// The actual address: if port 0 was requested, it has the port that the system chose.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }

@@ -1,5 +1,5 @@
-//! HTTP infrastructure: runtimes, listeners, connections, bodies and a client. It moves requests and answers as bytes
-//! and must know nothing of MCP, configuration files or access rights.
+//! HTTP infrastructure: runtimes, listeners, connections, bodies and a client. It moves requests and answers as bytes and
+//! must know nothing about MCP, configuration files or access rights.
 //!
 //! | file | is for |
 //! |---|---|

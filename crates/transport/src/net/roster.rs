@@ -37,13 +37,13 @@ pub(super) enum ConnectionPhase {
 /// The time that a connection may spend in each state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// From the first byte of a request's head (or from the accept) to the end of the head.
+    /// The time from the first byte of a request's head (or from the accept) to the end of the head.
     pub(super) header: Duration,
-    /// Between requests.
+    /// The time between two requests.
     pub(super) idle: Duration,
-    /// With bytes to write that the peer does not accept.
+    /// The time for which bytes may wait to be written while the peer accepts none.
     pub(super) write: Duration,
-    /// Between requests, before the connection releases its buffers.
+    /// The time between two requests after which the connection releases its buffers.
     pub(super) rest: Duration,
 }
 
@@ -191,7 +191,7 @@ fn judge(sample: Sample, quiet: Duration, patience: Patience) -> Order {
         return if quiet >= patience.write { Order::Close } else { Order::Serve };
     }
     if sample.in_flight > 0 {
-        // The handler's own deadlines count.
+        // The handler has its own deadlines.
         return Order::Serve;
     }
     let http2 = sample.phase == ConnectionPhase::Http2 as u8;

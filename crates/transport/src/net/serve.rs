@@ -55,8 +55,8 @@ const HYPERS_MOST_HEADERS: usize = 100;
 
 /// Answers requests.
 ///
-/// The future lives in memory that its connection keeps between requests, so box a large one. It is dropped, at any
-/// await, when the client goes away. A panic in it is answered with 500 and does not affect other requests.
+/// The future lives in memory that its connection keeps between requests, so box a large one. It is dropped at any await
+/// point when the client disconnects. A panic in it is answered with 500 and does not affect other requests.
 pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// Answers one request from `peer`.
     fn handle(
@@ -129,7 +129,7 @@ impl Protocols {
     }
 }
 
-/// Serves one connection until it ends or is ordered to. Errors concern only this peer and are only traced.
+/// Serves one connection until it ends or is ordered to end. Errors concern only this peer and are only traced.
 pub(super) async fn connection<H: Handler>(
     stream: TcpStream,
     peer: SocketAddr,
@@ -186,7 +186,7 @@ async fn secured<H: Handler>(
         }
         _ => return Ok(()),
     }
-    // Only clients that have sent a byte count. Otherwise clients that do nothing would keep others out.
+    // Only clients that have sent a byte count. Otherwise, clients that do nothing could lock out others.
     let mut permit = std::pin::pin!(secured.handshakes.permit(peer.ip()));
     let permit = obeying(progress, |cx| permit.as_mut().poll(cx)).await?;
     let mut handshake = secured.tls.acceptor().accept(stream);
@@ -279,7 +279,7 @@ where
     let service = service_fn(move |request: Request<hyper::body::Incoming>| {
         let running = Running::new(&counted);
         let handler = handler.clone();
-        // Boxed before it is passed on: what is moved from future to future is a pointer.
+        // Boxed before it is passed on, so that only a pointer is moved from future to future.
         let request = Box::new(request.map(Incoming::new));
         async move {
             let answer = contained(&handler, request, peer, http2).await;
@@ -313,7 +313,7 @@ async fn contained<H: Handler>(
         polled.unwrap_or_else(|panic| Poll::Ready(failed(peer, panic.as_ref())))
     })
     .await;
-    // On HTTP/2, only the stream ends. Boxed, because nearly all handlers read the body.
+    // On HTTP/2, only the stream ends. This future is boxed, because nearly all handlers read the body.
     if !http2 && unread.is_left() {
         Box::pin(unread.settle(answer.headers_mut())).await;
     }
@@ -328,7 +328,7 @@ fn failed(peer: SocketAddr, panic: &(dyn Any + Send)) -> Response<Body> {
     response
 }
 
-/// A running request; it ends when its answer's body has been handed over or dropped.
+/// A running request, which ends when its answer's body has been handed over or dropped.
 struct Running(Arc<ConnectionProgress>);
 
 impl Running {

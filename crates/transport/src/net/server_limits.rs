@@ -11,16 +11,16 @@ use super::tls::ServerTls;
 /// shared.
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
-    /// From a request's first byte (or, for the first request, from the accept) to the end of its head. It is
+    /// The time from a request's first byte (or, for the first request, from the accept) to the end of its head. It is
     /// checked four times per period, so it may last up to 1.25 times as long. It also limits a TLS handshake.
     pub header_timeout: Duration,
-    /// Between two requests of a connection.
+    /// The time between two requests of a connection.
     pub idle_timeout: Duration,
-    /// Between two requests of an HTTP/1.1 connection, before it releases its buffers until the next one.
+    /// The idle time after which an HTTP/1.1 connection releases its buffers until the next request.
     pub rest_after: Duration,
-    /// With an answer to send, of which the peer accepts no byte.
+    /// The time for which an answer may wait while the peer accepts no byte of it.
     pub write_timeout: Duration,
-    /// After the stop signal, for requests that have begun.
+    /// The time that requests in progress may take after the stop signal.
     pub drain_timeout: Duration,
     /// The number of header lines per request.
     pub max_headers: usize,

@@ -66,7 +66,7 @@ where
 
 /// A connection that obeys orders. Its output is the stream if the connection was told to rest.
 pub(super) struct Supervised<C> {
-    /// Present until it ends or rests.
+    /// Present until the connection ends or rests.
     connection: Option<Pin<Box<C>>>,
     progress: Arc<ConnectionProgress>,
     /// Wraps the task's waker.

@@ -1,5 +1,5 @@
-//! TLS to clients: a certificate with its key and, if clients need certificates too, the authorities that issue
-//! these. All of this can be replaced while serving. It must not know files, nor what is served.
+//! TLS to clients: a certificate with its key and, if clients need certificates too, the authorities that issue these. All of
+//! this can be replaced while serving. It must not know files, or what is served.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use tokio_rustls::TlsAcceptor;
 /// The protocols offered to clients: the same as without TLS.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// A listener's TLS settings. Clones share them: a replacement applies to the next handshake of each.
+/// A listener's TLS settings. Clones share them, and a replacement applies to the next handshake of each.
 #[derive(Clone, Debug)]
 pub struct ServerTls(Arc<ArcSwap<ServerConfig>>);
 
@@ -36,7 +36,7 @@ pub struct ServerPem<'a> {
 pub enum TlsPart {
     /// The certificate.
     Cert,
-    /// Its private key.
+    /// The certificate's private key.
     Key,
     /// The authorities of clients.
     ClientCa,
@@ -157,11 +157,11 @@ fn clients(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCe
 /// The validity of a certificate at a time; times are in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
-    /// It is valid now.
+    /// The certificate is valid now.
     Now,
-    /// It expired at this time.
+    /// The certificate expired at this time.
     Until(u64),
-    /// It is not valid before this time.
+    /// The certificate is not valid before this time.
     From(u64),
 }
 
@@ -175,7 +175,7 @@ impl ServerCertificate {
         Ok(Self(certificates(pem, TlsPart::Cert)?.swap_remove(0)))
     }
 
-    /// Its validity at a time, in seconds since 1970.
+    /// The certificate's validity at a time, in seconds since 1970.
     pub fn validity(&self, now: u64) -> Validity {
         let Ok(certificate) = ParsedCertificate::try_from(&self.0) else { return Validity::Now };
         let now = UnixTime::since_unix_epoch(std::time::Duration::from_secs(now));
@@ -195,7 +195,7 @@ impl ServerCertificate {
         }
     }
 
-    /// Returns true if clients accept it for this host, a name or an IP address.
+    /// Returns true if clients accept the certificate for this host, a name or an IP address.
     pub fn covers(&self, host: &str) -> bool {
         let Ok(certificate) = ParsedCertificate::try_from(&self.0) else { return false };
         ServerName::try_from(host).is_ok_and(|name| verify_server_name(&certificate, &name).is_ok())

@@ -51,7 +51,7 @@ impl UnreadBody {
         }
     }
 
-    /// Returns true if the handler has left a part.
+    /// Returns true if the handler has left a part unread.
     pub(super) fn is_left(&self) -> bool {
         self.body.is_some()
     }

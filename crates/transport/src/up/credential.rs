@@ -55,8 +55,8 @@ pub struct CredentialRefusal {
 }
 
 impl CredentialRefusal {
-    /// The refusal in a response; `None` for any other response. A 403 is not about credentials unless its
-    /// challenge says that others would suffice (RFC 6750, section 3.1).
+    /// The refusal in a response; `None` for any other response. A 403 is not about credentials unless its challenge says
+    /// that other credentials would suffice (RFC 6750, section 3.1).
     pub(super) fn of(
         status: StatusCode,
         headers: &HeaderMap,

@@ -28,7 +28,7 @@ pub enum LinkError {
         /// The beginning of the body, if it is text.
         body: String,
     },
-    /// The upstream wants a credential, or a different one.
+    /// The upstream requires a credential, or a different one.
     #[error("answered HTTP {}{}{}", .0.status, if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     Unauthorized(Box<CredentialRefusal>),
     /// The upstream no longer knows its session.
@@ -83,22 +83,22 @@ pub enum LinkError {
     /// The introduction is invalid.
     #[error("sent an invalid answer to the handshake: {0}")]
     Hello(#[from] HelloFault),
-    /// The upstream now answers in another era than at the time when its lists were last fetched.
+    /// The upstream's answer has another era than the upstream had when its lists were last fetched.
     #[error(
         "now uses protocol version {speaks} instead of {expected}; its lists are being fetched again, so retry in a moment"
     )]
     OtherEra {
         /// The version that was expected.
         expected: &'static str,
-        /// The version of its answer.
+        /// The version of the upstream's answer.
         speaks: &'static str,
     },
-    /// It rejected a request because it no longer supports that era.
+    /// The upstream rejected a request because it no longer supports that era.
     #[error(
         "no longer supports protocol version {0}; the version is being negotiated again, so retry in a moment"
     )]
     Foreign(&'static str),
-    /// It failed repeatedly, and is not started again before a certain time.
+    /// The upstream failed repeatedly, and is not started again before a certain time.
     #[error("failed repeatedly and is paused for a while: {why}")]
     Resting {
         /// The last failure.
@@ -111,10 +111,10 @@ pub enum LinkError {
     /// The request was not sent: a link could not be opened, or ended before the request was written to it.
     #[error("{0}")]
     Unsent(Box<Self>),
-    /// It demands fewer requests, and states when the next one may follow.
+    /// The upstream demands fewer requests, and states when the next one may follow.
     #[error("answered HTTP 429{}{}", if .0.body.is_empty() { "" } else { ": " }, .0.body)]
     TooMany(Box<TooMany>),
-    /// Several requests to it have failed in a row. No other request is sent until it has answered the
+    /// Several requests to the upstream have failed in a row. No client's request is sent until the upstream has answered the
     /// gateway.
     #[error("gets no requests until it answers again: {0}")]
     HeldBack(String),
@@ -134,7 +134,7 @@ pub struct TooMany {
     pub message: Option<Bytes>,
 }
 
-/// A suffix for a sentence, with the first line of a child's output if that is not a message.
+/// A suffix for a sentence, with the first line of a child's output if that line is not a message.
 fn printed(first_line: Option<&str>) -> String {
     let said = |line| format!("; it prints lines on stdout that are not messages, the first one is {line:?}");
     first_line.map(said).unwrap_or_default()
@@ -167,7 +167,7 @@ impl LinkError {
         matches!(self, Self::Status { .. })
     }
 
-    /// The state of execution after a failure that may pass by itself in a moment; `None` if a retry is of no use.
+    /// The state of execution after a failure that may resolve itself in a moment; `None` if a retry is useless.
     pub fn passing(&self) -> Option<Execution> {
         match self {
             Self::Http(e) if e.is_unsent() => e.is_passing().then_some(Execution::NotExecuted),
@@ -208,7 +208,7 @@ impl LinkError {
         if self.not_executed() { Execution::NotExecuted } else { Execution::Unknown }
     }
 
-    /// The time before which a retry is of no use, if known.
+    /// The time before which a retry is useless, if known.
     pub fn earliest(&self) -> Option<Instant> {
         match self {
             Self::Resting { at, .. } => Some(*at),
@@ -217,7 +217,7 @@ impl LinkError {
         }
     }
 
-    /// The same failure of a request that was not sent.
+    /// The same failure, marked as that of a request that was not sent.
     #[must_use]
     pub fn unsent(self) -> Self {
         if self.not_executed() { self } else { Self::Unsent(Box::new(self)) }

@@ -93,7 +93,7 @@ impl EventStream {
                     return Ok(StreamItem::Message(reservation.keep(data)));
                 }
             }
-            // No other exchange's messages are behind it, so it may wait for as long as its call.
+            // No messages of other exchanges wait behind this event, so it may wait for as long as its call.
             let buffered = self.decoder.buffered();
             if !self.reservation.covers(buffered) {
                 let grown =
@@ -101,7 +101,7 @@ impl EventStream {
                 grown.map_err(LinkError::OutOfMemory)?;
             }
             let Some(body) = &mut self.body else {
-                // Boxed: the room for it would else be moved about with every call.
+                // This future is boxed; otherwise, space for it would be moved with every call.
                 Box::pin(self.reconnect(client)).await?;
                 continue;
             };

@@ -34,10 +34,10 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 static HEARD: [HeaderName; 4] =
     [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID), RETRY_AFTER];
 
-/// The maximum time to wait before a retry that a server requested because of too many requests.
+/// The maximum time to wait before a retry if a server has answered "too many requests".
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// One session with an upstream; in eras without sessions, only its address and headers.
+/// One session with an upstream; in eras without sessions, only the upstream's address and headers.
 #[derive(Debug)]
 pub struct HttpLink {
     target: Arc<HttpTarget>,
@@ -95,7 +95,7 @@ impl HttpLink {
         }
     }
 
-    /// Its era.
+    /// The link's era.
     pub fn era(&self) -> &'static Era {
         self.era
     }
@@ -117,7 +117,7 @@ impl HttpLink {
         let late = |_| LinkError::Late(patience.as_secs());
         let answer = async {
             let frame = self.answered(client, request.clone(), key, mirror).await?;
-            // Another backend behind this address may support it.
+            // Another backend behind this address may support the version.
             if proto::era::refused_but_supported(&frame, self.era) {
                 return self.answered(client, request, key, mirror).await;
             }
@@ -341,12 +341,12 @@ impl HttpLink {
         Err(LinkError::Status { status: status.as_u16(), body: excerpt(&text) })
     }
 
-    /// Returns true if the upstream keeps a session for it.
+    /// Returns true if the upstream keeps a session for the link.
     pub fn has_session(&self) -> bool {
         self.session.get().is_some()
     }
 
-    /// Opens the stream (GET) on which the upstream sends its own messages. `None` if it has no such stream.
+    /// Opens the stream (GET) on which the upstream sends its own messages; `None` if it has no such stream.
     ///
     /// # Errors
     /// [`LinkError`] if the upstream cannot be reached or has lost the session.
@@ -380,8 +380,7 @@ impl HttpLink {
     }
 }
 
-/// The time to wait before the next request, as a server demands it with "too many requests"; `None` if it is
-/// long.
+/// The time to wait before the next request, as the server demands with "too many requests"; `None` if it is too long.
 fn too_many(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     if status != StatusCode::TOO_MANY_REQUESTS {
         return None;

@@ -44,16 +44,16 @@ impl LongReply {
         self.length
     }
 
-    /// Reads the rest.
+    /// Reads the rest of the answer.
     ///
     /// # Errors
-    /// [`LinkError`] if it is too long, arrives too slowly or breaks off.
+    /// [`LinkError`] if the answer is too long, arrives too slowly or breaks off.
     pub async fn read(self) -> Result<Bytes, LinkError> {
         let deadline = Instant::now() + self.limits.body;
         Ok(collect_after(self.head, self.body, Part::Answers, self.limits.result, deadline).await?)
     }
 
-    /// Passes it on as it arrives, with another id.
+    /// Passes the answer on as it arrives, with another id.
     ///
     /// # Errors
     /// [`LinkError::NotAMessage`] if its beginning already shows that it is not an answer.

@@ -1,4 +1,4 @@
-//! Links to upstreams. Each is one session, connection or child that carries exchanges.
+//! Links to upstreams. Each link is one session, connection or child that carries exchanges.
 //!
 //! | file | is for |
 //! |---|---|

@@ -76,7 +76,7 @@ pub struct OpenCalls {
 }
 
 impl OpenCalls {
-    /// Starts without calls. An abandoned call is forgotten after `forget`.
+    /// Creates a record without calls. An abandoned call is forgotten after `forget`.
     pub fn new(forget: Duration) -> Arc<Self> {
         Arc::new(Self { state: Mutex::default(), forget })
     }
@@ -118,8 +118,8 @@ impl OpenCalls {
         }
     }
 
-    /// The owner of a message that names no call: the owner of all open calls or, if there are none, the only owner
-    /// that ever used the link. `None` if it may concern several.
+    /// The owner of a message that names no call: the owner of all open calls or, if there are none, the only owner that ever
+    /// used the link. `None` if the message may concern several owners.
     pub fn sole_owner(&self) -> Option<Owner> {
         let mut state = self.state.lock();
         match state.now() {

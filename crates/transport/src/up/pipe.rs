@@ -37,7 +37,7 @@ impl PipeLink {
         (Self { handle, mux, first_talk }, reading, unasked)
     }
 
-    /// The calls of clients over it.
+    /// The calls of clients over the link.
     pub fn calls(&self) -> &Arc<OpenCalls> {
         self.mux.calls()
     }

@@ -121,7 +121,7 @@ impl SseLink {
         }
     }
 
-    /// The calls of clients over it.
+    /// The calls of clients over the link.
     pub fn calls(&self) -> &Arc<OpenCalls> {
         self.0.mux.calls()
     }
@@ -248,7 +248,7 @@ impl SseLink {
         if is_gone { Err(LinkError::SessionGone) } else { posted }
     }
 
-    /// Reads the answer to a POST. It is mostly empty, because answers arrive on the stream.
+    /// Reads the answer to a POST. It is usually empty, because answers to requests arrive on the stream.
     async fn posted(&self, response: Response<ResponseBody>, deadline: Instant) -> Result<(), LinkError> {
         let SseState { target, endpoint, mux, .. } = &*self.0;
         let status = response.status();
@@ -268,7 +268,7 @@ impl SseLink {
     }
 }
 
-/// The status of a rejection that may mean that the session is unknown, and that asks for no credential.
+/// The status of a rejection that asks for no credential and may mean that the session is unknown.
 fn bare_status(error: &LinkError) -> Option<u16> {
     let status = match error {
         LinkError::Status { status, .. } => *status,
@@ -278,7 +278,7 @@ fn bare_status(error: &LinkError) -> Option<u16> {
     matches!(status, 400 | 401 | 403 | 404 | 410).then_some(status)
 }
 
-/// Returns true if it is an answer with the id of its request.
+/// Returns true if the text is an answer with the number of a request as its id.
 fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
     Frame::parse(text.clone(), limits).is_ok_and(|frame| {
         matches!(frame.kind(), FrameKind::Response | FrameKind::Error)

@@ -51,12 +51,12 @@ impl SharedHttpLimits {
 /// The address of an upstream, and the headers of every request to it.
 #[derive(Debug)]
 pub struct HttpTarget {
-    /// Its endpoint.
+    /// The upstream's endpoint.
     pub uri: Uri,
     /// The configured headers; values that may be secret are marked as sensitive.
     pub headers: HeaderMap,
     /// The value of `Authorization`, used if `headers` has none.
     pub credential: Arc<Credential>,
-    /// Its caps.
+    /// The upstream's caps.
     pub limits: SharedHttpLimits,
 }

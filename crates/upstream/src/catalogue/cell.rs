@@ -26,19 +26,19 @@ use crate::server::Server;
 pub struct Catalogue {
     pub(super) server: Arc<Server>,
     pub(super) links: Weak<Links>,
-    /// The lists with a handshake, and those without.
+    /// The lists fetched with a handshake, and those fetched without one.
     pub(super) faces: [Face; 2],
-    /// The server's introductions on links that were opened for clients of a version.
+    /// The server's introductions on links that were opened for clients of a given version.
     pub(super) introductions: Mutex<HashMap<&'static Era, ServerHello>>,
     pub(super) gated: Gated,
     pub(super) kept_in: KeptIn,
-    /// Counts the fetches that have ended; whoever waits for one watches it.
+    /// Counts the fetches that have ended; callers that wait for a fetch watch this counter.
     pub(super) done: watch::Sender<u64>,
     pub(super) busy: Mutex<Busy>,
 }
 
 impl Catalogue {
-    /// Nothing is known yet.
+    /// Creates a catalogue of which nothing is known yet.
     pub fn new(server: Arc<Server>, links: Weak<Links>) -> Arc<Self> {
         Arc::new(Self {
             server,
@@ -61,18 +61,18 @@ impl Catalogue {
         }
     }
 
-    /// The lists of a version's lifecycle, else those of the other.
+    /// The lists of a version's lifecycle; if they are unknown, those of the other lifecycle.
     fn known(&self, client: &'static Era) -> Option<Arc<UpstreamCatalogue>> {
         let own = self.face(client);
         own.known().or_else(|| self.faces.iter().find_map(Face::known))
     }
 
-    /// The server's part in a view for clients of this version that can be asked this.
+    /// The server's part of a view for clients with this version and these capabilities.
     pub fn part(&self, client: &'static Era, askable: Askable) -> ViewSource {
         let more = self.gated.shown_to(askable);
         let (base, more) = match (self.known(client), more.split_first()) {
             (Some(base), _) => (Ok(base), &more[..]),
-            // Some servers start only for clients that can be asked.
+            // Some servers start only for clients that can be asked something.
             (None, Some((first, others))) => (Ok(first.clone()), others),
             (None, None) => (Err(self.absence(client)), &[][..]),
         };
@@ -99,14 +99,14 @@ impl Catalogue {
         }
         let mut seen = base.introduced(hello);
         if self.server.is_native() {
-            // It lists the same in every version.
+            // The server lists the same items in every version.
             seen.listed_in = seen.hello.era;
         }
         Arc::new(if more.is_empty() { seen } else { seen.joined(more.iter().map(|more| &**more)) })
     }
 
-    /// The introduction by which clients of a version are served: that of the link that was opened for them, or what it is
-    /// expected to be. A request that was built for another is built again.
+    /// The introduction that is served to clients of a version: that of the link opened for them, or the one that is expected
+    /// there. A request that was built for another version is built again.
     fn introduction(&self, base: &UpstreamCatalogue, client: &'static Era) -> ServerHello {
         if let Destination::Native(native) = &self.server.destination {
             return ServerHello {
@@ -119,7 +119,7 @@ impl Catalogue {
             return ServerHello { instructions: base.hello.instructions.clone(), ..known.clone() };
         }
         let own = &base.hello;
-        // Nearly all servers with a handshake accept each version that is older than their newest.
+        // Nearly all servers with a handshake accept every version older than their newest.
         let accepts = self.server.over_http()
             && asked.lifecycle == Lifecycle::Handshake
             && own.era.lifecycle == Lifecycle::Handshake
@@ -132,8 +132,8 @@ impl Catalogue {
         }
     }
 
-    /// Notes what the server said of itself on a link that was opened for clients of a version. Tells those who see it if they
-    /// were told otherwise.
+    /// Notes the server's introduction on a link that was opened for clients of a version. Notifies the clients that see the
+    /// server if they were given a different introduction before.
     pub fn introduced(&self, egress: &Egress, asked: &'static Era, hello: &ServerHello) -> Updating {
         let before = self.known(asked).map(|base| self.introduction(&base, asked));
         let known = self.introductions.lock().insert(asked, hello.clone());
@@ -143,7 +143,7 @@ impl Catalogue {
         if before.is_some_and(|before| !same(&before, hello)) { self.tell(egress) } else { Updating::done() }
     }
 
-    /// Returns true if requests of clients of a version are built for this version of the server's.
+    /// Returns true if requests of clients of version `client` are built for the server's version `speaks`.
     pub fn expects(&self, client: &'static Era, speaks: &'static Era) -> bool {
         self.known(client).is_none_or(|base| self.introduction(&base, client).era == speaks)
     }
@@ -153,12 +153,13 @@ impl Catalogue {
         self.known(client).ok_or_else(|| self.absence(client))
     }
 
-    /// The number of tools that it lists.
+    /// The number of tools that the server lists.
     pub fn tool_count(&self, client: &'static Era) -> usize {
         self.known(client).map_or(0, |catalogue| catalogue.list(ListKind::Tools).len())
     }
 
-    /// The bytes of all that it holds. Items that both lifecycles have in common are counted once if all are.
+    /// The size in bytes of everything that the catalogue holds. If both lifecycles share all items, the items are counted
+    /// once.
     pub fn bytes(&self) -> usize {
         let [own, other] = self.faces.each_ref().map(Face::known);
         let other = other.filter(|other| own.as_ref().is_none_or(|own| !own.shares_lists(other)));
@@ -166,12 +167,12 @@ impl Catalogue {
         own.into_iter().chain(other).chain(gated).map(|offer| offer.text_bytes()).sum()
     }
 
-    /// The number of items that clients of this version are shown by this server.
+    /// The number of this server's items that clients of this version are shown.
     pub fn item_count(&self, client: &'static Era) -> usize {
         self.known(client).map_or(0, |offer| ListKind::ALL.iter().map(|kind| offer.list(*kind).len()).sum())
     }
 
-    /// Returns true if nothing was ever fetched to an end for clients of this version.
+    /// Returns true if no fetch for clients of this version has ever ended.
     pub fn is_unknown(&self, client: &'static Era) -> bool {
         self.face(client).is_unknown()
     }
@@ -186,13 +187,13 @@ impl Catalogue {
         self.face(client).is_due() || self.is_lifecycle_unlearned(client)
     }
 
-    /// Returns true if lists are older than they can be trusted to hold.
+    /// Returns true if the lists are too old to be trusted.
     pub fn is_old(&self) -> bool {
         let over_http = self.server.over_http();
         !self.server.is_native() && self.faces.iter().any(|face| face.is_old(over_http))
     }
 
-    /// The time for which what clients of a version are shown holds from now on; `None` if nothing is known.
+    /// The time for which the lists shown to clients of a version remain valid; `None` if no lists are known.
     pub fn fresh_for(&self, client: &'static Era, now: Instant) -> Option<Duration> {
         let faces = std::iter::once(self.face(client)).chain(&self.faces);
         let lists = faces.into_iter().find_map(Face::fetched)?;
@@ -220,31 +221,31 @@ impl Catalogue {
         Freshness::Stale(reason)
     }
 
-    /// Notes that the server has announced a change; it is fetched next.
+    /// Notes that the server has announced a change; the caller fetches it next.
     pub fn note_announced(&self) {
         let mut busy = self.busy.lock();
         busy.announced = Some(busy.begun);
     }
 
-    /// Returns true if no fetch that began after the last announcement has ended.
+    /// Returns true if no fetch has ended that began after the last announcement.
     fn is_change_announced(&self) -> bool {
         let busy = self.busy.lock();
         busy.announced.is_some_and(|begun| busy.ended <= begun)
     }
 
-    /// Watches for fetches that end.
+    /// Watches for the end of fetches.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.done.subscribe()
     }
 
-    /// The time for which a fetch has been under way; zero when none is.
+    /// The time for which a fetch has been running; zero if none is.
     pub fn under_way(&self) -> Duration {
         let busy = self.busy.lock();
         busy.since.filter(|_| busy.fetching).map(|since| since.elapsed()).unwrap_or_default()
     }
 
-    /// The same lists, without a second copy of items that are known already: a server lists nearly the same in both
-    /// lifecycles, and nearly the same as before.
+    /// The same lists, without a second copy of items that are known already: a server lists nearly the same items in both
+    /// lifecycles, and from one fetch to the next.
     pub(super) fn shared(&self, catalogue: UpstreamCatalogue) -> UpstreamCatalogue {
         self.faces
             .iter()
@@ -252,13 +253,13 @@ impl Catalogue {
             .fold(catalogue, |catalogue, known| catalogue.sharing(&known))
     }
 
-    /// Tells those who see it that what the server offers has changed.
+    /// Notifies the clients that see the server that its items have changed.
     pub(super) fn tell(&self, egress: &Egress) -> Updating {
         let told = egress.audience().map(|all| all.catalogue_changed(egress.snapshot(), &self.server));
         told.unwrap_or_else(Updating::done)
     }
 
-    /// Forgets all that is known.
+    /// Forgets everything that is known.
     pub fn forget_all(&self) {
         for face in &self.faces {
             face.forget();
@@ -268,7 +269,7 @@ impl Catalogue {
     }
 }
 
-/// Returns true if two introductions say the same to those who see them.
+/// Returns true if two introductions look the same to clients.
 fn same(one: &ServerHello, other: &ServerHello) -> bool {
     one.era == other.era && one.capabilities == other.capabilities && one.info == other.info
 }

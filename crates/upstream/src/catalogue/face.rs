@@ -1,5 +1,5 @@
-//! The lists of a server in one lifecycle. A server that speaks with a handshake and without one may list different things
-//! in each. It must not know how lists are fetched.
+//! The lists of a server in one lifecycle. A server that supports both lifecycles may list different items in each. It must
+//! not know how lists are fetched.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,25 +10,25 @@ use proto::era::{Era, Lifecycle, newest_handshake, newest_stateless};
 
 use super::freshness::{Fetched, announces};
 
-/// The time after a failure before the next try may begin.
+/// The time between a failure and the next attempt.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
 
-/// The age at which lists are fetched anew when the server does not say how long they hold, and at the soonest when it
-/// announces changes: nobody heard what it announced while a stream was broken.
+/// The age at which lists are fetched again if the server sets no time to live. It is also the shortest age if the server
+/// announces changes: the fetch then only makes up for announcements lost with a broken stream.
 const OLD: Duration = Duration::from_mins(5);
 
 /// The shortest such age that a server can ask for.
 const YOUNG: Duration = Duration::from_secs(30);
 
-/// The age at which lists are fetched anew of which one failed.
+/// The age at which lists are fetched again if one of them failed.
 const PARTLY: Duration = Duration::from_mins(1);
 
 /// The state of the lists.
 #[derive(Clone, Default)]
 struct FaceState {
-    /// The lists, and when they were fetched.
+    /// The lists, and the time when they were fetched.
     known: Option<(Arc<UpstreamCatalogue>, Instant)>,
-    /// The last fetch, where it failed.
+    /// The last fetch, if it failed.
     failed: Option<Failed>,
 }
 
@@ -46,12 +46,12 @@ pub(super) struct Face {
 }
 
 impl Face {
-    /// Nothing is known yet.
+    /// Creates lists of which nothing is known yet.
     pub(super) fn new(lifecycle: Lifecycle) -> Self {
         Self { lifecycle, state: ArcSwap::default() }
     }
 
-    /// The version in which it is fetched.
+    /// The version in which the lists are fetched.
     pub(super) fn era(&self) -> &'static Era {
         match self.lifecycle {
             Lifecycle::Handshake => newest_handshake(),
@@ -64,14 +64,14 @@ impl Face {
         self.state.load().known.as_ref().map(|(catalogue, _)| catalogue.clone())
     }
 
-    /// The lists, if they are known, with what tells for how long they hold.
+    /// The lists and the facts that decide how long they remain valid; `None` if they are not known.
     pub(super) fn fetched(&self) -> Option<Fetched> {
         let state = self.state.load();
         let (catalogue, at) = state.known.as_ref()?;
         Some(Fetched::new(catalogue, *at, state.failed.is_some()))
     }
 
-    /// The reason why the last fetch failed, if it did.
+    /// The reason why the last fetch failed; `None` if it succeeded.
     pub(super) fn absence(&self) -> Option<Absence> {
         self.state.load().failed.as_ref().map(|failed| failed.absence.clone())
     }
@@ -81,20 +81,20 @@ impl Face {
         self.state.load().failed.is_some()
     }
 
-    /// Returns true if no fetch has come to an end, and nothing was kept from before.
+    /// Returns true if no fetch has ended, and no lists were kept from an earlier run.
     pub(super) fn is_unknown(&self) -> bool {
         let state = self.state.load();
         state.known.is_none() && state.failed.is_none()
     }
 
-    /// Returns true if a fetch is due: nothing is known or confirmed, and the last failure is long enough ago.
+    /// Returns true if a fetch is due: nothing is known or confirmed, and the last failure was long enough ago.
     pub(super) fn is_due(&self) -> bool {
         let state = self.state.load();
         let is_confirmed = state.known.as_ref().is_some_and(|(catalogue, _)| catalogue.is_confirmed);
         !is_confirmed && state.failed.as_ref().is_none_or(|failed| failed.at.elapsed() >= RETRY_AFTER)
     }
 
-    /// Returns true if the lists are older than they can be trusted to hold. `over_http` if notices can be lost.
+    /// Returns true if the lists are too old to be trusted; `over_http` if notifications can be lost.
     pub(super) fn is_old(&self, over_http: bool) -> bool {
         let state = self.state.load();
         let Some((catalogue, since)) = &state.known else { return false };
@@ -102,7 +102,7 @@ impl Face {
             return true;
         }
         let announces = announces(catalogue);
-        // What a pipe carries is not lost.
+        // A pipe loses no notifications.
         if announces && !over_http {
             return false;
         }
@@ -111,19 +111,19 @@ impl Face {
         since.elapsed() > if hint.is_zero() { OLD } else { hint.max(shortest) }
     }
 
-    /// Keeps lists.
+    /// Stores fetched lists.
     pub(super) fn keep(&self, catalogue: Arc<UpstreamCatalogue>) {
         self.state.store(Arc::new(FaceState { known: Some((catalogue, Instant::now())), failed: None }));
     }
 
-    /// Notes why a fetch failed. Lists that are known stay: old ones are better than none.
+    /// Notes why a fetch failed. Known lists stay: old ones are better than none.
     pub(super) fn miss(&self, absence: Absence) {
         let before = self.state.load_full();
         let failed = Some(Failed { absence, at: Instant::now() });
         self.state.store(Arc::new(FaceState { known: before.known.clone(), failed }));
     }
 
-    /// Forgets the lists, which are another caller's.
+    /// Forgets the lists, because they belong to another caller.
     pub(super) fn forget(&self) {
         self.state.store(Arc::default());
     }

@@ -1,14 +1,14 @@
-//! Fetches of one list of catalogues, one at a time. They must not know which list.
+//! The fetches of one catalogue, one at a time. They must not know what is fetched.
 
 use std::time::Instant;
 
-/// Fetches, one at a time.
+/// The running fetch, and the numbers of fetches begun and ended.
 #[derive(Default)]
 pub(super) struct Busy {
     pub(super) fetching: bool,
-    /// The time when the last one began.
+    /// The time when the running fetch began.
     pub(super) since: Option<Instant>,
-    /// The number of fetches begun, and the number of the last one of all lists that has ended.
+    /// The number of fetches begun, and the number of the last fetch of all lists that has ended.
     pub(super) begun: u64,
     pub(super) ended: u64,
     /// The number of fetches begun when the server last announced a change.
@@ -23,8 +23,8 @@ impl Busy {
         self.begun += 1;
     }
 
-    /// Ends it. Only a fetch of all lists satisfies those who wait for newer ones: a fetch for one version leaves those of the
-    /// other lifecycle as they were.
+    /// Ends the fetch. Only a fetch of all lists satisfies callers that wait for newer ones: a fetch for one version leaves
+    /// the lists of the other lifecycle unchanged.
     pub(super) fn end(&mut self, of_all_lists: bool) {
         self.fetching = false;
         if of_all_lists {

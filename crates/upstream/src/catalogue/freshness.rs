@@ -1,14 +1,14 @@
-//! The freshness of fetched lists: if they are known to be what the server has now, else why not, and for how long they
-//! hold. It must not know who is shown them.
+//! The freshness of fetched lists: whether they are known to be current, if not why, and how long they remain valid. It must
+//! not know who is shown them.
 
 use std::time::{Duration, Instant};
 
 use engine::catalogue::{UpstreamCatalogue, declares};
 
-/// The time for which lists hold whose server cannot say so (before 2026-07-28), while its announcements are heard.
+/// The time to live of lists whose server cannot set one (before 2026-07-28), while its announcements are heard.
 const HEARD: Duration = Duration::from_mins(1);
 
-/// The same, if it announces nothing.
+/// The same for a server that announces nothing.
 const UNHEARD: Duration = Duration::from_secs(5);
 
 /// Returns true if a server announces changes of its lists.
@@ -17,34 +17,34 @@ pub(super) fn announces(catalogue: &UpstreamCatalogue) -> bool {
     ["tools", "prompts", "resources"].into_iter().any(tells_of)
 }
 
-/// The state of what is known of a server's lists.
+/// The freshness of a server's lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Freshness {
-    /// Nothing is known.
+    /// No lists are known.
     Unknown,
-    /// They are what the server has, as far as it can be known.
+    /// The lists are current, as far as the gateway can know.
     Fresh,
-    /// The server may have others by now.
+    /// The server may have other lists by now.
     Stale(StaleReason),
 }
 
 /// The reason why lists may be out of date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StaleReason {
-    /// The last fetch failed, or one list of it did: the reason.
+    /// The last fetch failed, or one list in it did, for this reason.
     FetchFailed(String),
-    /// They were kept from an earlier run.
+    /// The lists were kept from an earlier run.
     NotConfirmed,
-    /// There is no connection to the server, so that nothing is heard of changes.
+    /// There is no connection to the server, so changes are not heard.
     LinkDown,
-    /// The server has announced a change that is not fetched yet.
+    /// The server has announced a change that has not been fetched yet.
     ChangeAnnounced,
-    /// The time is over for which the server said they hold.
+    /// The time to live that the server set has expired.
     Expired,
 }
 
 impl Freshness {
-    /// The word in answers and documentation.
+    /// The name of this freshness in answers and documentation.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -53,7 +53,7 @@ impl Freshness {
         }
     }
 
-    /// The reason for people, if they are stale.
+    /// The human-readable reason; `None` unless the lists are stale.
     pub fn reason(&self) -> Option<String> {
         let Self::Stale(reason) = self else { return None };
         Some(match reason {
@@ -66,19 +66,19 @@ impl Freshness {
     }
 }
 
-/// The facts that decide for how long lists hold.
+/// The facts that decide how long lists remain valid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fetched {
     at: Instant,
-    /// The time that the server said; `None` if its version has no word for it.
+    /// The time to live that the server set; `None` if its version cannot express one.
     ttl: Option<Duration>,
     announces: bool,
-    /// True if they may differ from what the server has by now: they were kept from before, or fetching them failed.
+    /// True if the lists may differ from the server's current ones: they were kept from an earlier run, or a fetch failed.
     is_stale: bool,
 }
 
 impl Fetched {
-    /// The facts of these lists, which were fetched at this time; `has_failed` if the last fetch since then did.
+    /// The facts about lists that were fetched at this time; `has_failed` if the last fetch since then failed.
     pub(super) fn new(catalogue: &UpstreamCatalogue, at: Instant, has_failed: bool) -> Self {
         let says = catalogue.listed_in.typed_results;
         Self {
@@ -89,8 +89,8 @@ impl Fetched {
         }
     }
 
-    /// The time for which they hold from now on. What a server on a pipe announces is heard for certain, so its lists hold
-    /// as if they had just been fetched, and so do those of a server in this process.
+    /// The time for which the lists remain valid from now on. Announcements over a pipe cannot be lost, so the lists of such
+    /// a server are as valid as if they had just been fetched. The same is true of a server in this process.
     pub(super) fn remaining(&self, now: Instant, over_http: bool, is_native: bool) -> Duration {
         match self.ttl {
             _ if self.is_stale => Duration::ZERO,
@@ -101,8 +101,8 @@ impl Fetched {
         }
     }
 
-    /// Returns true if the server said how long they hold, and that time is over. Lists that hold for no time at all are not
-    /// out of date for that alone.
+    /// Returns true if the server set a time to live that is over. Lists with a time to live of zero are not out of date for
+    /// that reason alone.
     pub(super) fn has_expired(&self, now: Instant, over_http: bool, is_native: bool) -> bool {
         let has_time = self.ttl.is_some_and(|ttl| !ttl.is_zero());
         has_time && !self.is_stale && self.remaining(now, over_http, is_native).is_zero()

@@ -1,5 +1,5 @@
-//! Items that a server shows only to clients that can be asked something: learned over the links that such clients open
-//! anyway, once for each class of clients. It must not know who these clients are.
+//! Items that a server shows only to clients that can be asked something. The gateway learns them once for each class of
+//! clients, over the links that such clients open anyway. It must not know who these clients are.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,59 +13,59 @@ use proto::era::Era;
 
 use crate::pool::{DedicatedLink, LinkCell};
 
-/// The time after a failure before the next try may begin.
+/// The time between a failure and the next attempt.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// The way to learn what clients of a class are shown.
+/// The means to learn the items that clients of a class are shown.
 pub struct Learner {
-    /// A link on which the server knows that they can be asked, or each request says it.
+    /// A link on which the server knows that these clients can be asked, or on which each request states it.
     pub cell: Arc<LinkCell>,
-    /// The hold on the link, where it is one that calls use in turns.
+    /// The hold on the link, if calls take turns on it.
     pub dedicated: Option<DedicatedLink>,
-    /// Their capabilities, a JSON object in the words of their version.
+    /// The clients' capabilities, as a JSON object in the form of their version.
     pub capabilities: Bytes,
-    /// Their version.
+    /// The clients' version.
     pub era: &'static Era,
 }
 
 /// The state of one class.
 enum ClassState {
-    /// It is being learned for the first time; `true` if what comes of it may be out of date.
+    /// The class is being learned for the first time; `true` if the result may already be out of date.
     Learning(bool),
-    /// Its items beyond those for everybody.
+    /// The items of the class beyond those shown to all clients.
     Known(Arc<UpstreamCatalogue>, ClassAge),
     Failed(Instant),
 }
 
-/// The age of what is known of a class.
+/// The age of a class's known items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ClassAge {
     Current,
-    /// It may have changed; the time of the last try to learn it again, if that failed.
+    /// The items may have changed. Holds the time of the last failed attempt to learn them again, if there was one.
     Stale(Option<Instant>),
-    /// It is being learned again; `true` if what comes of it may be out of date.
+    /// The class is being learned again; `true` if the result may already be out of date.
     Relearning(bool),
 }
 
-/// The items of each class that was seen. There are at most as many classes as [`Askable`] has values.
+/// The items of each class seen so far. There are at most as many classes as [`Askable`] has values.
 #[derive(Default)]
 pub(super) struct Gated {
     classes: Mutex<HashMap<Askable, ClassState>>,
 }
 
 impl Gated {
-    /// Returns true if it is not known what a class is shown, or that may have changed.
+    /// Returns true if the items of a class are unknown, or may have changed.
     pub(super) fn is_unlearned(&self, class: Askable, now: Instant) -> bool {
         !class.is_nothing() && is_due(self.classes.lock().get(&class), now)
     }
 
-    /// Returns true if clients of a class may be shown more in a moment.
+    /// Returns true if a running attempt may soon give clients of a class more items.
     pub(super) fn is_being_learned(&self, class: Askable) -> bool {
         matches!(self.classes.lock().get(&class), Some(ClassState::Learning(_)))
     }
 
-    /// Begins to learn; `false` where somebody does already, or did a moment ago. What was known of the class is shown until
-    /// then.
+    /// Begins to learn a class; `false` if another caller is learning it, or has just tried. Until the attempt ends, the
+    /// known items of the class are shown.
     pub(super) fn begin(&self, class: Askable, now: Instant) -> bool {
         let mut classes = self.classes.lock();
         if !is_due(classes.get(&class), now) {
@@ -87,7 +87,7 @@ impl Gated {
         }
     }
 
-    /// Keeps what a class is shown; `true` if that is other than before.
+    /// Stores the items of a class; returns `true` if they differ from those before.
     pub(super) fn keep(&self, class: Askable, more: UpstreamCatalogue) -> bool {
         let (more, mut classes) = (Arc::new(more), self.classes.lock());
         let is_old = matches!(
@@ -101,7 +101,7 @@ impl Gated {
         }
     }
 
-    /// All classes that were learned, with their items.
+    /// All classes that have been learned, with their items.
     pub(super) fn all(&self) -> Vec<(Askable, Arc<UpstreamCatalogue>)> {
         let known = |(class, state): (&Askable, &ClassState)| match state {
             ClassState::Known(catalogue, _) => Some((*class, catalogue.clone())),
@@ -110,7 +110,8 @@ impl Gated {
         self.classes.lock().iter().filter_map(known).collect()
     }
 
-    /// Notes that learning a class has ended: unless it was kept, it could not be learned, and is tried again after a while.
+    /// Notes that an attempt to learn a class has ended. Unless its items were stored, the attempt failed, and is repeated
+    /// after a while.
     pub(super) fn end(&self, class: Askable, now: Instant) {
         let mut classes = self.classes.lock();
         match classes.get_mut(&class) {
@@ -120,14 +121,14 @@ impl Gated {
         }
     }
 
-    /// Marks a class as stale, because it has changed and could not be learned again.
+    /// Marks a class as stale, because its items have changed and could not be learned again.
     pub(super) fn miss(&self, class: Askable, now: Instant) {
         if let Some(ClassState::Known(_, age @ ClassAge::Current)) = self.classes.lock().get_mut(&class) {
             *age = ClassAge::Stale(Some(now));
         }
     }
 
-    /// Marks all classes as stale, because the lists for everybody have changed.
+    /// Marks all classes as stale, because the lists shown to all clients have changed.
     pub(super) fn grow_stale(&self) {
         for state in self.classes.lock().values_mut() {
             match state {
@@ -140,8 +141,9 @@ impl Gated {
         }
     }
 
-    /// The items that clients that can be asked this are shown beyond those for everybody: what was seen on a link of just their
-    /// class, and until there was one, what was seen on links of those that can be asked less.
+    /// The additional items that clients with these capabilities see, beyond those shown to all clients. These are the items
+    /// learned on a link of exactly their class. Until there is such a link, they are the items learned for classes that can
+    /// be asked less.
     pub(super) fn shown_to(&self, askable: Askable) -> Vec<Arc<UpstreamCatalogue>> {
         if askable.is_nothing() {
             return Vec::new();
@@ -162,7 +164,7 @@ impl Gated {
         shown.into_iter().map(|(_, catalogue)| catalogue).collect()
     }
 
-    /// The part of what a client can be asked that decides what it is shown.
+    /// The questions that a client can be asked and that decide which items it is shown.
     pub(super) fn deciding(&self, askable: Askable) -> Askable {
         if askable.is_nothing() {
             return askable;
@@ -183,7 +185,7 @@ impl Gated {
     }
 }
 
-/// Returns true if a class in this state is to be learned.
+/// Returns true if a class in this state should be learned.
 fn is_due(state: Option<&ClassState>, now: Instant) -> bool {
     let is_over = |at: &Instant| now.saturating_duration_since(*at) > RETRY_AFTER;
     match state {

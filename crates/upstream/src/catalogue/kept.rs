@@ -1,4 +1,4 @@
-//! A catalogue that outlives the process: kept under a digest of everything that decides what its server is, and shown
+//! A catalogue that outlives the process. It is stored under a digest of everything that identifies its server, and shown
 //! before the server has been asked again. It must not know files.
 
 use std::fmt::Write as _;
@@ -13,25 +13,25 @@ use super::cell::Catalogue;
 use super::face::Face;
 use crate::health::HealthEvent;
 
-/// The port to kept catalogues. Its calls return at once; only [`CatalogueStore::load`] may wait for a disk.
+/// The port to stored catalogues. Its calls return at once; only [`CatalogueStore::load`] may wait for a disk.
 pub trait CatalogueStore: Send + Sync {
-    /// The digest of a server, which is given as everything that decides what it is.
+    /// The digest of a server, computed from everything that identifies the server.
     fn digest(&self, server: &[u8]) -> [u8; 32];
 
-    /// The text that was kept for a server last, if there is one.
+    /// The text that was last stored for a server, if there is one.
     fn load(&self, server: &[u8; 32]) -> Option<Vec<u8>>;
 
-    /// Keeps a text for a server, in the background. Of several the last one counts.
+    /// Stores a text for a server, in the background. The last of several texts is kept.
     fn save(&self, server: &[u8; 32], text: String);
 }
 
-/// The place where a catalogue is kept.
+/// The store and the digest under which a catalogue is kept.
 #[derive(Default)]
 pub(super) struct KeptIn(OnceLock<(Arc<dyn CatalogueStore>, [u8; 32])>);
 
 impl Catalogue {
-    /// Shows what was kept of this server, and keeps what is fetched from now on; once. Not for servers that live in the
-    /// process: they are always there.
+    /// Shows the stored catalogue of this server, and stores every fetched catalogue from now on. Called once. Servers that
+    /// live in the process are not stored, because they are always available.
     pub fn restore(&self, store: &Arc<dyn CatalogueStore>) {
         let Some(server) = identity(&self.server.spec.link) else { return };
         let digest = store.digest(&server);
@@ -41,7 +41,7 @@ impl Catalogue {
         let _ = self.kept_in.0.set((store.clone(), digest));
     }
 
-    /// Keeps for the next start that clients have waited for its first answer in vain.
+    /// Records for the next start that clients have waited in vain for the server's first answer.
     pub fn note_silence(&self) {
         if let Some((store, digest)) = self.kept_in.0.get()
             && self.faces.iter().all(Face::is_unknown)
@@ -50,7 +50,7 @@ impl Catalogue {
         }
     }
 
-    /// Keeps what is known now.
+    /// Stores the current catalogue.
     pub(super) fn save(&self) {
         if let Some((store, digest)) = self.kept_in.0.get()
             && self.faces.iter().any(|face| face.known().is_some())
@@ -79,10 +79,10 @@ impl Catalogue {
         out
     }
 
-    /// Takes what can be read of a text that was kept.
+    /// Reads as much of a stored text as is valid.
     fn read(&self, text: &[u8]) {
         let Ok(members) = Members::of_document(text, MAX_DEPTH) else { return };
-        // Nobody waits for it again.
+        // Clients do not wait for this server again.
         self.server.note_hang(members.get(text, "isSilent").is_some());
         let array = |key: &str| members.get(text, key).and_then(|span| Elements::of_value(text, span));
         let each = |key: &str| {
@@ -90,7 +90,7 @@ impl Catalogue {
                 array(key).into_iter().flat_map(|all| all.iter().collect::<Vec<_>>()).collect();
             spans.into_iter().map(|span| span.of(text))
         };
-        // They were kept under another selection, perhaps.
+        // The lists may have been stored under another selection of tools.
         let catalogue = |text: &[u8]| stored::read(text, &self.server.spec.tools);
         for catalogue in each("faces").filter_map(catalogue) {
             let face = self.faces.iter().find(|face| face.lifecycle == catalogue.listed_in.lifecycle);
@@ -131,8 +131,8 @@ fn join<T>(out: &mut String, all: impl IntoIterator<Item = T>, write: impl Fn(&T
     }
 }
 
-/// Everything that decides what a server is, with its secrets: another value of a credential may be another account, whose
-/// lists are nobody else's. `None` for what lives in the process.
+/// Everything that identifies a server, including its secrets: another credential may belong to another account, whose lists
+/// are private. `None` for a server that lives in the process.
 fn identity(link: &LinkConfig) -> Option<Vec<u8>> {
     let mut parts: Vec<String> = Vec::new();
     match link {
@@ -153,7 +153,7 @@ fn identity(link: &LinkConfig) -> Option<Vec<u8>> {
             );
         }
     }
-    // Each part with its length: parts that run together are others.
+    // Each part is preceded by its length, so that different parts never join into the same text.
     let mut text = Vec::new();
     for part in parts {
         text.extend_from_slice(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());

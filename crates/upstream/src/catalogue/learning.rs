@@ -1,5 +1,5 @@
-//! Learning what a server shows only to clients that can be asked something, one class of clients after the other. It must not
-//! know who these clients are.
+//! Learns the items that a server shows only to clients that can be asked something, one class of clients after the other. It
+//! must not know who these clients are.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
@@ -17,16 +17,16 @@ use super::gated::Learner;
 use crate::egress::Egress;
 use crate::health::HealthEvent;
 
-/// The number of classes of clients that are learned at a time in the whole process: each may start a child.
+/// The number of classes that the whole process learns at once: each may start a child.
 static LEARNING: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(2));
 
 impl Catalogue {
-    /// The part of what a client can be asked that decides what it is shown.
+    /// The questions that a client can be asked and that decide which items it is shown.
     pub fn deciding(&self, askable: Askable) -> Askable {
         self.gated.deciding(askable)
     }
 
-    /// Returns true if it is to be learned what clients that can be asked this are shown.
+    /// Returns true if the items of clients with these capabilities should be learned.
     pub fn is_unlearned(&self, askable: Askable) -> bool {
         let is_asked = self.server.spec.asks == QuestionPolicy::Auto && !self.server.is_native();
         is_asked
@@ -34,13 +34,13 @@ impl Catalogue {
             && self.gated.is_unlearned(askable, Instant::now())
     }
 
-    /// Returns true if clients that can be asked this may be shown more in a moment.
+    /// Returns true if clients with these capabilities may soon be shown more items.
     pub fn is_being_learned(&self, askable: Askable) -> bool {
         self.gated.is_being_learned(askable)
     }
 
-    /// Learns what clients of a class are shown beyond what everybody is, unless somebody does already. Waiting for the end is
-    /// up to the caller.
+    /// Learns the items that clients of a class are shown beyond those for all clients, unless another caller does so
+    /// already. The caller may wait for the end.
     pub fn learn(
         self: &Arc<Self>,
         egress: &Egress,
@@ -52,7 +52,7 @@ impl Catalogue {
             let (catalogue, egress) = (self.clone(), egress.clone());
             tokio::spawn(async move {
                 let _told = Learned(&catalogue, class);
-                // Its link is free for calls before anybody is told.
+                // Frees the link for calls before clients are notified.
                 let learner = learner;
                 let idle = egress.snapshot().calls(&catalogue.server.spec).usual.timeouts.idle;
                 let patience = egress.snapshot().opening_time() + idle;
@@ -69,8 +69,8 @@ impl Catalogue {
         done
     }
 
-    /// Learns anew what clients of a class are shown, because a link of theirs says that it has changed. Returns true if they
-    /// were told of a difference.
+    /// Learns the items of a class again, because a link of such a client announced a change. Returns true if clients were
+    /// notified of a difference.
     pub async fn learn_again(&self, egress: &Egress, class: Askable, learner: &Learner) -> bool {
         let outcome = self.try_learn(egress, class, learner).await;
         outcome.unwrap_or_else(|e| {
@@ -80,7 +80,7 @@ impl Catalogue {
         })
     }
 
-    /// Returns true if those who see it were told of a difference.
+    /// Learns a class. Returns true if the clients that see it were notified of a difference.
     async fn try_learn(&self, egress: &Egress, class: Askable, learner: &Learner) -> Result<bool, LinkError> {
         let _one = LEARNING.acquire().await.map_err(|_| LinkError::Closed)?;
         let of = |era| {
@@ -97,7 +97,7 @@ impl Catalogue {
             Some(base) => catalogue.beyond(&base),
             None => catalogue,
         };
-        // A list that failed on this link has what was seen there before.
+        // A list that failed on this link keeps the items that were seen there before.
         let entries = egress.snapshot().limits.catalogue_entries;
         let more = self.gated.known(class).map_or(more.clone(), |before| more.completed(&before, entries));
         let differs = self.gated.keep(class, more);
@@ -109,7 +109,7 @@ impl Catalogue {
     }
 }
 
-/// Ends the learning of a class, however it ended.
+/// Ends the learning of a class, whatever the outcome.
 struct Learned<'a>(&'a Catalogue, Askable);
 
 impl Drop for Learned<'_> {

@@ -1,5 +1,5 @@
-//! Finds out if a child that took a handshake also serves clients without one: those stay in their own words then. The question
-//! goes to the child that runs already, so that it costs no process. It must not know what is listed.
+//! Finds out if a child that accepted a handshake also serves clients without one; if so, requests of such clients need no
+//! translation. The question goes to the running child, so it costs no process. It must not know what is listed.
 
 use proto::era::{Era, discover_request, newest_stateless};
 use proto::rpc::{FrameKind, Id};
@@ -12,7 +12,7 @@ use crate::link::OpenLink;
 use crate::negotiation::negotiator::PROBE;
 
 impl Catalogue {
-    /// Returns true if it is to be asked before clients of this version are served, and can be.
+    /// Returns true if the child can be asked, and must be before clients of this version are served.
     pub(super) fn is_lifecycle_unlearned(&self, client: &'static Era) -> bool {
         self.is_child_asked_for(client)
             && self.server.negotiator.may_be_stateless_too()
@@ -23,7 +23,7 @@ impl Catalogue {
         !client.has_sessions() && self.server.is_child()
     }
 
-    /// Asks the child, unless that was done. A failure to reach it is left to whoever needs it next.
+    /// Asks the child, unless it was asked before. A connection failure is left to the next caller that needs the child.
     pub(super) async fn learn_lifecycle(&self, egress: &Egress, client: &'static Era) {
         if !self.is_child_asked_for(client) {
             return;
@@ -38,7 +38,7 @@ impl Catalogue {
     }
 }
 
-/// Sends `server/discover` on a link with a handshake; an error if that is not answered by an introduction.
+/// Sends `server/discover` on a link with a handshake; returns an error unless the answer is an introduction.
 async fn discovers(egress: &Egress, link: &OpenLink) -> Result<(), LinkError> {
     let (era, key) = (newest_stateless(), egress.next_key());
     let request = discover_request(&Id::number(key), era, crate::CLIENT_INFO);

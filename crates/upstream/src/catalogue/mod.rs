@@ -1,17 +1,17 @@
-//! The catalogue of a server: one for all who ask, fetched over the links that everybody shares, kept, and fetched again
-//! when it changes. It must not know who sees it.
+//! The catalogue of a server: one for all callers, fetched over shared links, stored, and fetched again when it changes. It
+//! must not know who sees it.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `cell` | the catalogue of one server: what is known, and by which introduction clients of a version are served |
-//! | `refresh` | fetching it, one fetch at a time |
+//! | `cell` | the catalogue of one server: its known items, and the introduction that is served to clients of a version |
+//! | `refresh` | fetches of the catalogue, one at a time |
 //! | `face` | the lists of one lifecycle, and why they are missing |
-//! | `freshness` | if they are known to be current, else why not, and for how long they hold |
+//! | `freshness` | whether the lists are known to be current, if not why, and how long they remain valid |
 //! | `gated` | items that are shown only to clients that can be asked something |
-//! | `learning` | learning these, one class of clients after the other |
+//! | `learning` | how these items are learned, one class of clients after the other |
 //! | `lifecycles` | whether a child also serves clients without a handshake |
-//! | `kept` | it outlives the process |
-//! | `fetching` | one fetch at a time |
+//! | `kept` | the stored catalogue, which outlives the process |
+//! | `fetching` | the state that allows one fetch at a time |
 
 mod cell;
 mod face;

@@ -1,4 +1,4 @@
-//! Fetching a catalogue, one fetch at a time, over the links that everybody shares. It must not know who asked for it.
+//! Fetches a catalogue, one fetch at a time, over the shared links. It must not know who asked for it.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::link::OpenLink;
 use crate::pool::LinkCell;
 
 impl Catalogue {
-    /// Starts a fetch for clients of a version, unless one is under way. Waiting for its end is up to the caller.
+    /// Starts a fetch for clients of a version, unless one is running. The caller may wait for its end.
     pub fn fetch(self: &Arc<Self>, egress: &Egress, client: &'static Era) -> watch::Receiver<u64> {
         let done = self.done.subscribe();
         {
@@ -33,7 +33,7 @@ impl Catalogue {
         self.server.health.note(HealthEvent::ListingBegan);
         let (catalogue, egress) = (self.clone(), egress.clone());
         tokio::spawn(async move {
-            // However this ends, the next fetch must be possible.
+            // The next fetch must be possible however this one ends.
             let _idle = Idle { catalogue: &catalogue, of_all_lists: false };
             catalogue.learn_lifecycle(&egress, client).await;
             let face = catalogue.face(client);
@@ -43,11 +43,11 @@ impl Catalogue {
         done
     }
 
-    /// Fetches anew all that is known, because it may have changed. Returns when it is at least as new as this call; of several
-    /// calls at a time only one fetches. `false` when the fetch was this call's own and failed.
+    /// Fetches all known lists again, because they may have changed. Returns once the lists are at least as new as this call;
+    /// of several concurrent calls only one fetches. Returns `false` if this call's own fetch failed.
     pub async fn refresh(&self, egress: &Egress) -> bool {
         let mut done = self.done.subscribe();
-        // What is under way may have asked before the change.
+        // The running fetch may have sent its requests before the change.
         let wanted = self.busy.lock().begun + 1;
         loop {
             {
@@ -73,7 +73,7 @@ impl Catalogue {
                 let what = "its lists may have changed, but cannot be fetched: ";
                 self.server.health.note(HealthEvent::ListsFailed(self.server.failure(e)));
                 self.server.tell_failure(what, e);
-                // It is tried again.
+                // A later fetch tries this list again.
                 face.miss(self.absence_for(e));
                 fetched = false;
                 continue;
@@ -84,14 +84,14 @@ impl Catalogue {
         fetched
     }
 
-    /// Fetches anew, whatever is under way: that may have been refused what is allowed now.
+    /// Fetches the lists again, even if a fetch is running: that one may have been refused something that is allowed now.
     pub async fn fetch_again(self: &Arc<Self>, egress: &Egress) {
         let mut done = self.done.subscribe();
         while self.busy.lock().fetching && done.changed().await.is_ok() {}
         self.refresh(egress).await;
     }
 
-    /// Fetches anew because the lists have grown old. Links that rested rest again, unless they were used meanwhile.
+    /// Fetches the lists again because they are old. Resting links rest again afterwards, unless they were used meanwhile.
     pub async fn renew(&self, egress: &Egress) {
         let rested: Vec<Arc<LinkCell>> = self.cells().filter(|cell| cell.is_resting()).collect();
         self.refresh(egress).await;
@@ -102,15 +102,15 @@ impl Catalogue {
         }
     }
 
-    /// Tries a server again, though nobody asks, when its health says that it is time: it is asked for its lists, which says what
-    /// has become of it.
+    /// Tries a server again without a client's request, when its health says that it is time. The attempt fetches the
+    /// server's lists, and so finds out the server's state.
     pub fn retry_if_due(self: &Arc<Self>, egress: &Egress) {
         if self.server.shutdown.begun.is_stopped() {
             return;
         }
         let health = &self.server.health;
         let is_due = health.is_try_due();
-        // Lists may have come just as the process ended.
+        // Lists may have arrived just as the process ended.
         if !is_due && (health.is_down() || !self.cells().any(|cell| cell.has_died())) {
             return;
         }
@@ -123,17 +123,17 @@ impl Catalogue {
         }
     }
 
-    /// Returns true if the lists can be fetched without starting a child: one that rests has not changed.
+    /// Returns true if the lists can be fetched without starting a child. The lists of a resting child have not changed.
     pub fn can_be_asked(&self) -> bool {
         self.server.over_http() || self.cells().any(|cell| cell.current().is_some())
     }
 
-    /// Returns true if changes are heard on a link that was opened for clients of this version.
+    /// Returns true if announced changes are heard on a link that was opened for clients of this version.
     pub fn is_heard_on(&self, asked: &'static Era) -> bool {
         self.faces.iter().any(|face| !face.is_unknown() && self.server.link_era(face.era()) == asked)
     }
 
-    /// The links over which it is fetched.
+    /// The links over which the catalogue is fetched.
     fn cells(&self) -> impl Iterator<Item = Arc<LinkCell>> {
         let links = self.links.upgrade();
         let known = self.faces.iter().filter(|face| !face.is_unknown());
@@ -153,7 +153,7 @@ impl Catalogue {
     ) -> Result<UpstreamCatalogue, LinkError> {
         let first = cell.get(egress).await?;
         match self.gather(egress, &first, capabilities(first.era)).await {
-            // Servers forget sessions, some of them all but the newest; another one is begun at once.
+            // Servers forget sessions, and some keep only the newest; another session is opened at once.
             Err(LinkError::SessionGone) => {
                 let another = cell.get(egress).await?;
                 self.gather(egress, &another, capabilities(another.era)).await
@@ -174,7 +174,7 @@ impl Catalogue {
             .serving(self.server.spec.tools.clone())
             .for_clients(capabilities);
         let patience = egress.snapshot().calls(&self.server.spec).usual.timeouts.idle;
-        // One item that is too deep must not hide the others: each is checked alone.
+        // One item that is nested too deep must not hide the others: each item is checked on its own.
         let frames = FrameLimits { depth: LIST_DEPTH, ..egress.frame_limits() };
         let mut first_fault = None;
         while let Some(list) = gather.wants() {
@@ -189,7 +189,7 @@ impl Catalogue {
                     link.bury();
                     return Err(e);
                 }
-                // It fell silent, and would keep the next request waiting as long.
+                // The server stopped answering, and would make the next request wait just as long.
                 Err(e @ LinkError::Late(_)) if list != ListKind::Tools => {
                     while gather.wants().is_some() {
                         gather.fail(self.server.describe(&e));
@@ -221,7 +221,7 @@ impl Catalogue {
         Absence { reason: self.server.describe(error), retry: true }
     }
 
-    /// Keeps what was fetched for a lifecycle. A server may have answered in the other one.
+    /// Stores the lists fetched for a lifecycle. A server may have answered in the other lifecycle.
     async fn settle(&self, egress: &Egress, asked: &Face, outcome: Result<UpstreamCatalogue, LinkError>) {
         match outcome {
             Ok(catalogue) => {
@@ -251,12 +251,12 @@ impl Catalogue {
                 if is_news {
                     self.save();
                 }
-                // It no longer speaks the other way.
+                // The server no longer supports the other lifecycle.
                 if !std::ptr::eq(face, asked) {
                     asked.forget();
                 }
             }
-            // It is not configured any more.
+            // The server is no longer configured.
             Err(_) if self.server.has_ended() => return,
             Err(e) => {
                 self.server.health.note(HealthEvent::ListsFailed(self.server.failure(&e)));
@@ -268,7 +268,7 @@ impl Catalogue {
     }
 }
 
-/// Returns true if a failure says nothing of the server's other lists.
+/// Returns true if a failure concerns one list, and tells nothing about the server's other lists.
 fn is_of_one_list(error: &LinkError) -> bool {
     match error {
         LinkError::NotAMessage(_) | LinkError::TooLong(_) => true,
@@ -277,7 +277,7 @@ fn is_of_one_list(error: &LinkError) -> bool {
     }
 }
 
-/// Ends a fetch, also one that panicked or was dropped.
+/// Ends a fetch, even one that panicked or was dropped.
 struct Idle<'a> {
     catalogue: &'a Catalogue,
     of_all_lists: bool,
@@ -288,7 +288,7 @@ impl Drop for Idle<'_> {
         let Self { catalogue, of_all_lists } = self;
         catalogue.busy.lock().end(*of_all_lists);
         catalogue.server.health.note(HealthEvent::ListingEnded);
-        // Told only now: whoever found the fetch under way was watching already.
+        // Signalled last: callers that found this fetch running were watching already.
         catalogue.done.send_modify(|done| *done += 1);
     }
 }

@@ -6,12 +6,12 @@ use engine::credential::{Account, Basic, Carried};
 use engine::snapshot::UpstreamSpec;
 use native::{Mapped, SiteLogin};
 
-/// Returns true if any server of the gateway receives a part of them.
+/// Returns true if any server of the gateway receives part of a request's credentials.
 pub fn is_wanted(upstreams: &[UpstreamSpec]) -> bool {
     upstreams.iter().filter_map(site_of).any(|site| site.headers || site.basic)
 }
 
-/// The part of it that goes to this server.
+/// The part of the credentials that this server receives.
 pub fn mapped(carried: &Carried, upstream: &UpstreamSpec) -> Option<Mapped> {
     let site = site_of(upstream)?;
     let own = |basic: &Result<Basic, &'static str>| {
@@ -29,7 +29,7 @@ fn login(account: Account) -> SiteLogin {
     SiteLogin { url: account.url, username: account.username, password: account.password }
 }
 
-/// The way in which a request brings an account of this site, as text for a message.
+/// The text for messages that describes how a request carries an account of this site.
 pub(super) fn brought(site: &Site) -> &'static str {
     match (site.headers, site.basic) {
         (true, true) => {

@@ -30,13 +30,13 @@ use secrecy::SecretString;
 /// Creates the embedded server of a configured link.
 ///
 /// # Errors
-/// Returns which setting it cannot work with.
+/// Returns a message that names the setting that the server cannot work with.
 pub fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
     let rules = site_rules(link.site.as_ref());
     made(link, || Ok(Arc::new(world::World::new(&snapshot.limits, rules)?)))
 }
 
-/// The same, with another port to other servers.
+/// Creates the server with another port to other servers.
 fn made(
     link: &NativeLink,
     http: impl Fn() -> Result<Arc<dyn HttpClient>, String>,

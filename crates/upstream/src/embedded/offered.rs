@@ -1,4 +1,4 @@
-//! The lists of embedded servers, as far as they are known without any request: for notes on a configuration that is not
+//! The lists of embedded servers, as far as they are known without any request, for notes on a configuration that is not
 //! served yet.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use proto::mcp::Method;
 use proto::rpc::{Frame, FrameLimits};
 use serde_json::{Value, json};
 
-/// The names of its tools and prompts; `None` if its site may have more, or if its settings are invalid.
+/// The names of the server's tools and prompts; `None` if its site may have more, or if its settings are invalid.
 pub fn offered(link: &NativeLink) -> Option<Offered> {
     if super::is_on(link, "discover") {
         return None;
@@ -37,7 +37,7 @@ fn names(server: &dyn NativeServer, list: Method, member: &str) -> Option<Vec<St
     Some(items.filter_map(|item| item["name"].as_str()).map(str::to_owned).collect())
 }
 
-/// A world without any answers.
+/// A port that never answers.
 struct Nobody;
 
 impl HttpClient for Nobody {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use engine::catalogue::ReadsArguments;
 use native::NativeServer;
 
-/// An embedded server, used only for this.
+/// An embedded server that is used only to interpret arguments.
 pub struct Reading(Arc<dyn NativeServer>);
 
 impl Reading {
-    /// Creates it for this server.
+    /// Creates a reader for this server.
     pub fn of(server: &Arc<dyn NativeServer>) -> Arc<dyn ReadsArguments> {
         Arc::new(Self(server.clone()))
     }

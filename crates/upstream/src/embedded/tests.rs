@@ -1,5 +1,5 @@
-//! Files through redirects, with the guard that requests really go through. What is on the public network cannot be had in a
-//! test, so its first answer is played; all that follows from it is real.
+//! Downloads of files through redirects, with the guard that real requests pass. A test cannot reach the public network, so
+//! the first answer is simulated; everything after it is real.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::world::{Rules, World};
 
 const PUBLIC: &str = "http://files.example.com/";
 
-/// The world, and one host of the public network that leads elsewhere.
+/// The real port, and one simulated public host that redirects elsewhere.
 struct Leading {
     world: World,
     to: String,
@@ -55,7 +55,7 @@ async fn site() -> Site {
     serve((Ipv4Addr::LOCALHOST, 0).into(), Options::default()).await.unwrap()
 }
 
-/// Has the site fetch the public file, which leads to `to`; the answer.
+/// Has the site fetch the public file, which redirects to `to`; returns the answer.
 async fn fetched(site: &Site, to: String, private_files: bool) -> Value {
     let world = World::new(&Limits::default(), Rules::default()).unwrap();
     let account = accounts::ADMIN;

@@ -1,4 +1,4 @@
-//! The port through which embedded servers send requests, over connections of their own. It must not know the requests.
+//! The port through which embedded servers send requests, over separate connections. It must not know the requests.
 
 use std::time::{Duration, Instant};
 
@@ -32,9 +32,9 @@ pub(super) struct World {
 /// The limits for requests to one origin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// Concurrent requests.
+    /// The number of concurrent requests.
     pub(super) at_once: u32,
-    /// Requests per period.
+    /// The number of requests per period.
     pub(super) rate: Option<RequestRate>,
 }
 
@@ -48,7 +48,7 @@ impl World {
     /// Creates a port with these limits.
     ///
     /// # Errors
-    /// Fails if the operating system's random number generator does.
+    /// Fails if the operating system's random number generator fails.
     pub(super) fn new(limits: &Limits, rules: Rules) -> Result<Self, String> {
         let mut random = [0; 40];
         getrandom::fill(&mut random).map_err(|_| "the operating system's random number generator failed")?;
@@ -75,7 +75,7 @@ impl World {
         })
     }
 
-    /// Checks if this URL's site may be asked now; otherwise returns the time to wait.
+    /// Checks that the site of this URL may be asked now; otherwise returns the time to wait.
     fn turn(&self, url: &str) -> Result<(), Duration> {
         let Some(limiter) = &self.rate else { return Ok(()) };
         let host = url.split('/').nth(2).unwrap_or_default().to_ascii_lowercase();
@@ -139,7 +139,7 @@ impl HttpClient for World {
     }
 }
 
-/// A limit that counts each site separately, for all callers together.
+/// A rate limit for each site, shared by all callers.
 fn per_site(rate: RequestRate) -> RateLimit {
     RateLimit { rate, burst: rate.count, ..RateLimit::default() }
 }

@@ -1,16 +1,16 @@
-//! The breaker of one server: counts clients' requests that fail, and says when it is better to send none. It must not know what
+//! The circuit breaker of one server: counts failed client requests, and decides when to send no more. It must not know what
 //! failed, or read a clock.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The number of failures in a row that are too many.
+/// The number of consecutive failures that opens the breaker.
 const IN_A_ROW: u32 = 5;
 
 /// The time in which requests are counted.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// The number of requests in that time from which on half of them are too many to fail.
+/// The minimum number of requests within the window for the breaker to open when half of them have failed.
 const ENOUGH: u32 = 20;
 
 /// The requests of one second.
@@ -21,11 +21,11 @@ struct Second {
     failed: u32,
 }
 
-/// The latest requests. Good ones are counted only while one has failed a short time ago.
+/// The latest requests. Successful ones are counted only for a short time after a failure.
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
     in_a_row: u32,
-    /// At most as many as there are seconds in the window, and one more.
+    /// At most one entry more than the window has seconds.
     seconds: VecDeque<Second>,
 }
 
@@ -39,7 +39,7 @@ impl Breaker {
         }
     }
 
-    /// Counts a request that was not. Returns the reason to send no more, if there is one.
+    /// Counts a request that was not answered. Returns the reason to send no more, if there is one.
     pub(super) fn failed(&mut self, now: Instant) -> Option<String> {
         self.in_a_row = self.in_a_row.saturating_add(1);
         let second = self.second(now);
@@ -53,7 +53,7 @@ impl Breaker {
         is_too_much.then(|| format!("{failed} of the last {all} requests failed"))
     }
 
-    /// Begins anew.
+    /// Starts counting anew.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }

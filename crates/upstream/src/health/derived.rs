@@ -1,11 +1,11 @@
-//! From what is known of a server to its state. It must not know events.
+//! Derives a server's state from the facts about it. It must not know events.
 
 use super::facts::{Down, KnownLists};
 use super::machine::HealthMachine;
 use super::state::{HealthCause, HealthWord};
 
 impl HealthMachine {
-    /// The state that follows from what is known, and its reason. Only `ready` has none.
+    /// The state that follows from the facts, and its reason. Only `ready` has no reason.
     pub(super) fn derived(&self) -> (HealthWord, HealthCause) {
         let starting = |why: &str| (HealthWord::Starting, HealthCause::plain(why));
         if self.is_leaving {
@@ -48,7 +48,7 @@ impl HealthMachine {
         }
     }
 
-    /// The state before its lists have come for the first time.
+    /// The state before the server's lists have been fetched for the first time.
     fn derived_beginning(&self, untouched: &str) -> (HealthWord, HealthCause) {
         match (self.connection.is_open, self.connection.openings + self.lists.fetches) {
             (true, 1..) if self.lists.fetches > 0 => (HealthWord::Listing, HealthCause::plain(LISTING)),
@@ -74,7 +74,7 @@ impl HealthMachine {
         }
     }
 
-    /// The reason why it cannot be used fully.
+    /// The reason why the server is not fully usable.
     fn flaw(&self) -> Option<HealthCause> {
         if let Some(cause) = &self.lists.failed {
             return Some(cause.after("its lists may be out of date, they cannot be fetched"));

@@ -1,30 +1,30 @@
-//! Events that concern a server's health. It must not know what follows.
+//! Events that concern a server's health. It must not know their consequences.
 
 use std::time::Instant;
 
 use super::state::HealthCause;
 
-/// A failure, by what it says of the server.
+/// A failure, classified by what it tells about the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// It is not there.
+    /// The server is not there.
     Unreachable(HealthCause),
-    /// It may have gone: it fell silent, or broke off.
+    /// The server may be gone: it stopped answering, or closed the connection.
     Doubtful(HealthCause),
-    /// It is there, and did not answer as it should.
+    /// The server is there, but did not answer correctly.
     Unwell(HealthCause),
-    /// It wants a credential.
+    /// The server requires a credential.
     Unauthorized(HealthCause),
-    /// It says nothing of the server.
+    /// The failure tells nothing about the server.
     Nothing,
 }
 
-/// Something that happened to a server. Openings and links are those that all clients share.
+/// An event at a server. "Opening" and "link" mean only those that all clients share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HealthEvent {
     /// A link is being opened; [`HealthEvent::OpeningEnded`] follows.
     OpeningBegan,
-    /// An opening has come to an end.
+    /// An opening has ended.
     OpeningEnded(Result<(), Failure>),
     /// The link with this number ended on its own.
     LinkEnded(u64, HealthCause),
@@ -32,30 +32,31 @@ pub enum HealthEvent {
     NextStart(Instant),
     /// The process was stopped because nobody used it.
     Rested,
-    /// Its lists are being fetched; [`HealthEvent::ListingEnded`] follows.
+    /// The lists are being fetched; [`HealthEvent::ListingEnded`] follows.
     ListingBegan,
-    /// A fetch of lists has come to an end.
+    /// A fetch of lists has ended.
     ListingEnded,
-    /// Lists were kept from an earlier run, with this number of tools.
+    /// Lists with this number of tools were kept from an earlier run.
     ListsKept(usize),
-    /// Lists were fetched: the number of tools, and of the items that were left out.
+    /// Lists were fetched: the number of tools, and the number of items that were left out.
     ListsFetched(usize, usize),
-    /// The same, but for lists that failed, of which what was known before stays.
+    /// The same, except that some lists failed; their known items stay.
     ListsFetchedInPart(usize, usize, HealthCause),
-    /// It has listed its items for clients that can be asked something, described so, over a link of theirs.
+    /// The server has listed its items to clients that can be asked something, over their own link. Holds a description of
+    /// those clients.
     ListedFor(&'static str),
     /// Lists could not be fetched.
     ListsFailed(Failure),
-    /// It answered a client's request.
+    /// The server answered a client's request.
     ExchangeGood,
-    /// It did not answer a client's request.
+    /// The server did not answer a client's request.
     ExchangeFailed(Failure),
-    /// A stream of the gateway's own broke, or an owner's link could not be opened.
+    /// One of the gateway's own streams broke, or an owner's link could not be opened.
     StreamFailed(Failure),
-    /// The stream of notices of this link is gone, and could not be opened again.
+    /// The notification stream of this link is lost, and could not be opened again.
     NoticesLost(u64, HealthCause),
-    /// The stream of notices of this link is heard again, or not needed any more.
+    /// The notification stream of this link is open again, or no longer needed.
     NoticesHeard(u64),
-    /// It is no longer configured.
+    /// The server is no longer configured.
     Leaving,
 }

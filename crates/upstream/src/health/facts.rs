@@ -7,10 +7,10 @@ use super::breaker::Breaker;
 use super::schedule::Schedule;
 use super::state::HealthCause;
 
-/// A first try that takes longer than this counts as done, so nothing waits for a server that hangs.
+/// A first attempt that takes longer than this counts as done, so nothing waits for an unresponsive server.
 const FIRST_TRY: Duration = Duration::from_secs(8);
 
-/// The number of links whose lost notices are remembered; there is one shared link for each version.
+/// The number of links whose lost notifications are remembered; there is one shared link for each version.
 const MOST_LINKS: usize = 32;
 
 /// The links that all clients share.
@@ -21,14 +21,14 @@ pub(super) struct ConnectionFacts {
     /// True if a link is open, as far as is known.
     pub(super) is_open: bool,
     pub(super) opened_at: Option<Instant>,
-    /// True if its process was stopped because nobody used it.
+    /// True if the server's process was stopped because nobody used it.
     pub(super) is_resting: bool,
-    /// The links whose notices are not heard.
+    /// The links whose notifications are not heard.
     pub(super) lost_notices: BTreeMap<u64, HealthCause>,
 }
 
 impl ConnectionFacts {
-    /// The notices of this link are not heard any more.
+    /// Records that the notifications of this link are no longer heard.
     pub(super) fn lose_notices(&mut self, link: u64, cause: HealthCause) {
         if self.lost_notices.len() < MOST_LINKS {
             self.lost_notices.insert(link, cause);
@@ -36,7 +36,7 @@ impl ConnectionFacts {
     }
 }
 
-/// The ends of its process.
+/// The ends of the server's process.
 #[derive(Debug, Default)]
 pub(super) struct ProcessEnds {
     pub(super) in_a_row: Option<EndsInARow>,
@@ -45,7 +45,7 @@ pub(super) struct ProcessEnds {
 }
 
 impl ProcessEnds {
-    /// Counts an end, or a failed start; `is_first` if those before are forgiven.
+    /// Counts an end, or a failed start; `is_first` if the earlier ones no longer count.
     pub(super) fn count(&mut self, now: Instant, is_first: bool) {
         let before = self.in_a_row.filter(|_| !is_first);
         self.in_a_row = Some(EndsInARow {
@@ -56,7 +56,7 @@ impl ProcessEnds {
     }
 }
 
-/// Ends and failed starts of a process in a row.
+/// Consecutive ends and failed starts of a process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EndsInARow {
     first: Instant,
@@ -65,7 +65,7 @@ pub(super) struct EndsInARow {
 }
 
 impl EndsInARow {
-    /// The number, and the time from the first to the last.
+    /// The number of ends, and the time from the first to the last.
     pub(super) fn in_words(self) -> String {
         let seconds = self.last.saturating_duration_since(self.first).as_secs();
         match self.number {
@@ -75,29 +75,29 @@ impl EndsInARow {
     }
 }
 
-/// The reasons why it cannot be used, or only by some.
+/// The reasons why the server cannot be used, or only by some clients.
 #[derive(Debug, Default)]
 pub(super) struct ReachFacts {
     pub(super) down: Option<Down>,
     pub(super) unauthorized: Option<HealthCause>,
-    /// True if a request failed in a way that only another one explains.
+    /// True if a request failed in a way that only another request can explain.
     pub(super) is_doubted: bool,
-    /// The clients for which a process of their own has started although the shared one does not.
+    /// The clients that could start a process of their own although the shared one does not start.
     pub(super) starts_for: Option<&'static str>,
 }
 
-/// The reason why nothing can be opened.
+/// The reason why no link can be opened.
 #[derive(Debug, Clone)]
 pub(super) enum Down {
-    /// A link that worked has ended on its own.
+    /// A working link has ended on its own.
     Ended(HealthCause),
     /// A process could not be started.
     NotStarted(HealthCause),
-    /// It cannot be reached.
+    /// The server cannot be reached.
     Unreachable(HealthCause),
 }
 
-/// Its lists.
+/// The facts about the server's lists.
 #[derive(Debug, Default)]
 pub(super) struct ListFacts {
     /// The number of fetches under way.
@@ -108,7 +108,7 @@ pub(super) struct ListFacts {
     pub(super) left_out: usize,
     /// The reason why the last fetch failed.
     pub(super) failed: Option<HealthCause>,
-    /// The reason why a part of them is out of date.
+    /// The reason why some of the lists are out of date.
     pub(super) partly: Option<HealthCause>,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct ListFacts {
 pub(super) enum KnownLists {
     #[default]
     Nothing,
-    /// Those of an earlier run.
+    /// The lists of an earlier run.
     Kept,
     Confirmed,
 }
@@ -126,17 +126,17 @@ pub(super) enum KnownLists {
 #[derive(Debug, Default)]
 pub(super) struct RequestFacts {
     pub(super) breaker: Breaker,
-    /// The reason why clients' requests are held back, until the server has answered the gateway.
+    /// The reason why clients' requests are held back, until the server answers the gateway.
     pub(super) held_back: Option<HealthCause>,
 }
 
 impl RequestFacts {
-    /// Returns true if none has failed for a while, so that good ones need not be counted.
+    /// Returns true if no request has failed for a while, so that successful ones need not be counted.
     pub(super) fn are_calm(&self, now: Instant) -> bool {
         self.held_back.is_none() && self.breaker.is_calm(now)
     }
 
-    /// Counts one that failed; returns true if clients' requests are held back from now on.
+    /// Counts a failed request; returns true if clients' requests are held back from now on.
     pub(super) fn failed(&mut self, now: Instant, cause: &HealthCause) -> bool {
         if self.held_back.is_some() {
             return false;
@@ -146,7 +146,7 @@ impl RequestFacts {
         self.held_back.is_some()
     }
 
-    /// The server has answered the gateway: clients' requests are sent again.
+    /// Sends clients' requests again, because the server has answered the gateway.
     pub(super) fn release(&mut self) {
         if self.held_back.take().is_some() {
             self.breaker.reset();
@@ -154,23 +154,23 @@ impl RequestFacts {
     }
 }
 
-/// The gateway's tries to use it.
+/// The gateway's attempts to use the server.
 #[derive(Debug)]
 pub(super) struct Tries {
-    /// The time when the first one began.
+    /// The time when the first attempt began.
     pub(super) first: Option<Instant>,
-    /// True once one has ended.
+    /// True once an attempt has ended.
     pub(super) was_tried: bool,
     pub(super) schedule: Schedule,
 }
 
 impl Tries {
-    /// None yet. The pauses between tries differ by the seed.
+    /// Creates the facts before the first attempt. The seed makes the pauses between attempts differ.
     pub(super) fn new(seed: u64) -> Self {
         Self { first: None, was_tried: false, schedule: Schedule::new(seed) }
     }
 
-    /// Returns true if one has ended, or has begun so long ago that nothing needs to wait for it.
+    /// Returns true if an attempt has ended, or began so long ago that nothing needs to wait for it.
     pub(super) fn are_enough(&self, now: Instant) -> bool {
         let takes_long = |began: Instant| now.saturating_duration_since(began) >= FIRST_TRY;
         self.was_tried || self.first.is_some_and(takes_long)

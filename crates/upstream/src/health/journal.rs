@@ -1,12 +1,12 @@
-//! Lines in the log for changes of state: one for each, and one a minute for a server that flaps. It must not know states.
+//! Log lines for changes of state: one for each change, and one a minute for a flapping server. It must not know states.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The time in which changes are counted, and the time between two lines about a server that flaps.
+/// The time in which changes are counted, and the time between two lines about a flapping server.
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// The number of changes in a minute that are told one by one.
+/// The number of changes in a minute that are logged one by one.
 const MOST: usize = 6;
 
 /// The line to write.
@@ -16,16 +16,16 @@ pub(super) enum Line {
     Change,
     /// The server flaps from now on.
     Flapping,
-    /// It has changed so often since the last line.
+    /// The server has changed this many times since the last line.
     Summary(usize),
 }
 
-/// The changes that were told, and those that were not.
+/// The changes that were logged, and those that were not.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
-    /// The latest changes within a minute; at most one more than are told one by one.
+    /// The latest changes within a minute; at most one more than are logged one by one.
     latest: VecDeque<Instant>,
-    /// The time of the last line while it flaps.
+    /// The time of the last line while the server flaps.
     flaps_since: Option<Instant>,
     /// The changes since that line.
     untold: usize,
@@ -53,7 +53,7 @@ impl Journal {
         }
     }
 
-    /// The line that is due because time has passed: the changes that were not told yet, and where they led.
+    /// The line that is due because time has passed: the changes that were not logged yet, and the resulting state.
     pub(super) fn passed(&mut self, now: Instant) -> Option<Line> {
         let last = self.flaps_since?;
         if now.saturating_duration_since(last) < MINUTE {
@@ -61,7 +61,7 @@ impl Journal {
         }
         self.forget(now);
         let untold = std::mem::take(&mut self.untold);
-        // Fewer changes than that are told one by one again.
+        // With fewer changes than that, each one is logged again.
         self.flaps_since = (self.latest.len() >= MOST).then_some(now);
         (untold > 0).then_some(Line::Summary(untold))
     }

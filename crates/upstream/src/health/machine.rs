@@ -1,6 +1,6 @@
-//! The state of one server as a pure machine: events and the time in, changes of state out. It keeps what is known of the server
-//! and derives the state from it, so that no order of events leads into a state that nothing leaves. It must not know links,
-//! catalogues or the log.
+//! The state of one server as a pure state machine: its input is events and the time, its output is changes of state. It
+//! keeps the facts about the server and derives the state from them, so no order of events leads to a state without exit. It
+//! must not know links, catalogues or the log.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use super::facts::{
 };
 use super::state::{HealthCause, HealthWord};
 
-/// A process that ran this long was well: its end counts as a first one.
+/// A process that ran this long was healthy: its end counts as the first one.
 const HEALTHY: Duration = Duration::from_mins(1);
 
-/// The time after an end in which no next start is known yet.
+/// The time after an end during which the next start is not known yet.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
 /// A change of state.
@@ -22,14 +22,14 @@ pub(super) struct HealthChange {
     pub(super) from: HealthWord,
     pub(super) to: HealthWord,
     pub(super) cause: HealthCause,
-    /// The time in the old state.
+    /// The time spent in the old state.
     pub(super) lasted: Duration,
 }
 
 /// The state machine of one server.
 #[derive(Debug)]
 pub(super) struct HealthMachine {
-    /// True if each link is a process.
+    /// True if each link is a child process.
     pub(super) is_child: bool,
     pub(super) is_leaving: bool,
     pub(super) connection: ConnectionFacts,
@@ -44,7 +44,7 @@ pub(super) struct HealthMachine {
 }
 
 impl HealthMachine {
-    /// A server that was not asked yet. The pauses between tries differ by the seed.
+    /// A server that has not been asked yet. The seed makes the pauses between attempts differ.
     pub(super) fn new(is_child: bool, seed: u64, now: Instant) -> Self {
         Self {
             is_child,
@@ -61,7 +61,7 @@ impl HealthMachine {
         }
     }
 
-    /// Takes an event. Threads may be late with the time: it never goes back.
+    /// Handles an event. The machine's time never goes back, even if a thread reports an earlier time.
     pub(super) fn feed(&mut self, now: Instant, event: HealthEvent) -> Option<HealthChange> {
         self.now = self.now.max(now);
         self.take(event);
@@ -80,7 +80,7 @@ impl HealthMachine {
         Some(HealthChange { from, to: self.state.0, cause: self.state.1.clone(), lasted })
     }
 
-    /// Returns true if the server is to be tried now though nobody asks. The caller tries it.
+    /// Returns true if the server should be tried now without a client's request. The caller makes the attempt.
     pub(super) fn take_try(&mut self, now: Instant) -> bool {
         self.now = self.now.max(now);
         !self.is_leaving && self.tries.schedule.take(self.now)
@@ -96,12 +96,12 @@ impl HealthMachine {
         self.since
     }
 
-    /// The number of tools that it listed last.
+    /// The number of tools that the server listed last.
     pub(super) fn tools(&self) -> usize {
         self.lists.tools
     }
 
-    /// The time of the next try; `None` if there is none, or one is under way.
+    /// The time of the next attempt; `None` if none is planned, or one is running.
     pub(super) fn next_try(&self) -> Option<Instant> {
         self.tries
             .schedule
@@ -109,17 +109,17 @@ impl HealthMachine {
             .filter(|_| self.connection.openings == 0 && self.lists.fetches == 0 && !self.is_leaving)
     }
 
-    /// Returns true if it was tried, or its lists are known from before.
+    /// Returns true if the server was tried, or its lists are known from an earlier run.
     pub(super) fn was_tried(&self, now: Instant) -> bool {
         self.lists.known != KnownLists::Nothing || self.tries.are_enough(now)
     }
 
-    /// Returns true if it is known that nothing is open.
+    /// Returns true if it is known that no link is open.
     pub(super) fn is_down(&self) -> bool {
         self.reach.down.is_some()
     }
 
-    /// Returns true if no request can reach it now.
+    /// Returns true if no request can reach the server now.
     pub(super) fn is_away(&self) -> bool {
         self.is_down() || self.is_held_back()
     }
@@ -129,7 +129,7 @@ impl HealthMachine {
         self.requests.held_back.is_some() && !self.is_leaving
     }
 
-    /// Returns true if no request has failed for a while, so that good ones need not be counted.
+    /// Returns true if no request has failed for a while, so that successful ones need not be counted.
     pub(super) fn is_calm(&self) -> bool {
         self.reach.down.is_none() && self.requests.are_calm(self.now)
     }
@@ -171,7 +171,7 @@ impl HealthMachine {
             HealthEvent::ExchangeGood => {
                 self.requests.breaker.good(self.now);
                 self.reach.is_doubted = false;
-                // An owner's process that answers says nothing about the shared one that keeps ending.
+                // If an owner's process answers, that tells nothing about the shared process that keeps ending.
                 if !self.is_child {
                     self.reach.down = None;
                 }
@@ -189,7 +189,8 @@ impl HealthMachine {
         }
     }
 
-    /// The process of an owner has listed its items. That says something where the shared one never has.
+    /// Records that an owner's process has listed its items. This matters only if the shared process has never listed its
+    /// items.
     fn listed_for(&mut self, clients: &'static str) {
         if self.is_child && self.reach.down.is_some() && self.lists.known != KnownLists::Confirmed {
             self.reach.starts_for = Some(clients);
@@ -203,7 +204,7 @@ impl HealthMachine {
         self.connection.lost_notices.clear();
     }
 
-    /// It is there: what says otherwise is over.
+    /// Records that the server is there: facts to the contrary no longer hold.
     fn opened_again(&mut self) {
         self.requests.release();
         (self.reach.down, self.reach.unauthorized, self.reach.starts_for) = (None, None, None);
@@ -234,13 +235,13 @@ impl HealthMachine {
 
     fn failed_to_list(&mut self, failure: Failure) {
         match failure {
-            // What cannot be opened lists nothing: that has been said.
+            // A server that cannot be opened lists nothing, and that failure has been recorded already.
             _ if self.reach.down.is_some() || self.reach.unauthorized.is_some() => {}
             Failure::Unreachable(cause) | Failure::Doubtful(cause) => self.be_down(Down::Unreachable(cause)),
             Failure::Unwell(cause) => {
                 self.tries.was_tried = true;
                 self.lists.failed = Some(cause);
-                // It refuses, so it is there.
+                // The server refuses requests, so it is there.
                 self.requests.release();
                 self.tries.schedule.failed(self.now);
             }
@@ -251,20 +252,20 @@ impl HealthMachine {
 
     fn failed_to_answer(&mut self, failure: Failure) {
         match failure {
-            // The end of a process comes on its own, and says more.
+            // The end of a process is reported separately, with more detail.
             _ if self.is_child || self.reach.down.is_some() => {}
             Failure::Unreachable(cause) => self.be_down(Down::Unreachable(cause)),
             Failure::Doubtful(_) if !self.reach.is_doubted && self.reach.unauthorized.is_none() => {
                 self.reach.is_doubted = true;
                 self.tries.schedule.at(self.now);
             }
-            // One tool may fail, or want another credential than the rest.
+            // One tool may fail, or need another credential than the rest.
             Failure::Doubtful(_) | Failure::Unwell(_) | Failure::Unauthorized(_) | Failure::Nothing => {}
         }
     }
 
-    /// Counts a client's request that was not answered. That a connection is refused costs nobody anything, and says at once
-    /// what there is to know.
+    /// Counts a client's request that was not answered. A refused connection is not counted: it costs nobody time, and shows
+    /// the server's state at once.
     fn count_failure(&mut self, failure: &Failure) {
         let Failure::Doubtful(cause) = failure else { return };
         if self.requests.failed(self.now, cause) {
@@ -280,7 +281,8 @@ impl HealthMachine {
         self.tries.schedule.failed(self.now);
     }
 
-    /// It answers, but lets nobody in. Trying again is of no use before somebody has another credential.
+    /// Records that the server answers, but requires a credential. New attempts are useless until somebody provides another
+    /// one.
     fn want_credential(&mut self, cause: HealthCause) {
         (self.reach.down, self.lists.failed, self.requests.held_back, self.reach.is_doubted) =
             (None, None, None, false);
@@ -290,7 +292,7 @@ impl HealthMachine {
     }
 
     fn ended(&mut self, link: u64, cause: HealthCause) {
-        // Several notice it.
+        // Several observers report the same end.
         if self.ends.last_link.replace(link) == Some(link) {
             return;
         }
@@ -302,7 +304,7 @@ impl HealthMachine {
 
     fn count_end(&mut self) {
         let was_well = |opened: Instant| self.now.saturating_duration_since(opened) >= HEALTHY;
-        // How long it ran decides only when there was an end before.
+        // The running time decides only if there was an end before.
         let is_first = self.ends.in_a_row.is_none() || self.connection.opened_at.take().is_some_and(was_well);
         self.ends.count(self.now, is_first);
     }

@@ -1,17 +1,17 @@
-//! The health of one server: which state it is in, since when, for which reason, and when it is tried next. It must not know
-//! links, catalogues or clients: what happens comes in as events, with the time.
+//! The health of one server: its current state, when that state began, the reason for it, and the time of the next attempt.
+//! It must not know links, catalogues or clients: everything that happens arrives as an event, with the time.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `event` | what happens to a server |
-//! | `facts` | what is known of a server |
-//! | `machine`, `derived` | the state machine: events in, changes of state out; from what is known to the state |
+//! | `event` | the events that concern a server's health |
+//! | `facts` | the facts about a server |
+//! | `machine`, `derived` | the state machine, which turns events into changes of state; the derivation of a state from the facts |
 //! | `state` | the states and their reasons |
-//! | `breaker` | when clients' requests are held back |
-//! | `schedule` | when a server that fails is tried again |
-//! | `journal` | one line in the log for each change, and few for a server that flaps |
-//! | `returning` | those who wait for the server to come back |
-//! | `observed` | all of this for one server that is in use, behind a short lock |
+//! | `breaker` | the decision to hold back clients' requests |
+//! | `schedule` | the times of the next attempts at a failing server |
+//! | `journal` | one log line for each change, and few for a flapping server |
+//! | `returning` | the requests that wait for the server to come back |
+//! | `observed` | all of this for a server in use, behind a short lock |
 
 mod breaker;
 mod derived;

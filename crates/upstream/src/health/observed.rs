@@ -1,5 +1,5 @@
-//! The health of a server in use: its state machine behind a short lock, its clock, and its lines in the log. It must not know
-//! who tells it what happens.
+//! The health of a server in use: its state machine behind a short lock, its clock, and its log lines. It must not know who
+//! reports the events.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const TARGET: &str = "dragoman::state";
 pub struct ServerHealth {
     name: Arc<str>,
     observed: Mutex<Observed>,
-    /// The same as in the machine, for calls.
+    /// Mirrors the state machine's value, so that calls need no lock.
     is_held_back: AtomicBool,
     returning: Returning,
 }
@@ -29,7 +29,7 @@ pub struct ServerHealth {
 struct Observed {
     machine: HealthMachine,
     journal: Journal,
-    /// The last reason that the log has.
+    /// The last reason that was logged.
     told: String,
 }
 
@@ -42,16 +42,16 @@ pub struct HealthReport {
     pub cause: HealthCause,
     /// The time when the state began.
     pub since: Instant,
-    /// The time of the next try; `None` if there is none, or one is under way.
+    /// The time of the next attempt; `None` if none is planned, or one is running.
     pub next_try: Option<Instant>,
-    /// True if the server was tried, or its lists are known from before.
+    /// True if the server was tried, or its lists are known from an earlier run.
     pub was_tried: bool,
 }
 
 impl ServerHealth {
-    /// A server that was not asked yet; `is_child` if each of its links is a process.
+    /// Creates the health of a server that has not been asked yet; `is_child` if each of its links is a child process.
     pub fn new(name: Arc<str>, is_child: bool) -> Self {
-        // Gateways with the same configuration do not try in step.
+        // Seeds differ, so that gateways with the same configuration do not retry at the same times.
         let machine = HealthMachine::new(is_child, RandomState::new().hash_one(&name), Instant::now());
         let observed = Observed { machine, journal: Journal::default(), told: String::new() };
         Self {
@@ -62,7 +62,7 @@ impl ServerHealth {
         }
     }
 
-    /// Notes something that has happened.
+    /// Handles an event.
     pub fn note(&self, event: HealthEvent) {
         let now = Instant::now();
         let mut observed = self.observed.lock();
@@ -81,7 +81,8 @@ impl ServerHealth {
         }
     }
 
-    /// Notes a good request. Returns true if no request has failed for a while, so that others need not be noted.
+    /// Notes a successful request. Returns true if no request has failed for a while, so that further successes need not be
+    /// noted.
     pub fn note_good(&self) -> bool {
         self.note(HealthEvent::ExchangeGood);
         self.observed.lock().machine.is_calm()
@@ -92,23 +93,23 @@ impl ServerHealth {
         self.is_held_back.load(Ordering::Relaxed)
     }
 
-    /// Waits until the server is back after it was away, but not longer than this.
+    /// Waits until the server is back after an outage, but at most this long.
     pub async fn pause(&self, longest: Duration) {
         self.returning.pause(longest).await;
     }
 
-    /// Waits until one of many who waited for the server to come back may go on.
+    /// Waits until one of the requests that waited for the server's return may go on.
     pub async fn turn(&self) {
         self.returning.turn().await;
     }
 
-    /// Notes that an opening of a link begins.
+    /// Notes that a link is being opened.
     pub fn opening(&self) -> OpeningWatch<'_> {
         self.note(HealthEvent::OpeningBegan);
         OpeningWatch { health: self, outcome: Err(Failure::Nothing) }
     }
 
-    /// Returns true if the server is to be tried now though nobody asks. Writes the lines that are due.
+    /// Returns true if the server should be tried now without a client's request. Also writes the log lines that are due.
     pub fn is_try_due(&self) -> bool {
         let now = Instant::now();
         let mut observed = self.observed.lock();
@@ -124,12 +125,12 @@ impl ServerHealth {
         is_due
     }
 
-    /// The time of the next try.
+    /// The time of the next attempt.
     pub fn next_try(&self) -> Option<Instant> {
         self.observed.lock().machine.next_try()
     }
 
-    /// The state now.
+    /// The current state.
     pub fn report(&self) -> HealthReport {
         let observed = self.observed.lock();
         let machine = &observed.machine;
@@ -143,12 +144,12 @@ impl ServerHealth {
         }
     }
 
-    /// Returns true if it is known that nothing is open.
+    /// Returns true if it is known that no link is open.
     pub fn is_down(&self) -> bool {
         self.observed.lock().machine.is_down()
     }
 
-    /// Returns true if the last line in the log had this reason.
+    /// Returns true if the last log line stated this reason.
     pub fn has_told(&self, reason: &str) -> bool {
         !reason.is_empty() && self.observed.lock().told.contains(reason)
     }
@@ -175,7 +176,7 @@ impl ServerHealth {
     }
 }
 
-/// An opening under way. One that is dropped without an outcome says nothing of the server.
+/// An opening in progress. If it is dropped without an outcome, it tells nothing about the server.
 pub struct OpeningWatch<'a> {
     health: &'a ServerHealth,
     outcome: Result<(), Failure>,

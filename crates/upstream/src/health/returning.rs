@@ -1,40 +1,41 @@
-//! Those who wait for a server to come back: woken when it does, and let on in waves. It must not know what they wait with.
+//! The requests that wait for a server to come back: woken when it does, and let through in waves. It must not know what
+//! waits.
 
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// The number of those in the first wave; each further wave is twice the one before.
+/// The number of requests in the first wave; each further wave is twice as large as the previous one.
 const FIRST_WAVE: u32 = 8;
 
 /// The time between two waves.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Those who wait for one server.
+/// The requests that wait for one server.
 #[derive(Debug, Default)]
 pub(super) struct Returning {
     woken: Notify,
     since: Mutex<Since>,
 }
 
-/// The events since the server came back.
+/// The requests let through since the server came back.
 #[derive(Debug, Default)]
 struct Since {
-    /// The time when it did; `None` if it was never away.
+    /// The time when the server came back; `None` if it was never away.
     at: Option<Instant>,
-    /// The number of those who were let on since.
+    /// The number of requests let through since then.
     number: u32,
 }
 
 impl Returning {
-    /// Wakes all who wait: the server is back.
+    /// Wakes all waiting requests, because the server is back.
     pub(super) fn is_back(&self) {
         *self.since.lock() = Since { at: Some(Instant::now()), number: 0 };
         self.woken.notify_waiters();
     }
 
-    /// Waits until the server is back, but not longer than this.
+    /// Waits until the server is back, but at most this long.
     pub(super) async fn pause(&self, longest: Duration) {
         tokio::select! {
             () = self.woken.notified() => {}
@@ -42,7 +43,7 @@ impl Returning {
         }
     }
 
-    /// Waits for one's wave.
+    /// Waits until the wave of this request is let through.
     pub(super) async fn turn(&self) {
         let due = self.since.lock().next();
         if let Some(due) = due.filter(|due| *due > Instant::now()) {
@@ -52,7 +53,7 @@ impl Returning {
 }
 
 impl Since {
-    /// The time at which the next one is let on; `None` for at once.
+    /// The time at which the next request is let through; `None` if that is now.
     fn next(&mut self) -> Option<Instant> {
         let at = self.at?;
         let wave = (self.number / FIRST_WAVE + 1).ilog2();

@@ -1,9 +1,9 @@
-//! The next try of a server that fails: often at first, because a server that restarts is back within seconds, and seldom
-//! later. It must not know what failed, or read a clock.
+//! The times of the next attempts at a failing server: frequent at first, because a restarting server is back within seconds,
+//! and rare later. It must not know what failed, or read a clock.
 
 use std::time::{Duration, Instant};
 
-/// The pause before the next try, given the time since the first failure.
+/// The pause before the next attempt, given the time since the first failure.
 pub(super) fn pause(since_first: Duration) -> Duration {
     match since_first.as_secs() {
         0..60 => Duration::from_secs(1),
@@ -12,44 +12,45 @@ pub(super) fn pause(since_first: Duration) -> Duration {
     }
 }
 
-/// The tries of one server.
+/// The attempts at one server.
 #[derive(Debug)]
 pub(super) struct Schedule {
     first_failure: Option<Instant>,
     next: Option<Instant>,
-    /// The state of the numbers by which pauses differ.
+    /// The state of the random numbers that make pauses differ.
     seed: u64,
 }
 
 impl Schedule {
-    /// No try is due. Servers with different seeds are not tried in step.
+    /// Creates a schedule without a planned attempt. Servers with different seeds are not tried at the same times.
     pub(super) fn new(seed: u64) -> Self {
         Self { first_failure: None, next: None, seed }
     }
 
-    /// A try has failed: another one is due after a pause.
+    /// Schedules another attempt after a pause, because one has failed.
     pub(super) fn failed(&mut self, now: Instant) {
         let first = *self.first_failure.get_or_insert(now);
         let pause = pause(now.saturating_duration_since(first));
         self.next = Some(now + pause.mul_f64(self.spread()));
     }
 
-    /// The next try is due at another time.
+    /// Sets another time for the next attempt.
     pub(super) fn at(&mut self, when: Instant) {
         self.next = Some(when);
     }
 
-    /// Nothing fails any more, or trying is of no use.
+    /// Cancels the next attempt: nothing fails any more, or attempts are useless.
     pub(super) fn over(&mut self) {
         (self.first_failure, self.next) = (None, None);
     }
 
-    /// The time of the next try, if one is due or will be.
+    /// The time of the next attempt; `None` if none is planned.
     pub(super) fn next(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Returns true if a try is due, which the caller makes now. If it comes to nothing, another one is due after a pause.
+    /// Returns true if an attempt is due, which the caller makes now. If that attempt has no result, another one is due after
+    /// a pause.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         let is_due = self.next.is_some_and(|next| next <= now);
         if is_due {
@@ -58,7 +59,7 @@ impl Schedule {
         is_due
     }
 
-    /// A factor from 0.8 to 1.2, by `SplitMix64`.
+    /// A random factor from 0.8 to 1.2, by `SplitMix64`.
     fn spread(&mut self) -> f64 {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,35 +1,35 @@
-//! The states of a server, and their reasons. It must not know what leads to them.
+//! The states of a server, and their reasons. It must not know the events that lead to them.
 
 use std::fmt::{self, Display};
 
 use transport::net::client::ClientError;
 use transport::up::LinkError;
 
-/// The word for the state of a server.
+/// The state of a server, as one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HealthWord {
-    /// It is being opened, or was not asked yet.
+    /// The server is being opened, or has not been asked yet.
     Starting,
-    /// Its lists are being fetched for the first time.
+    /// The server's lists are being fetched for the first time.
     Listing,
-    /// Its lists are confirmed, and the last exchange was good.
+    /// The server's lists are confirmed, and the last exchange succeeded.
     Ready,
-    /// Its process was stopped because nobody used it.
+    /// The server's process was stopped because nobody used it.
     Resting,
-    /// It can be used, but something is missing.
+    /// The server can be used, but something is missing.
     Degraded,
-    /// Its process keeps ending, or cannot be started.
+    /// The server's process keeps ending, or cannot be started.
     BackingOff,
-    /// It cannot be reached.
+    /// The server cannot be reached.
     Unreachable,
-    /// It wants a credential that nobody has shown.
+    /// The server requires a credential that nobody has provided.
     AuthRequired,
-    /// It is no longer configured.
+    /// The server is no longer configured.
     Leaving,
 }
 
 impl HealthWord {
-    /// The word in logs, answers and documentation.
+    /// The name of the state in logs, answers and documentation.
     pub fn name(self) -> &'static str {
         match self {
             Self::Starting => "starting",
@@ -44,12 +44,12 @@ impl HealthWord {
         }
     }
 
-    /// Returns true if calls to it can be expected to be answered.
+    /// Returns true if calls to the server will probably be answered.
     pub fn is_usable(self) -> bool {
         matches!(self, Self::Ready | Self::Resting | Self::Degraded)
     }
 
-    /// Returns true if somebody should look at it.
+    /// Returns true if the state needs an operator's attention.
     pub fn is_trouble(self) -> bool {
         matches!(self, Self::Degraded | Self::BackingOff | Self::Unreachable | Self::AuthRequired)
     }
@@ -61,28 +61,28 @@ impl Display for HealthWord {
     }
 }
 
-/// The reason of a state, once for those who may know what the server says, and once for everybody.
+/// The reason for a state, in two forms: one for readers who may see the server's messages, and one for everybody.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HealthCause {
-    /// The kind of fault, in words of the gateway's own.
+    /// The type of fault, in the gateway's own words.
     pub brief: String,
-    /// The whole reason, with the server's own words and its address.
+    /// The whole reason, with the server's own message and its address.
     pub detail: String,
 }
 
 impl HealthCause {
-    /// A reason that everybody may know.
+    /// A reason that everybody may see.
     pub fn plain(text: impl Into<String>) -> Self {
         let brief = text.into();
         Self { detail: brief.clone(), brief }
     }
 
-    /// The reason for a failure that is described so, without the secrets that the server was given.
+    /// The reason for a failure with this description, which contains none of the server's secrets.
     pub fn of(error: &LinkError, description: String) -> Self {
         Self { brief: brief(error).into_owned(), detail: description }
     }
 
-    /// The same as the end of a sentence.
+    /// The same reason with the given beginning in front of it.
     pub(super) fn after(&self, beginning: &str) -> Self {
         let join =
             |end: &str| if end.is_empty() { beginning.to_owned() } else { format!("{beginning}: {end}") };
@@ -90,7 +90,7 @@ impl HealthCause {
     }
 }
 
-/// The kind of a failure, without anything that the server said, or where it is.
+/// The type of a failure, without the server's message or its address.
 fn brief(error: &LinkError) -> std::borrow::Cow<'static, str> {
     match error {
         LinkError::Http(e) => connection(e).into(),

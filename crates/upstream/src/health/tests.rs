@@ -1,4 +1,4 @@
-//! The states one by one; in `model` all rules over random orders of events.
+//! Tests of the single states; `model` checks all rules over random orders of events.
 
 mod model;
 
@@ -30,7 +30,7 @@ impl World {
         Self { machine: HealthMachine::new(is_child, 1, now), now }
     }
 
-    /// A server with three tools that is well.
+    /// A healthy server with three tools.
     fn ready(is_child: bool) -> Self {
         let mut world = Self::new(is_child);
         world.open();

@@ -1,5 +1,5 @@
-//! Attempts to listen on one link: a stream of notices that is lost and cannot be opened again is missed. It must not know what
-//! is heard.
+//! The attempts to listen on one link. If a lost notification stream cannot be opened again, its loss is reported. It must
+//! not know what is heard.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::server::Server;
 /// The attempts to keep one stream open.
 #[derive(Default)]
 pub(super) struct Attempt {
-    /// True if it is not the first.
+    /// True for every attempt after the first.
     pub(super) again: bool,
-    /// True if the stream was open in this one.
+    /// True if the stream was open in this attempt.
     is_heard: bool,
-    /// The link, while its server is known to have lost the stream.
+    /// The link and its server, while the loss of the stream is on record.
     lost: Option<(Arc<Server>, u64)>,
 }
 
 impl Attempt {
-    /// Notes that the stream is open; returns true if there was one before.
+    /// Notes that the stream is open; returns true if it was open before.
     pub(super) fn opened(&mut self, link: &OpenLink) -> bool {
         self.is_heard = true;
         if self.lost.is_some() {
@@ -31,7 +31,7 @@ impl Attempt {
         self.again
     }
 
-    /// Notes the end of this attempt. A stream that is cut now and then is opened again, and nobody need be told.
+    /// Notes the end of this attempt. A stream that was cut and can be opened again needs no report.
     pub(super) fn ended(&mut self, link: &OpenLink, why: Option<&LinkError>) {
         if let Some(why) = why.filter(|_| self.again && !self.is_heard && !link.own && link.is_alive()) {
             let cause = HealthCause::of(why, link.server.describe(why));
@@ -44,7 +44,7 @@ impl Attempt {
 
 impl Drop for Attempt {
     fn drop(&mut self) {
-        // Nobody listens on this link any more.
+        // Nobody listens on this link any more, so the loss no longer matters.
         if let Some((server, link)) = self.lost.take() {
             server.health.note(HealthEvent::NoticesHeard(link));
         }

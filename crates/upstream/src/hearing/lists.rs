@@ -1,4 +1,4 @@
-//! Announced changes of lists: they are fetched before clients are told. It must not know what a list holds.
+//! Announced list changes: the lists are fetched before clients are notified. It must not know what a list holds.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,7 +22,7 @@ impl Ear {
         }
     }
 
-    /// Fetches what changed before it notifies clients: a client that asks at once must not get the old list.
+    /// Fetches the changed lists before it notifies clients: a client that asks at once must not get the old list.
     async fn changed(&self, link: &Arc<OpenLink>, lists: &[Notice]) {
         let Some(upstream) = self.upstream.upgrade() else { return };
         if link.own {
@@ -36,12 +36,13 @@ impl Ear {
         }
     }
 
-    /// The same on a link that one client at a time has for itself: what clients like it are shown is learned anew, and they
-    /// are told where that differs. Where it does not, whoever has the link is told all the same: the server may keep lists for
-    /// each connection, and those of another one were learned before.
+    /// Does the same on a link that one client at a time has for itself. The items of that client's class are learned again,
+    /// and the clients that see a difference are notified. Without a difference, the users of the link are notified all the
+    /// same: the server may keep different lists for each connection, and the known ones were learned on another connection.
     async fn changed_for_its_users(&self, upstream: &Upstream, link: &Arc<OpenLink>, lists: &[Notice]) {
         if self.learns_again(upstream, link).await {
-            // Where its other links say so, too, all others are told by the difference.
+            // If other links announce the same change, it then counts as an echo: the difference has notified all other
+            // clients.
             upstream.announced.news(lists, link.heard_on(), Instant::now());
         } else {
             let lists = &upstream.announced.no_echoes(lists, link.heard_on(), Instant::now())[..];
@@ -59,7 +60,7 @@ impl Ear {
         }
     }
 
-    /// Returns true if clients were told of a difference.
+    /// Learns the items of the link's class again. Returns true if clients were notified of a difference.
     async fn learns_again(&self, upstream: &Upstream, link: &Arc<OpenLink>) -> bool {
         if self.askable.is_nothing() {
             return false;

@@ -1,14 +1,14 @@
-//! The use of a link over time, from which follows when it may be closed. It must not know its users.
+//! The use of a link over time, which decides when the link may be closed. It must not know its users.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The requests over a link, and the holds on it.
+/// The requests over a link, and the calls and tasks that need it.
 pub struct LinkActivity {
     opened: Instant,
-    /// The time of the last request, in milliseconds after it was opened; 0 before the first.
+    /// The time of the last request, in milliseconds after the link was opened; 0 before the first.
     last_request: AtomicU64,
-    /// The number of calls and tasks that need it to stay open.
+    /// The number of calls and tasks that need the link to stay open.
     needed: AtomicUsize,
 }
 
@@ -33,7 +33,7 @@ impl LinkActivity {
         self.opened.elapsed().saturating_sub(last_request)
     }
 
-    /// Returns true if a call ever went over the link.
+    /// Returns true if the link ever carried a call.
     pub fn carried_calls(&self) -> bool {
         self.last_request.load(Ordering::Relaxed) > 0
     }
@@ -47,7 +47,7 @@ impl LinkActivity {
         self.needed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends a need; returns true if it was the last one.
+    /// Notes that a call or a task no longer needs the link; returns true if it was the last one.
     pub(super) fn need_no_more(&self) -> bool {
         self.needed.fetch_sub(1, Ordering::Relaxed) == 1
     }

@@ -1,4 +1,4 @@
-//! The state that a server was sent on a link: the log level, and the resources to watch. It must not know who wants them.
+//! The state that a server was sent on a link: the log level, and the subscribed resources. It must not know who wants them.
 
 use std::sync::atomic::AtomicU64;
 
@@ -7,25 +7,25 @@ use parking_lot::Mutex;
 
 /// The state of a link at its server.
 pub struct AnnouncedState {
-    /// True if the upstream logs, and keeps a level per link.
+    /// True if the upstream sends log messages, and keeps a log level per link.
     pub keeps_level: bool,
-    /// The log level that the upstream was last sent.
+    /// The log level that was last sent to the upstream.
     level: Mutex<Option<Bytes>>,
     topics: Mutex<AnnouncedTopics>,
-    /// The number of the last change of wanted resources that was announced here.
+    /// The number of the last change of wanted resources that was sent on this link.
     pub topics_revision: AtomicU64,
 }
 
 #[derive(Default)]
 struct AnnouncedTopics {
-    /// The resources that were subscribed here for others.
+    /// The resources that this link has subscribed on behalf of others.
     uris: Vec<String>,
-    /// True while a task announces them.
+    /// True while a task sends the changes.
     is_changing: bool,
 }
 
 impl AnnouncedState {
-    /// Nothing was sent yet.
+    /// Creates the state of a link on which nothing was sent yet.
     pub(super) fn new(keeps_level: bool) -> Self {
         Self {
             keeps_level,
@@ -35,7 +35,7 @@ impl AnnouncedState {
         }
     }
 
-    /// Returns true if the upstream was last sent this log level here.
+    /// Returns true if this log level was the last one sent on this link.
     pub fn has_level(&self, level: &Bytes) -> bool {
         self.level.lock().as_ref() == Some(level)
     }
@@ -45,7 +45,7 @@ impl AnnouncedState {
         self.level.lock().replace(level.clone()).as_ref() != Some(level)
     }
 
-    /// Notes the resources that are wanted on this link; returns the differences, with true for those that are wanted
+    /// Notes the resources that are wanted on this link; returns the differences, with true for each resource that is wanted
     /// now.
     pub fn note_topics(&self, wanted: &[String]) -> Vec<(String, bool)> {
         let topics = &mut *self.topics.lock();
@@ -59,8 +59,8 @@ impl AnnouncedState {
         differs
     }
 
-    /// Returns true if the caller has to announce the wanted resources, because no task does. It announces them until
-    /// there is no difference.
+    /// Returns true if the caller has to subscribe to the wanted resources, because no task is doing so. The caller continues
+    /// until there is no difference left.
     pub fn begin_announcing(&self) -> bool {
         !std::mem::replace(&mut self.topics.lock().is_changing, true)
     }

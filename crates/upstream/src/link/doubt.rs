@@ -1,5 +1,5 @@
-//! The meaning of a refusal that may say that a server speaks another era now, or has forgotten a session, and of silence. It
-//! must not know the request.
+//! Checks after a doubtful refusal, which may mean that a server now speaks another version or has forgotten a session, and
+//! after a request that was not answered in time. It must not know the request.
 
 use proto::era::Doubt;
 use proto::mcp::Method;
@@ -13,11 +13,11 @@ use crate::egress::Egress;
 use crate::negotiation::wire::Wire;
 
 impl OpenLink {
-    /// Finds out if the server was replaced, or has forgotten the session; returns the error in the refusal's place if
-    /// so: then the request was not executed. `None` leaves the refusal to the client.
+    /// Finds out if the server was replaced, or has forgotten the session. If so, the request was not executed, and this
+    /// error replaces the refusal. `None` passes the refusal on to the client.
     ///
-    /// A server that refuses the probe in other words than the request may have executed the request. The link is opened
-    /// anew for later requests, and this one is not sent again.
+    /// If the server refuses the probe with another error than the request, it may have executed the request. The link is
+    /// then opened anew for later requests, and this request is not sent again.
     pub async fn settle_doubt(
         &self,
         client: &Client,
@@ -26,9 +26,9 @@ impl OpenLink {
         doubt: Doubt,
     ) -> Option<LinkError> {
         let is_lost = match self.probe.reaction(client, link).await {
-            // Silence proves nothing: the refusal stands as the server's own.
+            // Silence proves nothing: the refusal counts as the server's own answer.
             Reaction::Alive | Reaction::Silent => return None,
-            // Servers that forgot a session say so before they look at the method; servers of another era may not.
+            // Servers that forgot a session report that before they look at the method; servers of another version may not.
             Reaction::Unknown if self.era.has_sessions() && doubt == Doubt::Session => return None,
             Reaction::Unknown if self.era.has_sessions() => {
                 if !refuses_sessions(client, link).await {
@@ -46,11 +46,11 @@ impl OpenLink {
         })
     }
 
-    /// Asks the server something harmless on the link itself, after a request that was not answered in time: a slow tool is no
-    /// sick server. An error if it does not answer that either.
+    /// Sends the server a harmless request on the link itself, after a request that was not answered in time: a slow tool
+    /// does not make a server unresponsive.
     ///
     /// # Errors
-    /// [`LinkError::Late`], or the reason why it could not be asked.
+    /// [`LinkError::Late`] if the server does not answer this request either, or the reason why it could not be sent.
     pub async fn check_alive(&self, egress: &Egress) -> Result<(), LinkError> {
         let late = LinkError::Late(PATIENCE.as_secs());
         match &self.wire {

@@ -1,4 +1,4 @@
-//! Messages that reach a call beside its own stream. It must not know what they say.
+//! Messages that reach a call outside its own stream. It must not know their content.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -11,9 +11,9 @@ use proto::rpc::Frame;
 /// The number of messages that may wait for a call.
 const CAPACITY: usize = 64;
 
-/// A message for a call that does not come on its own stream.
+/// A message for a call that does not arrive on the call's own stream.
 pub enum Inbound {
-    /// A message of its upstream.
+    /// A message from the call's upstream.
     Frame(Frame),
     /// The client's reply to the question with this number.
     Reply(usize, Frame),

@@ -1,15 +1,15 @@
-//! One open link to a server over any transport: requests, unanswered messages, and its users. It must not know when
+//! One open link to a server over any transport: its requests, its unanswered messages, and its users. It must not know when
 //! links are opened.
 //!
 //! | file | is for |
 //! |---|---|
 //! | [`open_link`] | the link and its state |
-//! | `activity`, `announced` | its use over time; the state that its server was sent |
-//! | `recipients`, `inbox` | the receivers of what its server sends |
+//! | `activity`, `announced` | the link's use over time; the state that its server was sent |
+//! | `recipients` | the receivers of the messages that its server sends |
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
 //! | [`sending`] | requests, and retries after refusals |
-//! | `probe`, `doubt` | the probe that finds out if the server was replaced; the meaning of a refusal then |
+//! | `probe`, `doubt` | the probe that finds out if the server was replaced; what its result says about a refusal |
 //! | `outbox` | messages that need no answer |
 //! | [`requests`] | the gateway's own requests |
 

@@ -24,28 +24,28 @@ use crate::server::Server;
 
 /// One open link.
 pub struct OpenLink {
-    /// Its number, unique in the process.
+    /// The link's number, unique in the process.
     pub id: u64,
     pub(crate) tenancy: LinkTenancy,
     /// The server that it leads to.
     pub server: Arc<Server>,
     /// The era in use.
     pub era: &'static Era,
-    /// Its transport.
+    /// The link's transport.
     pub wire: Wire,
     /// The upstream's introduction; known once the link is open.
     pub hello: ServerHello,
     /// True if it serves one client session only, so that the upstream may ask that client.
     pub own: bool,
-    /// The receivers of what the upstream sends.
+    /// The receivers of the upstream's messages.
     pub recipients: LinkRecipients,
     /// The calls that the upstream has not answered yet, with their owners.
     pub calls: Arc<OpenCalls>,
-    /// The state that the upstream was sent here.
+    /// The state that was sent to the upstream on this link.
     pub announced: AnnouncedState,
     pub(super) outbox: Outbox,
     pub(super) probe: LinkProbe,
-    /// Its use.
+    /// The link's use over time.
     pub activity: LinkActivity,
     /// Raised when the link is lost.
     pub dead: Stop,
@@ -53,9 +53,9 @@ pub struct OpenLink {
 
 /// The owner of a link, as a number.
 pub(crate) struct LinkTenancy {
-    /// Its number in the pool of dedicated links; 0 if it is none.
+    /// The link's number in the pool of dedicated links; 0 if it belongs to no pool.
     pub(crate) slot: AtomicU64,
-    /// The number under which its users know it: another one each time it is handed to another owner.
+    /// The number under which the link's users know it. It changes each time the link is handed to another owner.
     number: AtomicU64,
 }
 
@@ -68,7 +68,7 @@ pub struct HeldLink {
 
 /// The hold that keeps a dedicated link with its owner until it is dropped.
 pub trait LinkHold: Send + Sync {
-    /// Another one on the same link.
+    /// Another hold on the same link.
     fn again(&self) -> Box<dyn LinkHold>;
 }
 
@@ -131,19 +131,19 @@ impl OpenLink {
         }
     }
 
-    /// Itself, as where an announcement is heard.
+    /// The link's identity, for announcements that are heard on it.
     pub fn heard_on(&self) -> HeardOn {
         let is_own_process = self.own && matches!(self.wire, Wire::Pipe(_));
         HeardOn { id: self.id, opened: self.activity.opened(), is_own_process }
     }
 
-    /// Sends a notification, or an answer to a question.
+    /// Sends a notification, or an answer to a server's question.
     pub async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
         let late = |_| LinkError::Late(NOTICE_TIME.as_secs());
         tokio::time::timeout(NOTICE_TIME, self.wire.notify(client, text)).await.map_err(late)?
     }
 
-    /// Returns true if a notification cancels a request; otherwise closing the request's stream does.
+    /// Returns true if this link cancels a request with a notification; otherwise, closing the request's stream cancels it.
     pub fn hears_cancellation(&self) -> bool {
         match &self.wire {
             Wire::Http(_) => !self.era.disconnect_cancels,
@@ -152,43 +152,44 @@ impl OpenLink {
         }
     }
 
-    /// Returns true if it can still be used.
+    /// Returns true if the link can still be used.
     pub fn is_alive(&self) -> bool {
         !self.dead.is_stopped() && !self.wire.is_closed()
     }
 
-    /// The way in which a child ended, if it has.
+    /// The description of how the child ended; `None` while it runs.
     pub fn why_gone(&self) -> Option<String> {
         self.wire.why_closed().map(|why| why.to_string())
     }
 
-    /// Returns true if a session, a call or a task uses it now.
+    /// Returns true if a session, a call or a task is using the link.
     pub fn is_used(&self) -> bool {
         self.activity.is_needed() || !self.recipients.users().is_empty()
     }
 
-    /// Returns true if it was ever used.
+    /// Returns true if the link was ever used.
     pub fn was_used(&self) -> bool {
         self.activity.carried_calls() || self.is_used()
     }
 
-    /// Marks it as lost; the next user opens another.
+    /// Marks the link as lost; the next user opens another one.
     pub fn bury(&self) {
         self.dead.stop();
     }
 
-    /// Closes it properly.
+    /// Closes the link properly.
     pub async fn close(&self, client: &Client) {
         self.bury();
         self.wire.close(client).await;
     }
 
-    /// The number under which its users know it. A user that knows it by another one has to tell the server its state.
+    /// The number under which the link's users know it. A user that knows another number has to send the server its state
+    /// again.
     pub fn tenancy(&self) -> u64 {
         self.tenancy.number.load(Ordering::Acquire)
     }
 
-    /// Forgets its owner: what the server says from now on is not for that one.
+    /// Forgets the link's owner: later messages of the server are not for that owner.
     pub fn hand_over(&self) {
         self.recipients.clear();
         self.tenancy.number.store(NEXT_LINK.fetch_add(1, Ordering::Relaxed), Ordering::Release);

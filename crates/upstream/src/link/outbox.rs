@@ -1,6 +1,6 @@
-//! Messages to a server that need no answer: answers to its questions, refusals, notifications. They are sent one after
-//! the other, so that their order stays, and a slow one only holds up those after it on the same link. It must not know
-//! their content.
+//! Messages to a server that need no answer: answers to its questions, refusals, notifications. They are sent one after the
+//! other, which keeps their order. A slow message delays only later messages on the same link. It must not know their
+//! content.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// The number of messages that may wait, and their bytes beside the first.
+/// The number of messages that may wait, and the total size in bytes above which no message is added.
 const MOST: (usize, usize) = (256, 8 << 20);
 
 /// The time for which a request waits for earlier messages.
@@ -27,12 +27,12 @@ pub(super) struct Outbox {
 struct OutboxQueue {
     texts: VecDeque<Bytes>,
     bytes: usize,
-    /// True while a task sends them.
+    /// True while a task sends the messages.
     busy: bool,
 }
 
 impl Outbox {
-    /// Adds a message; returns true if the caller has to start sending, or `None` if there is no room.
+    /// Adds a message; returns true if the caller has to start sending, or `None` if the queue is full.
     pub(super) fn put(&self, text: Bytes) -> Option<bool> {
         let mut waiting = self.waiting.lock();
         if waiting.texts.len() >= MOST.0 || waiting.bytes > MOST.1 {
@@ -61,7 +61,7 @@ impl Outbox {
         self.waiting.lock().busy
     }
 
-    /// Waits until all messages are sent, but not long: some servers accept no notifications.
+    /// Waits until all messages are sent, but only for a short time: some servers accept no notifications.
     pub(super) async fn flushed(&self) {
         let sent = self.all_sent.notified();
         if self.is_sending() {

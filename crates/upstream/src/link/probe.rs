@@ -1,6 +1,6 @@
-//! The probe: after a refusal that may say that a server speaks another era now, or has forgotten a session, the server
-//! is asked something harmless on the same link. Only its reaction counts; otherwise the refusal is the server's own
-//! answer. It must not know the refused request.
+//! The probe: a harmless request on the same link, sent after a doubtful refusal, which may mean that the server now speaks
+//! another version or has forgotten the session. Only the reaction to the probe can prove that; otherwise the refusal is the
+//! server's own answer. It must not know the refused request.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,10 +18,10 @@ use transport::up::{HttpLink, LinkError};
 use crate::link_key::LinkKey;
 use crate::server::mirror;
 
-/// The time that the server may take. A server that answers its calls answers this at once.
+/// The time limit for the server's reaction. A server that answers its calls answers the probe at once.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The time for which a reaction is reused, so that a server that refuses every call is not probed for each.
+/// The time for which a reaction is reused, so that a server that refuses every call is not probed for each of them.
 const HOLDS: Duration = Duration::from_secs(1);
 
 /// The ids of probes: above those of all calls, and still exact in every JSON parser.
@@ -52,24 +52,24 @@ impl Rejection {
     }
 }
 
-/// The server's reaction to the question.
+/// The server's reaction to the probe.
 #[derive(Debug, Clone)]
 pub(super) enum Reaction {
-    /// It speaks the era, and knows the session.
+    /// The server speaks the version, and knows the session.
     Alive,
-    /// It does not know the question.
+    /// The server does not know the probe's method.
     Unknown,
     Rejected(Rejection),
-    /// It gave no usable answer.
+    /// The server gave no usable answer.
     Silent,
 }
 
-/// The latest reaction on one link, and a lock that admits one question at a time.
+/// The latest reaction on one link, and a lock that admits one probe at a time.
 #[derive(Default)]
 pub(super) struct LinkProbe(Mutex<Option<(Instant, Reaction)>>);
 
 impl LinkProbe {
-    /// The server's reaction now. One caller asks at a time; those that waited for it take its result.
+    /// The server's current reaction. One caller sends the probe at a time; callers that waited for it use its result.
     pub(super) async fn reaction(&self, client: &Client, link: &HttpLink) -> Reaction {
         let came = Instant::now();
         let mut last = self.0.lock().await;
@@ -98,7 +98,8 @@ async fn ask(client: &Client, link: &HttpLink) -> Reaction {
                 Reaction::Rejected(rejection)
             }
         }
-        // What discovers other versions only has not refused in the same words; that it is another shows when it is opened.
+        // A server that offers only other versions has not refused the probe with the same error. Opening the link anew will
+        // show that it is another server.
         Ok(answer) if !era.has_sessions() && server_hello(&answer.frame, era).is_err() => {
             Reaction::Rejected(Rejection::bare(answer.status))
         }
@@ -109,7 +110,7 @@ async fn ask(client: &Client, link: &HttpLink) -> Reaction {
     }
 }
 
-/// The question: `ping` in eras with sessions, else a discovery.
+/// The probe's request: `ping` in versions with sessions, otherwise `server/discover`.
 pub(super) fn question(era: &'static Era, key: u64) -> (Bytes, Option<Mirror>) {
     if era.has_sessions() {
         let method = Method::Ping.name();
@@ -119,7 +120,7 @@ pub(super) fn question(era: &'static Era, key: u64) -> (Bytes, Option<Mirror>) {
     }
 }
 
-/// Returns true if the server refuses another session of its era: then it accepts no sessions at all.
+/// Returns true if the server refuses another session of its own version: then it accepts no sessions at all.
 pub(super) async fn refuses_sessions(client: &Client, link: &HttpLink) -> bool {
     let (era, key) = (link.era(), NEXT_ID.fetch_add(1, Ordering::Relaxed));
     let request = initialize_request(&Id::number(key), era, &LinkKey::plain(era).own_hello());

@@ -1,4 +1,4 @@
-//! The receivers of what a server sends on a link beside the answers to requests. It must not know what the messages say.
+//! The receivers of a server's messages on a link, other than answers to requests. It must not know the messages' content.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -18,18 +18,18 @@ type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
 /// The sessions and calls that receive messages of one link.
 #[derive(Default)]
 pub struct LinkRecipients {
-    /// The sessions whose calls go over the link.
+    /// The sessions whose calls use the link.
     users: Mutex<Vec<Weak<dyn LinkUser>>>,
-    /// The session that wants progress, by open call: an upstream may report it outside of the call's own answer.
+    /// The session that wants progress, by open call: an upstream may report progress outside the call's own response stream.
     progress: Mutex<HashMap<u64, ProgressOwner>>,
-    /// The receiver of messages that belong to no exchange, while one call has the link for itself.
+    /// The receiver of messages that belong to no exchange, while one call has the link to itself.
     inbox: Mutex<Option<InboxSender>>,
-    /// The child's unsolicited messages, until somebody reads them.
+    /// The child's unsolicited messages, until a task reads them.
     unasked: Mutex<Option<Unasked>>,
 }
 
 impl LinkRecipients {
-    /// The sessions whose calls go over the link.
+    /// The sessions whose calls use the link.
     pub fn users(&self) -> Vec<Arc<dyn LinkUser>> {
         self.users.lock().iter().filter_map(Weak::upgrade).collect()
     }
@@ -42,7 +42,7 @@ impl LinkRecipients {
         }
     }
 
-    /// Forgets the sessions, and the call that had the link for itself.
+    /// Forgets the sessions, and the call that had the link to itself.
     pub(super) fn clear(&self) {
         self.users.lock().clear();
         self.set_inbox(None);
@@ -58,12 +58,13 @@ impl LinkRecipients {
         self.unasked.lock().take()
     }
 
-    /// Sets the receiver of messages that belong to no exchange: the call that has the link for itself, or none.
+    /// Sets the receiver of messages that belong to no exchange: the call that has the link to itself, or none.
     pub fn set_inbox(&self, inbox: Option<InboxSender>) {
         *self.inbox.lock() = inbox;
     }
 
-    /// Delivers a message to the call that has the link for itself; returns it if there is none, or it is busy.
+    /// Delivers a message to the call that has the link to itself; returns the message if there is no such call, or the call
+    /// is busy.
     pub fn deliver(&self, frame: Frame) -> Option<Frame> {
         let inbox = self.inbox.lock().clone();
         let Some(inbox) = inbox else { return Some(frame) };

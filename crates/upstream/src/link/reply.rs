@@ -41,9 +41,9 @@ impl Reply {
 
 /// The source of an exchange's messages.
 pub enum ReplySource {
-    /// An HTTP stream of the exchange's own.
+    /// An HTTP stream that belongs to the exchange alone.
     Web(Incoming),
-    /// A wire that many exchanges share.
+    /// A connection that many exchanges share.
     Pipe(MuxCall),
 }
 
@@ -54,20 +54,20 @@ pub struct Incoming {
     stream: Option<Box<EventStream>>,
     /// The rest of the latest array.
     ready: VecDeque<Frame>,
-    /// The call under its key, until its answer comes.
+    /// The open call and its key, until its answer arrives.
     open: Option<(u64, OpenCall)>,
 }
 
 /// One item of a source.
 pub enum Item {
-    /// A message.
+    /// A message of the upstream.
     Frame(Frame),
-    /// The upstream closed its stream and has to be asked again, after this many milliseconds if it said so.
+    /// The upstream closed its stream and has to be polled again, after this many milliseconds if it set a delay.
     Paused(Option<u64>),
 }
 
 impl ReplySource {
-    /// Releases the source once the answer has come.
+    /// Releases the source once the answer has arrived.
     pub fn finish(self) {
         if let Self::Web(Incoming { stream: Some(stream), .. }) = self {
             stream.finish();

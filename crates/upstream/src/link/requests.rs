@@ -1,4 +1,4 @@
-//! The gateway's own requests, which change a server's state for a link. They must not know for whom.
+//! The gateway's own requests, which change a server's state for a link. They must not know whom they are for.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use proto::rpc::{Frame, FrameKind};
 use super::open_link::OpenLink;
 use crate::egress::Egress;
 
-/// Sends an upstream the log level of a session, in the upstream's era.
+/// Sends the log level of a session to an upstream, in the form of the upstream's version.
 pub async fn send_level(egress: &Egress, link: &Arc<OpenLink>, level: &Bytes) {
     let level = proto::bridge::level(level, link.era);
     request(egress, link, Method::SetLevel, &format!("\"level\":{level}")).await;
 }
 
-/// Sends a request of the session's own; returns `false` if the answer is an error. Other failures are only logged.
+/// Sends a request on behalf of the session; returns `false` if the answer is an error. Other failures are only logged.
 pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, params: &str) -> bool {
     let key = egress.next_key();
     let body = format!(
@@ -35,7 +35,7 @@ pub async fn request(egress: &Egress, link: &Arc<OpenLink>, method: Method, para
     true
 }
 
-/// A long-running request of the gateway's own. Its upstream is told when it is dropped.
+/// A long-running request of the gateway's own. Its upstream is notified when this value is dropped.
 pub struct OpenRequest {
     egress: Egress,
     link: Arc<OpenLink>,
@@ -45,12 +45,12 @@ pub struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// The request that was sent under this key.
+    /// Creates the record of the request that was sent under this key.
     pub fn new(egress: &Egress, link: &Arc<OpenLink>, key: u64) -> Self {
         Self { egress: egress.clone(), link: link.clone(), key, is_answered: false }
     }
 
-    /// Marks it as answered, so that the upstream need not be told.
+    /// Marks the request as answered, so that the upstream need not be notified.
     pub fn answered(mut self) {
         self.is_answered = true;
     }
@@ -66,7 +66,7 @@ impl Drop for OpenRequest {
             runtime.spawn(async move {
                 let params = format!("\"requestId\":{key}");
                 let text = proto::era::notice(Notice::Cancelled.name(), params.as_bytes());
-                // An upstream that is gone works on nothing any more.
+                // An upstream that is gone no longer works on the request.
                 let _ = link.notify(egress.client(), text).await;
             });
         }

@@ -20,16 +20,16 @@ use crate::embedded::{Carried, mapped};
 use crate::negotiation::wire::Wire;
 use crate::server::Server;
 
-/// The number of times that a refused request is repeated with other credentials: once with the kept ones, and once with
-/// those that they are exchanged for.
+/// The number of times that a refused request is repeated with other credentials: once with the stored ones, and once with
+/// those that were obtained in exchange for them.
 const CREDENTIALS: usize = 2;
 
-/// The time that a server may take to answer the question after a cancellation. A slower one may still log about the
-/// call.
+/// The time that a server may take to answer the request sent after a cancellation. A slower server may still log messages
+/// about the call.
 const HEARD_WITHIN: Duration = Duration::from_secs(10);
 
-/// Does something that takes a server's credentials; again after a refusal for lack of them, as long as there are better ones
-/// now.
+/// Runs an operation that needs a server's credentials. Repeats it after a refusal for lack of credentials, as long as better
+/// ones are available.
 pub async fn with_credentials<T, F: Future<Output = Result<T, LinkError>>>(
     server: &Server,
     attempt: impl Fn() -> F,
@@ -47,8 +47,8 @@ pub async fn with_credentials<T, F: Future<Output = Result<T, LinkError>>>(
 }
 
 impl OpenLink {
-    /// Sends a request for its owner, with its credentials; once more after a refusal for lack of credentials, if there
-    /// are better ones now.
+    /// Sends a request for its owner, with the server's credentials. Repeats it after a refusal for lack of credentials, if
+    /// better ones are available.
     pub async fn send(
         &self,
         client: &Client,
@@ -110,13 +110,13 @@ impl OpenLink {
         }
     }
 
-    /// Returns true if unsolicited messages may belong to any running call; if many share a stream, the stream counts the
-    /// calls itself.
+    /// Returns true if unsolicited messages may belong to any running call; a stream that many calls share counts the calls
+    /// itself.
     fn counts_calls(&self) -> bool {
         matches!(self.wire, Wire::Http(_)) && !self.own && self.era.has_sessions()
     }
 
-    /// Posts a request; marks the call as closed if it was answered at once, or not accepted.
+    /// Posts a request; marks the call as closed if the request was answered at once, or not accepted.
     async fn posted(
         &self,
         client: &Client,
@@ -138,9 +138,9 @@ impl OpenLink {
         self.known(client, link, posted).await
     }
 
-    /// Forgets a call once the server can say nothing more about it. A server without sessions must be silent after it
-    /// has read the cancellation (2026-07-28, cancellation over stdio), and its answer to a later question shows that it
-    /// has.
+    /// Forgets a call once the server can no longer send messages about it. A server without sessions must be silent after it
+    /// has read the cancellation (2026-07-28, cancellation over stdio). Its answer to a later request proves that the
+    /// cancellation was read.
     pub async fn forget_cancelled(&self, egress: &Egress, key: u64) {
         if self.era.has_sessions() || !matches!(self.wire, Wire::Pipe(_)) {
             return;
@@ -154,7 +154,7 @@ impl OpenLink {
         }
     }
 
-    /// Opens a stream for the gateway itself; `None` if it was answered at once, and so refused.
+    /// Opens a stream for the gateway itself; `None` if the request was answered at once, and thus refused.
     pub async fn open_stream(
         &self,
         client: &Client,
@@ -171,7 +171,7 @@ impl OpenLink {
         }
     }
 
-    /// Sends a request of the gateway's own and waits for its answer; repeats it like [`Self::send`]. The caller sets the
+    /// Sends a request of the gateway's own and waits for the answer; repeats it like [`Self::send`]. The caller sets the
     /// deadline.
     pub async fn ask(
         &self,
@@ -214,7 +214,8 @@ impl OpenLink {
         }
     }
 
-    /// The error in the place of an answer that refused more than its request: the next request opens the link anew.
+    /// The error that replaces a refusal if the server was replaced or has forgotten the session; the next request then opens
+    /// the link anew.
     async fn doubted(
         &self,
         client: &Client,
@@ -223,14 +224,14 @@ impl OpenLink {
         status: u16,
     ) -> Option<LinkError> {
         let doubt = doubt(self.era, answer, status)?;
-        // Where no session was given out, a request that was taken says nothing of one.
+        // If the server gave out no session, an accepted request tells nothing about one.
         if doubt == Doubt::Session && status < 400 && !link.has_session() {
             return None;
         }
         self.settle_doubt(client, link, &Rejection::of(answer, status), doubt).await
     }
 
-    /// The same for a refusal without a message.
+    /// Does the same for a refusal without a message.
     async fn known<T>(
         &self,
         client: &Client,
@@ -238,7 +239,7 @@ impl OpenLink {
         outcome: Result<T, LinkError>,
     ) -> Result<T, LinkError> {
         let status = match &outcome {
-            // The protocol's own word for it (2025-11-25, session management).
+            // The protocol's own status for a forgotten session (2025-11-25, session management).
             Err(LinkError::Status { status: 404 | 410, .. })
                 if self.era.has_sessions() && link.has_session() =>
             {
@@ -246,7 +247,7 @@ impl OpenLink {
                 return Err(LinkError::SessionGone);
             }
             Err(LinkError::Status { status, .. }) => *status,
-            // A server that says how it wants to be asked means it.
+            // A refusal with a challenge is certainly about credentials.
             Err(LinkError::Unauthorized(refusal)) if refusal.challenge.is_empty() => refusal.status,
             _ => return outcome,
         };
@@ -260,7 +261,7 @@ impl OpenLink {
 }
 
 impl OpenLink {
-    /// Sends a notification, or an answer to a question, after those before it. Returns at once.
+    /// Queues a notification, or an answer to a question, behind earlier messages. Returns at once.
     pub fn enqueue(self: &Arc<Self>, egress: &Egress, text: Bytes) {
         match self.outbox.put(text) {
             None => {
@@ -284,7 +285,7 @@ impl OpenLink {
         }
     }
 
-    /// Answers a question in the place of a client that cannot be asked.
+    /// Refuses a server's question on behalf of a client that cannot be asked.
     pub fn refuse(self: &Arc<Self>, egress: &Egress, question: &Frame, why: &str) {
         self.enqueue(egress, error_response(question.id(), code::METHOD_NOT_FOUND, why, None));
     }
@@ -294,7 +295,7 @@ impl OpenLink {
         self.outbox.is_sending()
     }
 
-    /// Waits until all messages are sent, but not long.
+    /// Waits until all messages are sent, but only for a short time.
     pub async fn flushed(&self) {
         self.outbox.flushed().await;
     }

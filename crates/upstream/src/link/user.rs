@@ -1,4 +1,4 @@
-//! A client with a session, as the links see it that its calls use. It must not know what a session is.
+//! A client with a session, as seen by the links that its calls use. It must not know what a session is.
 
 use std::sync::Arc;
 
@@ -15,25 +15,25 @@ use crate::server::Server;
 
 /// A client with a session, whose links receive unsolicited messages.
 pub trait LinkUser: Send + Sync {
-    /// The owner of messages that servers send about its calls.
+    /// The owner of messages that servers send about this client's calls.
     fn attribution(&self) -> Owner;
 
-    /// Its era.
+    /// The client's version.
     fn era(&self) -> &'static Era;
 
-    /// Returns true if it may use anything of this server.
+    /// Returns true if the client may use anything of this server.
     fn may_use(&self, server: UpstreamId) -> bool;
 
     /// Returns true unless the message is a log message below the level that the client asked for.
     fn wants(&self, message: &Frame) -> bool;
 
-    /// Returns true if a notification about `uri` concerns one of its resources.
+    /// Returns true if a notification about `uri` concerns one of the client's resources.
     fn is_concerned(&self, uri: &str) -> bool;
 
-    /// The resources that it has subscribed at this server, in a session there.
+    /// The resources that the client has subscribed to through a session at this server.
     fn taken_at(&self, server: &Server) -> Vec<String>;
 
-    /// Returns true if it listens to exactly this resource.
+    /// Returns true if the client is subscribed to exactly this resource.
     fn is_subscribed(&self, uri: &str) -> bool;
 
     /// Passes a server's question to the client.
@@ -45,21 +45,21 @@ pub trait LinkUser: Send + Sync {
     /// Withdraws the question that the server's notification names.
     fn withdraw(&self, link: &Arc<OpenLink>, notice: &Frame);
 
-    /// Passes on a message of the server on this link.
+    /// Passes on a message that the server sent on this link.
     fn receive(&self, egress: &Egress, link: &OpenLink, message: &Frame);
 
-    /// Passes on a message of a server of this era, in the client's era.
+    /// Passes on a message of a server of this version, in the form of the client's version.
     fn hear(&self, era: &'static Era, message: &Frame);
 
     /// Notifies the client that a list has changed.
     fn notify_changed(&self, list: Notice);
 
-    /// Notifies the client of its call's progress, in the client's own form.
+    /// Notifies the client of its call's progress; `text` has the client's form.
     fn progress(&self, text: Bytes);
 
-    /// The link that was its own serves another client now: what it listens to there is listened to elsewhere.
+    /// Moves the client's subscriptions from this link, which was its own and now serves another client, to other links.
     fn was_left(self: Arc<Self>, egress: &Egress, link: &Arc<OpenLink>);
 
-    /// Joins the link that replaces a lost one: the server there has no state of the session yet.
+    /// Joins the link that replaces a lost one, because the server has no state of the session there yet.
     fn rejoin(self: Arc<Self>, egress: &Egress, server: UpstreamId);
 }

@@ -1,4 +1,4 @@
-//! One open and introduced transport to a server, over HTTP or a child's pipe. It must not know who asks, or what the
+//! One open transport to a server after the handshake, over HTTP or a child's pipe. It must not know who asks, or what the
 //! connection is for.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::guest::Guest;
 use super::negotiator::{Candidate, Candidates, PROBE};
 use super::wire::Wire;
 
-/// Opens transports for one guest, and introduces it.
+/// Opens transports for one guest, and performs the handshake for it.
 pub struct Connector<'a, G> {
     /// The side that connects.
     pub guest: &'a G,
@@ -37,7 +37,7 @@ pub struct Connected {
     pub unasked: Option<Unasked>,
     /// The server's introduction.
     pub hello: ServerHello,
-    /// The way that works.
+    /// The candidate that works.
     pub candidate: Candidate,
 }
 
@@ -78,8 +78,8 @@ impl<G: Guest> Connector<'_, G> {
         Some(Connected { wire: Wire::Pipe(link), unasked: Some(unasked), hello, candidate })
     }
 
-    /// The time for opening and handshake. Servers may leave a question that they do not know unanswered; those that know
-    /// it answer at once.
+    /// The time limit for opening and handshake. Servers may not answer a request that they do not know; those that know it
+    /// answer at once.
     fn patience(&self, candidate: Candidate, is_again: bool) -> Duration {
         let all = self.guest.patience(candidate);
         match candidate.era.lifecycle {

@@ -1,8 +1,8 @@
-//! The handshake with a child over its pipe. It finds out which of the requests that were sent is answered, even if the
-//! answer comes late. It must not know who wants to reach the child.
+//! The handshake with a child over its pipe. It finds out which of the sent requests is answered, even if the answer is late.
+//! It must not know who wants to reach the child.
 //!
-//! A child that is slow to start reads all requests at once when it is ready. Each request has an id of its own, so that
-//! its answer can be matched; an answer to an earlier request counts if the newer one is refused.
+//! A child that is slow to start reads all requests at once when it is ready. Each request has its own id, so that its answer
+//! can be matched. An answer to an earlier request counts if the newer one is refused.
 
 use std::pin::pin;
 use std::task::Poll;
@@ -23,19 +23,19 @@ pub(super) type Piped = (PipeLink, Unasked);
 
 /// The means to start a child.
 pub struct ChildStarter<'a> {
-    /// Starts and reaps it.
+    /// Starts and reaps the child.
     pub supervisor: &'a Supervisor,
-    /// Its program.
+    /// The child's program.
     pub spec: &'a Spec,
-    /// The limits of its output, and the graces of its end.
+    /// The limits of the child's output, and the graces for its end.
     pub limits: ChildLimits,
-    /// The limits of its messages.
+    /// The limits of the child's messages.
     pub frames: FrameLimits,
-    /// The capacity of its pipe.
+    /// The capacity of the child's pipe.
     pub room: MuxRoom,
-    /// The name under which the reader of its pipe logs.
+    /// The name under which the reader of the child's pipe logs.
     pub span: tracing::Span,
-    /// The time from its start to its first answer.
+    /// The time limit from the child's start to its first answer.
     pub within: Duration,
 }
 
@@ -58,15 +58,15 @@ pub(super) struct Greeted {
     pub(super) piped: Piped,
     /// The server's introduction.
     pub(super) hello: ServerHello,
-    /// The way that works.
+    /// The candidate that works.
     pub(super) candidate: Candidate,
 }
 
-/// Tries `candidates` until one works. A child has all of its time from its start to its first answer; it is not
-/// ended earlier, unless it is refused.
+/// Tries `candidates` until one works. A child may use the whole time from its start to its first answer; it is not ended
+/// earlier, unless it refuses a request.
 ///
 /// # Errors
-/// Returns `None` if no way works; the reasons are in `candidates`.
+/// Returns `None` if no candidate works; the reasons are in `candidates`.
 pub(super) async fn greet(
     guest: &impl Guest,
     starter: &ChildStarter<'_>,
@@ -91,7 +91,7 @@ pub(super) async fn greet(
     None
 }
 
-/// Asks the running child, or a new one if it did not survive the earlier requests.
+/// Sends a request to the running child, or to a new one if the child did not survive the earlier requests.
 async fn attempt(
     guest: &impl Guest,
     starter: &ChildStarter<'_>,
@@ -109,7 +109,7 @@ async fn attempt(
     let is_confused = asked.as_ref().is_err_and(|why| {
         verdict(why, candidate) == Verdict::Refused && (child.piped.0.is_closed() || !child.is_asked())
     });
-    // What was asked before may have confused it.
+    // An earlier request may have confused the child.
     if was_used && is_confused {
         child.piped.0.stop().await;
         child = Child::start(guest, starter).await?;
@@ -119,14 +119,14 @@ async fn attempt(
     asked
 }
 
-/// A child, and the requests that it was sent.
+/// A child, and the requests that were sent to it.
 struct Child {
     piped: Piped,
     within: Duration,
     until: Instant,
-    /// The requests that are not answered yet, the newest last.
+    /// The unanswered requests, the newest last.
     asked: Vec<(Candidate, MuxCall)>,
-    /// An answer that came after another request had been sent already.
+    /// An answer that arrived after another request had been sent.
     early: Option<(Candidate, ServerHello)>,
 }
 
@@ -137,12 +137,12 @@ impl Child {
         Ok(Self { piped, within: starter.within, until, asked: Vec::new(), early: None })
     }
 
-    /// Returns true if an earlier request than the newest may still be answered, or has been.
+    /// Returns true if an earlier request than the newest was answered, or may still be.
     fn is_asked(&self) -> bool {
         !self.asked.is_empty() || self.early.is_some()
     }
 
-    /// Sends a request, unless it was sent before, and waits for an answer to any.
+    /// Sends a request, unless it was sent before, and waits for an answer to any of the requests.
     async fn ask(
         &mut self,
         guest: &impl Guest,
@@ -179,7 +179,7 @@ impl Child {
                 }
                 Ok(hello) => {
                     guest.accepts(&hello)?;
-                    // It reads now, and answers the newer question soon or never.
+                    // The child reads its input now, and answers the newer request soon or never.
                     self.early = Some((of, hello));
                     until = until.min(Instant::now() + PROBE);
                 }
@@ -213,7 +213,7 @@ async fn next(asked: &mut [(Candidate, MuxCall)]) -> (usize, Result<Frame, LinkE
             loop {
                 match pin!(call.next()).poll(context) {
                     Poll::Pending => break,
-                    // What it says meanwhile is no answer.
+                    // Other messages are not answers.
                     Poll::Ready(Ok(frame))
                         if !matches!(frame.kind(), FrameKind::Response | FrameKind::Error) => {}
                     Poll::Ready(one) => return Poll::Ready((index, one)),

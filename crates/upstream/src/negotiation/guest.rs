@@ -13,26 +13,26 @@ pub trait Guest: Sync {
     /// The handshake request and its id, which no other request on the connection may have.
     fn introduction(&self, era: &'static Era) -> (u64, Bytes);
 
-    /// Returns true if this way is known to work, so that it needs no short deadline.
+    /// Returns true if this candidate is known to work, so that it needs no short deadline.
     fn is_sure_of(&self, candidate: Candidate) -> bool;
 
-    /// The time in which a server answers over HTTP.
+    /// The time limit for a server's answer over HTTP.
     fn patience(&self, candidate: Candidate) -> Duration;
 
-    /// Refuses a server that speaks another era than the only one that is wanted.
+    /// Checks that a server speaks the wanted version, if only one is wanted.
     ///
     /// # Errors
-    /// Returns the failure with which the way counts as refused.
+    /// Returns the failure with which the candidate counts as refused.
     fn accepts(&self, hello: &ServerHello) -> Result<(), LinkError>;
 
-    /// Ends something so that another child may start; returns true if it did. Called if as many run as may.
+    /// Ends another child so that this one may start; returns true if it did. Called if the limit of children is reached.
     fn make_room(&self) -> impl Future<Output = bool> + Send {
         std::future::ready(false)
     }
 
-    /// Receives the reason why a way does not work.
+    /// Receives the reason why a candidate does not work.
     fn hears(&self, candidate: Candidate, why: &LinkError);
 
-    /// Returns the receiver of the first line that a child prints and that is not a message.
+    /// Returns the receiver of the first line of a child's output that is not a message.
     fn talk(&self) -> impl FnOnce(&str) + Send + 'static;
 }

@@ -1,13 +1,13 @@
-//! The version of the protocol and the transport in which a server is spoken to, and the connection that finds them out.
-//! It must not know who asks, or what the connection is for.
+//! The protocol version and the transport for a server, and the connection that finds them out. It must not know who asks, or
+//! what the connection is for.
 //!
 //! | file | is for |
 //! |---|---|
 //! | [`negotiator`] | versions and transports, tried in turn and remembered |
 //! | [`guest`] | the side that opens the handshake |
 //! | [`wire`] | the transports |
-//! | [`greeting`] | the introduction to a child, over its pipe |
-//! | [`connector`] | an open and introduced transport, over HTTP or a pipe |
+//! | [`greeting`] | the handshake with a child, over its pipe |
+//! | [`connector`] | an open transport after the handshake, over HTTP or a pipe |
 
 pub mod connector;
 pub mod greeting;

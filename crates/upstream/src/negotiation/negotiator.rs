@@ -1,5 +1,5 @@
-//! The era and the transport in which an upstream is spoken to: tried in turn, and remembered. It must not know how a
-//! connection is made.
+//! The protocol version and the transport for an upstream: candidates are tried in turn, and the result is remembered. It
+//! must not know how a connection is made.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,13 +12,13 @@ use proto::era::{Era, HelloFault, Lifecycle, Web, newest_handshake, newest_state
 use proto::rpc::code;
 use transport::up::LinkError;
 
-/// The time that a server gets to answer a question that it may not know. Servers that know it answer at once.
+/// The time limit for the answer to a request that a server may not know. Servers that know it answer at once.
 pub const PROBE: Duration = Duration::from_secs(5);
 
-/// A combination of version and transport in which an upstream may be spoken to.
+/// A combination of version and transport that an upstream may accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
-    /// The era to ask for; a server with a handshake may answer in another one.
+    /// The version to ask for; a server with a handshake may answer with another one.
     pub era: &'static Era,
     /// The transport, if it is HTTP.
     pub web: Web,
@@ -61,7 +61,7 @@ impl TransportChoice {
 pub struct Negotiator {
     transports: TransportChoice,
     known: Mutex<Known>,
-    /// The lifecycles that it is known to speak; every request asks for them.
+    /// The lifecycles that the upstream is known to support; every request reads this value.
     lifecycles: AtomicU8,
 }
 
@@ -74,12 +74,12 @@ const STATELESS_TOO: u8 = 3;
 struct Known {
     handshake: Option<bool>,
     stateless: Option<bool>,
-    /// True if one endpoint was refused in every era, and two endpoints work.
+    /// True if one endpoint was refused in every version, and two endpoints work.
     two_endpoints: bool,
 }
 
 impl Known {
-    /// The lifecycles that the server speaks, as [`Negotiator`] keeps them.
+    /// The lifecycles that the server supports, as [`Negotiator`] stores them.
     fn lifecycles(self) -> u8 {
         match (self.handshake, self.stateless) {
             (Some(false), Some(true)) => STATELESS_ALONE,
@@ -108,13 +108,13 @@ impl Known {
 }
 
 impl Negotiator {
-    /// Nothing is known yet.
+    /// Creates a negotiator that knows nothing yet.
     pub fn new(transports: TransportChoice) -> Self {
         Self { transports, known: Mutex::default(), lifecycles: AtomicU8::new(0) }
     }
 
-    /// The candidates for clients of `era`, the best first: the client's own kind needs no translation. Those that are
-    /// known to fail come last, because the server may have been replaced.
+    /// The candidates for clients of `era`, the best first: the client's own lifecycle needs no translation. Candidates that
+    /// are known to fail come last; they are still tried, because the server may have been replaced.
     pub fn candidates(&self, era: &'static Era) -> Vec<Candidate> {
         self.candidates_over(self.transports, era)
     }
@@ -137,30 +137,30 @@ impl Negotiator {
         candidates
     }
 
-    /// Returns true if the upstream is known to speak without sessions only.
+    /// Returns true if the upstream is known to support only requests without sessions.
     pub fn is_stateless_only(&self) -> bool {
         self.lifecycles.load(Ordering::Relaxed) == STATELESS_ALONE
     }
 
-    /// Returns true if it is known to speak with sessions, and not without.
+    /// Returns true if the upstream is known to support only requests with sessions.
     pub fn is_handshake_only(&self) -> bool {
         self.lifecycles.load(Ordering::Relaxed) == HANDSHAKE_ALONE
     }
 
-    /// Returns true if it took a handshake, and nobody has tried it without one.
+    /// Returns true if the upstream accepted a handshake, and was not yet tried without one.
     pub fn may_be_stateless_too(&self) -> bool {
         let known = self.known.lock();
         known.handshake == Some(true) && known.stateless.is_none()
     }
 
-    /// Remembers if it serves clients without a handshake.
+    /// Remembers if the upstream serves clients without a handshake.
     pub fn note_stateless(&self, works: bool) {
         let mut known = self.known.lock();
         known.stateless = Some(works);
         self.lifecycles.store(known.lifecycles(), Ordering::Relaxed);
     }
 
-    /// Returns true if it is known to serve clients without a handshake.
+    /// Returns true if the upstream is known to serve clients without a handshake.
     pub fn is_stateless_too(&self) -> bool {
         matches!(self.lifecycles.load(Ordering::Relaxed), STATELESS_ALONE | STATELESS_TOO)
     }
@@ -189,8 +189,8 @@ impl Negotiator {
         self.lifecycles.store(known.lifecycles(), Ordering::Relaxed);
     }
 
-    /// Notes that a child did not answer in all of its time. A question of the other era may have confused it, so the
-    /// next child gets a handshake first.
+    /// Notes that a child did not answer within its whole time. A request of the other lifecycle may have confused it, so the
+    /// next child is sent a handshake first.
     pub fn was_silent(&self, refused: &[Candidate]) {
         let confuses = |candidate: &Candidate| candidate.era.lifecycle == Lifecycle::Stateless;
         let stateless = refused.iter().any(confuses).then_some(false);
@@ -219,23 +219,23 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Returns candidates that are tried in this order.
+    /// Creates the candidates, which are tried in this order.
     pub fn new(candidates: Vec<Candidate>) -> Self {
         Self { left: candidates.into(), refused: Vec::new(), failure: None, is_over: false }
     }
 
-    /// The next one, and true if it was tried before.
+    /// The next candidate, and true if it was tried before.
     pub fn next_candidate(&mut self) -> Option<(Candidate, bool)> {
         let candidate = self.left.pop_front()?;
         Some((candidate, self.refused.contains(&candidate)))
     }
 
-    /// Notes that one failed.
+    /// Notes that a candidate failed.
     pub fn failed(&mut self, candidate: Candidate, why: LinkError) {
         let verdict = verdict(&why, candidate);
         if verdict == Verdict::Refused && !self.refused.contains(&candidate) {
             self.refused.push(candidate);
-            // It may only have been slow to start; then it has time enough in the end.
+            // The child may only have been slow to start; the candidate is tried again with the full time.
             if matches!(why, LinkError::Late(_)) {
                 self.left.push_back(candidate);
             }
@@ -250,45 +250,46 @@ impl Candidates {
         });
     }
 
-    /// Returns true when no other one is left.
+    /// Returns true when no other candidate is left.
     pub fn is_last(&self) -> bool {
         self.left.is_empty()
     }
 
-    /// Notes that one was answered after its time was over.
+    /// Notes that a candidate was answered after its time limit.
     pub fn answered(&mut self, candidate: Candidate) {
         self.refused.retain(|other| *other != candidate);
         self.left.retain(|other| *other != candidate);
     }
 
-    /// Those that were refused.
+    /// The candidates that were refused.
     pub fn refused(&self) -> &[Candidate] {
         &self.refused
     }
 
-    /// The reason why none works, and true if all of them were tried.
+    /// The reason why no candidate works, and true if all of them were tried.
     pub fn failure(self) -> (LinkError, bool) {
         (self.failure.unwrap_or(LinkError::Closed), !self.is_over)
     }
 }
 
-/// The meaning of a failed candidate.
+/// The conclusion from a failed candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The upstream does not speak the era or the transport.
+    /// The upstream does not support the version or the transport.
     Refused,
-    /// The upstream may or may not speak it; another candidate may work.
+    /// The upstream may or may not support the candidate; another one may work.
     Unclear,
-    /// No other way would work either.
+    /// No other candidate would work either.
     Final,
 }
 
-/// Judges a failed handshake. Servers refuse what they do not know in all sorts of ways, also by silence or by exiting;
-/// errors that stop every client (credentials, redirects, an unreachable address) are no refusal.
+/// Judges a failed handshake. Servers refuse unknown requests in many ways, including silence and exiting. Errors that stop
+/// every client (credentials, redirects, an unreachable address) are not refusals.
 pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
     let is_stateless = asked.era.lifecycle == Lifecycle::Stateless;
     match error.cause() {
-        // Only a server without sessions has these. One that does not take this version may still take a handshake.
+        // Only a server without sessions sends these codes. If it does not support this version, it may still accept a
+        // handshake.
         LinkError::Refused { code: code::HEADER_MISMATCH | code::MISSING_CAPABILITY, .. } if is_stateless => {
             Verdict::Final
         }
@@ -300,9 +301,9 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
         | LinkError::EventStream(_)
         | LinkError::Child(_)
         | LinkError::Status { status: 200..=299 | 400..=499 | 501, .. } => Verdict::Refused,
-        // A fault of its own, perhaps over a question that it does not know.
+        // A fault of the server, perhaps caused by a request that it does not know.
         LinkError::Status { status: 500..=599, .. } if is_stateless => Verdict::Unclear,
-        // A server that answers no POST may be one of two endpoints; a page is no message.
+        // A server that answers no POST may use two endpoints; a web page is not a message.
         LinkError::NotAMessage(_) | LinkError::BrokeOff(_) if asked.web == Web::Streamable => {
             Verdict::Refused
         }
@@ -312,8 +313,8 @@ pub fn verdict(error: &LinkError, asked: Candidate) -> Verdict {
     }
 }
 
-/// The more helpful of two failures: a server's own message rather than a bare status or an "unknown method" for another
-/// era's first request.
+/// The more helpful of two failures: a server's own message is preferred to a bare status, and to an "unknown method" for the
+/// first request of another version.
 fn more_telling(old: LinkError, new: LinkError) -> LinkError {
     let rank = |error: &LinkError| match error {
         LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,
@@ -323,7 +324,7 @@ fn more_telling(old: LinkError, new: LinkError) -> LinkError {
         LinkError::Status { .. } | LinkError::Late(_) => 1,
         _ => 0,
     };
-    // A probe is given less time than the last try.
+    // A probe has a shorter time limit than the last attempt.
     if let (LinkError::Late(short), LinkError::Late(long)) = (&old, &new) {
         return if long > short { new } else { old };
     }

@@ -20,7 +20,8 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Opens an exchange of the gateway's own on a wire that many share; an error for other wires.
+    /// Opens an exchange of the gateway's own on a transport that many exchanges share; returns an error for other
+    /// transports.
     pub async fn own_call(&self, client: &Client, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
         match self {
             Self::Pipe(link) => link.own_call(key, text).await,
@@ -29,7 +30,7 @@ impl Wire {
         }
     }
 
-    /// The calls of clients on a wire that many share.
+    /// The clients' calls on a transport that many exchanges share.
     pub fn calls(&self) -> Option<&Arc<OpenCalls>> {
         match self {
             Self::Pipe(link) => Some(link.calls()),
@@ -48,7 +49,7 @@ impl Wire {
         }
     }
 
-    /// The reason why a shared wire has ended, if it has.
+    /// The reason why a shared transport has ended; `None` while it is open.
     pub fn why_closed(&self) -> Option<MuxFault> {
         match self {
             Self::Pipe(link) => link.why_closed(),
@@ -57,7 +58,7 @@ impl Wire {
         }
     }
 
-    /// Returns true if a shared wire has ended.
+    /// Returns true if a shared transport has ended.
     pub fn is_closed(&self) -> bool {
         match self {
             Self::Pipe(link) => link.is_closed(),
@@ -66,7 +67,7 @@ impl Wire {
         }
     }
 
-    /// Closes it properly: a server with sessions is told.
+    /// Closes the transport properly: a server with sessions is notified.
     pub async fn close(&self, client: &Client) {
         match self {
             Self::Http(link) => link.close(client).await,

@@ -11,7 +11,7 @@ use engine::access::{Principal, Scheme};
 pub struct CallerId {
     /// The principal's id.
     pub id: Arc<str>,
-    /// The way in which it authenticates.
+    /// The scheme by which the principal authenticates.
     pub scheme: Scheme,
 }
 
@@ -26,11 +26,11 @@ impl CallerId {
         self.scheme != Scheme::Anyone
     }
 
-    /// A name under which it is found, and which reveals nothing.
+    /// A name for stored data of this caller, which reveals nothing about the caller.
     pub(super) fn digest(&self) -> String {
         let bytes = digest(&SHA256, self.id.as_bytes());
         bytes.as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(text, "{byte:02x}");
             text
         })

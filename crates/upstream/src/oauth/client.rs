@@ -13,7 +13,7 @@ use super::metadata::Service;
 use super::outside::{FetchRules, Outside};
 use super::secret::Secret;
 
-/// The way in which a client authenticates.
+/// The authentication method of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Method {
     /// By its id only.
@@ -30,7 +30,7 @@ pub(super) enum Method {
 /// A client of one authorization server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Registered {
-    /// The issuer that registered it; it is not valid for others.
+    /// The issuer that registered the client; the registration is not valid for other issuers.
     pub(super) issuer: String,
     /// The redirect URI.
     pub(super) redirect: String,
@@ -50,7 +50,8 @@ impl Method {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, method)| *method)
     }
 
-    /// The simplest method that `service` says it accepts. If it says nothing, the method to ask for at registration.
+    /// The simplest method that `service` accepts, according to its metadata. If the metadata names none, the method to
+    /// request at registration.
     fn wanted(service: &Service) -> &'static str {
         let takes = |name: &str| service.methods.iter().any(|method| method == name);
         Self::ALL.iter().map(|(name, _)| *name).find(|name| takes(name)).unwrap_or("none")
@@ -72,14 +73,14 @@ impl Registered {
         Some(Self { issuer, redirect, id, secret, method, secret_ends: 0 })
     }
 
-    /// Returns true if it is registered at `service` with `redirect`, and valid at `now` (seconds since 1970).
+    /// Returns true if the client is registered at `service` with `redirect`, and valid at `now` (seconds since 1970).
     pub(super) fn fits(&self, service: &Service, redirect: &str, now: u64) -> bool {
         self.issuer == service.issuer
             && self.redirect == redirect
             && (self.secret_ends == 0 || now < self.secret_ends)
     }
 
-    /// Adds id and secret to a request: to the form, or as a header.
+    /// Adds the client's id and secret to a request: to the form, or as a header.
     pub(super) fn enter<'a>(&'a self, form: &mut Vec<(&'a str, &'a str)>) -> Option<HeaderValue> {
         let Some(secret) = self.secret.as_ref().filter(|_| self.method != Method::Public) else {
             form.push(("client_id", &self.id));

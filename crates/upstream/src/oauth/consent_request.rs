@@ -1,5 +1,5 @@
-//! Consent that was requested and not given yet: the page where it is given (RFC 6749, 4.1.1; RFC 7636; RFC 8707), and
-//! the parameters that a browser brings back (RFC 6749, 4.1.2; RFC 9207). It must not know how codes become tokens.
+//! Consent requests that are still open: the page on which consent is given (RFC 6749, 4.1.1; RFC 7636; RFC 8707), and the
+//! parameters that the browser returns with (RFC 6749, 4.1.2; RFC 9207). It must not know how codes become tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use super::secret::{Secret, random};
 
 /// The time for which a page is valid.
 pub(super) const LIFE: Duration = Duration::from_mins(15);
-/// The time for which all callers that ask get the same page.
+/// The time for which all callers that ask are given the same page.
 pub(super) const FRESH: Duration = Duration::from_mins(5);
 
-/// A consent that was asked for.
+/// The target of a requested consent.
 #[derive(Debug, Clone)]
 pub(super) struct ConsentTarget {
     pub(super) service: Arc<Service>,
@@ -35,14 +35,14 @@ pub(super) struct ConsentRequest {
     pub(super) wanted: ConsentTarget,
     /// The page of the authorization server.
     pub(super) url: String,
-    /// A name for it that reveals nothing.
+    /// A name for the request that reveals nothing.
     pub(super) name: String,
     pub(super) verifier: Secret,
-    /// The last segment of the address at which it begins.
+    /// The last segment of the address at which the flow begins.
     pub(super) entry: Secret,
-    /// The secret that only the browser holds in which it began.
+    /// A secret that only the browser holds in which the flow began.
     pub(super) mark: Secret,
-    /// The number of times that another caller tried to begin it.
+    /// The number of failed proofs by users who do not own the consent.
     pub(super) doubts: u32,
     state: Secret,
     at: Instant,
@@ -52,7 +52,7 @@ impl ConsentRequest {
     /// Creates a request that begins now.
     ///
     /// # Errors
-    /// Fails if the operating system's random number generator does.
+    /// Fails if the operating system's random number generator fails.
     pub(super) fn new(wanted: ConsentTarget, now: Instant) -> Result<Self, String> {
         let (state, verifier, name) = (Secret::new(random()?), Secret::new(random()?), random()?);
         let (entry, mark) = (Secret::new(random()?), Secret::new(random()?));
@@ -67,7 +67,7 @@ impl ConsentRequest {
             ("code_challenge_method", "S256"),
             ("resource", &*wanted.resource),
         ];
-        // Without it a consent would have to be given again after each hour or so.
+        // Without this scope, users would have to consent again every hour or so.
         if wanted.service.offline {
             if !wanted.scopes.iter().any(|scope| scope == "offline_access") {
                 scopes.push_str(if scopes.is_empty() { "offline_access" } else { " offline_access" });
@@ -83,20 +83,20 @@ impl ConsentRequest {
         Ok(Self { wanted, url, name, verifier, entry, mark, doubts: 0, state, at: now })
     }
 
-    /// Returns true if a browser brought this request's `state`.
+    /// Returns true if the `state` that a browser returned belongs to this request.
     pub(super) fn is_named(&self, state: &str) -> bool {
         self.state.expose().as_bytes().ct_eq(state.as_bytes()).into()
     }
 
-    /// Returns true if it begins at this address.
+    /// Returns true if the request begins at this address.
     pub(super) fn begins_at(&self, entry: &str) -> bool {
         self.entry.expose().as_bytes().ct_eq(entry.as_bytes()).into()
     }
 
-    /// The name of the cookie with its mark: one for each request, because several may be open.
+    /// The name of the cookie that holds the request's secret. Each request has its own cookie, because several may be open.
     pub(super) fn cookie(&self, is_secure: bool) -> String {
         let name = self.name.get(..12).unwrap_or(&self.name);
-        // The prefix has browsers take it from this host alone (RFC 6265bis, 4.1.3), and through TLS.
+        // Browsers accept this prefix only from the host itself, and only over TLS (RFC 6265bis, 4.1.3).
         format!("{}dragoman-consent-{name}", if is_secure { "__Host-" } else { "" })
     }
 
@@ -111,12 +111,12 @@ impl ConsentRequest {
         })
     }
 
-    /// Returns true if it has expired at `now`.
+    /// Returns true if the request has expired at `now`.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         now.duration_since(self.at) >= LIFE
     }
 
-    /// Returns true if it can be shown again at `now` for the same target.
+    /// Returns true if the request can be shown again at `now` for the same target.
     pub(super) fn serves(&self, wanted: &ConsentTarget, now: Instant) -> bool {
         now.duration_since(self.at) < FRESH
             && self.wanted.scopes == wanted.scopes
@@ -125,7 +125,7 @@ impl ConsentRequest {
     }
 }
 
-/// The parameters of the callback that a browser brought.
+/// The callback's parameters that a browser returned with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Brought {
     pub(super) state: Option<String>,
@@ -155,8 +155,8 @@ impl Brought {
         Some(brought)
     }
 
-    /// Returns true if it comes from `service`, as far as it says (RFC 9207, 2.4): one server must not pass off another's
-    /// code as its own.
+    /// Returns true unless the parameters name another issuer than `service` (RFC 9207, 2.4): a server must not pass off
+    /// another server's code as its own.
     pub(super) fn is_from(&self, service: &Service) -> bool {
         match &self.issuer {
             Some(issuer) => *issuer == service.issuer,

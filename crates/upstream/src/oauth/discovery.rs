@@ -1,5 +1,5 @@
-//! From a server's refusal to its authorization server (MCP 2025-11-25, authorization: authorization server discovery).
-//! It must not know what happens there.
+//! Finds the authorization server of a server that refused a request (MCP 2025-11-25, authorization: authorization server
+//! discovery). It must not know what is requested there.
 
 use engine::credential::challenge::Challenge;
 use http::{StatusCode, Uri};
@@ -8,21 +8,21 @@ use super::metadata::{Protected, Service, canonical, read_resource, read_service
 use super::outside::{FetchRules, Outside};
 use crate::web::issuer_places;
 
-/// The result of a discovery: the resource, and the service that gives consent to it.
+/// The result of a discovery: the resource, and the authorization server that grants access to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DiscoveredService {
     /// The authorization server.
     pub(super) service: Service,
-    /// The resource that tokens are asked for.
+    /// The resource for which tokens are requested.
     pub(super) resource: String,
     /// The scopes that the resource supports.
     pub(super) scopes: Vec<String>,
 }
 
-/// Looks for the authorization server of the server at `url`; only accepts `issuer`, if it is given.
+/// Searches for the authorization server of the server at `url`; accepts only `issuer`, if one is given.
 ///
 /// # Errors
-/// Returns the reason why there is none, for people.
+/// Returns a human-readable reason why none was found.
 pub(super) async fn discover(
     outside: &Outside,
     url: &Uri,
@@ -32,7 +32,7 @@ pub(super) async fn discover(
 ) -> Result<DiscoveredService, String> {
     let protected = match protected(outside, url, challenge, way).await? {
         Some(protected) => protected,
-        // Before there was metadata of resources, a server was its own authorization server (MCP 2025-03-26).
+        // Before resources had metadata, a server was its own authorization server (MCP 2025-03-26).
         None => Protected {
             resource: canonical(url),
             issuers: vec![format!(
@@ -61,7 +61,7 @@ pub(super) async fn discover(
     Err(why)
 }
 
-/// Returns true if two issuers are the same one. Libraries add a slash at the end of URLs.
+/// Returns true if two issuers are the same. Libraries append a slash to URLs, so a trailing slash does not count.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }
@@ -80,7 +80,7 @@ async fn protected(
         return Ok(Some(read));
     }
     for place in resource_places(url) {
-        // What is not there is no fault; what is there has to be right.
+        // Missing metadata is not an error, but existing metadata must be valid.
         let Ok(body) = fetch(outside, &place, way).await else { continue };
         return read_resource(&body, url).map(Some).map_err(|why| format!("{place}: {why}"));
     }
@@ -92,7 +92,7 @@ async fn service(outside: &Outside, issuer: &str, way: FetchRules) -> Result<Ser
     if url.query().is_some() || issuer.contains('#') {
         return Err("its issuer has a query or a fragment".to_owned());
     }
-    // What is there and wrong says more than that something is not there.
+    // Invalid metadata explains a failure better than missing metadata.
     let (mut why, mut is_there) = (String::new(), false);
     for place in issuer_places(&url) {
         let reason = match fetch(outside, &place, way).await {

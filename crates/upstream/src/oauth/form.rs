@@ -4,14 +4,14 @@
 /// The longest query that is read, in bytes.
 pub(super) const LONGEST: usize = 16 << 10;
 
-/// The pairs, joined.
+/// The pairs, joined to a query.
 pub(super) fn joined(pairs: &[(&str, &str)]) -> String {
     let pairs: Vec<String> =
         pairs.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))).collect();
     pairs.join("&")
 }
 
-/// A text with all special characters of URLs encoded.
+/// A text in which all special characters of URLs are encoded.
 pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,5 +1,5 @@
-//! One server's grant: the tokens that its user allowed, and the ways to get more: from the vault, with a refresh token,
-//! by a new consent. One attempt runs at a time; others wait for its result.
+//! One server's grant: the tokens that its user allowed, and the ways to get new ones: from the vault, with a refresh token,
+//! or by a new consent. One attempt runs at a time; other callers wait for its result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,52 +22,53 @@ use super::outside::{FetchRules, within};
 use super::tokens::{self, NoTokens, Parties, Tokens};
 use super::{ConsentFault, OAuthProcess, Page};
 
-/// The time that an exchange for tokens may take.
+/// The time limit of a token exchange.
 const EXCHANGE: Duration = Duration::from_secs(15);
 /// The pause after a failed renewal, in seconds.
 const AGAIN: u64 = 30;
 /// The age below which tokens count as new.
 const QUITE_NEW: Duration = Duration::from_secs(10);
-/// The reason why a grant that was left gets no more tokens.
+/// The reason why a retired grant gets no more tokens.
 const OTHERWISE: &str = "the configuration of its server has changed";
-/// The number of pages of one server that may be open.
+/// The number of consent pages that may be open for one server.
 const PAGES: usize = 4;
 
 /// The grant for one server.
 pub struct Grant {
     pub(super) server: Arc<str>,
-    /// Its owner; shared by all callers if `None`.
+    /// The owner of the grant; `None` if all callers share it.
     pub(super) caller: Option<CallerId>,
     pub(super) url: Uri,
     pub(super) config: OAuthClient,
     pub(super) around: Arc<OAuthProcess>,
-    /// The credential that links to the server show.
+    /// The credential that links to the server send.
     credential: Arc<Credential>,
     pub(super) known: Mutex<GrantState>,
-    /// Held while tokens are being obtained. Grants for servers of one name keep their tokens in one place, and share it.
+    /// Held while tokens are being obtained. Grants for servers with the same name share this lock, because they store their
+    /// tokens under the same name.
     busy: Arc<tokio::sync::Mutex<()>>,
-    /// True if its server is configured differently now, or no longer: its tokens belong to another grant.
+    /// True if the server's configuration has changed or was removed: its tokens now belong to another grant.
     has_left: AtomicBool,
 }
 
-/// The current state.
+/// The grant's current state.
 #[derive(Default)]
 pub(super) struct GrantState {
     pub(super) held: Option<HeldTokens>,
     /// The time when the latest tokens were issued.
     taken: Option<Instant>,
     pub(super) wanted: Option<ConsentTarget>,
-    /// The challenge that `wanted` was found by, the time of the search, and the reason if it found nothing.
+    /// The challenge that led to `wanted`, the time of the search, and the reason why it failed, if it did.
     pub(super) search: Option<(Challenge, Instant, Option<String>)>,
     pub(super) asked: Vec<ConsentRequest>,
-    /// True if the server was always outside of the public network, as of its last refusal.
+    /// True if the server was always outside the public network, as of its last refusal.
     is_near: bool,
 }
 
-/// The tokens, in the form in which they are kept.
+/// The tokens in the form in which they are stored.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct HeldTokens {
-    /// The server's address: tokens that were kept for another address are not used.
+    /// The server's address: tokens that were stored for another address are not used.
     url: String,
     resource: String,
     service: Service,
@@ -75,7 +76,7 @@ pub(super) struct HeldTokens {
     pub(super) tokens: Tokens,
 }
 
-/// Seconds since 1970.
+/// The current time in seconds since 1970.
 pub(super) fn unix() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
@@ -100,19 +101,19 @@ impl Grant {
         }
     }
 
-    /// Returns true if it belongs to the server of this name, and to this caller or all callers.
+    /// Returns true if the grant belongs to the server with this name, and to this caller, or to all callers for `None`.
     pub(super) fn is_to(&self, server: &str, caller: Option<&CallerId>) -> bool {
         *self.server == *server && self.caller.as_ref() == caller
     }
 
-    /// The same in the place of another grant for a server of this name.
+    /// Shares the lock of another grant for a server with the same name, which this grant replaces.
     pub(super) fn in_place_of(mut self, other: &Self) -> Self {
         self.busy = other.busy.clone();
         self
     }
 
-    /// Leaves the grant, because the configuration of its server has changed: running calls may finish with the current
-    /// token. The kept tokens belong to the next grant.
+    /// Retires the grant, because the configuration of its server has changed. Running calls may finish with the current
+    /// token; the stored tokens belong to the next grant.
     pub fn leave(&self) {
         self.has_left.store(true, Ordering::SeqCst);
     }
@@ -121,21 +122,21 @@ impl Grant {
         self.has_left.load(Ordering::SeqCst)
     }
 
-    /// The credential that links to the server show: a cell whose content is exchanged as tokens come and go.
+    /// The credential that links to the server send. Its content is replaced when tokens change.
     pub fn credential(&self) -> Arc<Credential> {
         self.credential.clone()
     }
 
-    /// The way in which hosts that the server names may be asked.
+    /// The rules for requests to hosts that the server names.
     pub(super) fn way(&self, patience: Duration) -> FetchRules {
         FetchRules { within: within(&self.url, self.known.lock().is_near), until: Instant::now() + patience }
     }
 
-    /// Handles a refusal as far as possible without a user; returns `true` if the request may be sent again. Otherwise
-    /// the page for the user is known from now on, or the reason why there is none.
+    /// Handles a refusal as far as possible without a user; returns `true` if the request may be sent again. Otherwise the
+    /// consent page is available after this call, or the reason why there is none.
     pub async fn answer(self: &Arc<Self>, refusal: &CredentialRefusal) -> bool {
         let (grant, refusal) = (self.clone(), refusal.clone());
-        // Whoever asked may leave; tokens that were exchanged must be kept all the same.
+        // The caller may be dropped while it waits, but exchanged tokens must be stored all the same.
         tokio::spawn(async move { grant.answered(&refusal).await }).await.unwrap_or(false)
     }
 
@@ -156,7 +157,7 @@ impl Grant {
             }
             return false;
         }
-        // Who refuses a token that is quite new would refuse the next one, too.
+        // A server that refuses a very new token would refuse the next one, too.
         if self.known.lock().taken.is_some_and(|at| at.elapsed() < QUITE_NEW) {
             self.want(&challenge).await;
             return false;
@@ -172,7 +173,7 @@ impl Grant {
         false
     }
 
-    /// Adopts tokens that another process, or an earlier run, has put into the vault. Returns `false` if they are the
+    /// Adopts tokens that another process, or an earlier run, has stored in the vault. Returns `false` if they are the
     /// `refused` ones, or if there are none.
     pub(super) async fn adopt(&self, refused: Option<&HeaderValue>) -> bool {
         let held: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
@@ -203,7 +204,7 @@ impl Grant {
         self.credential.set(Some(header));
     }
 
-    /// Stores new tokens, and uses them from now on. `before` are those that were exchanged for them.
+    /// Stores new tokens, and uses them from now on. `before` are the tokens that were exchanged for the new ones.
     async fn keep(&self, held: HeldTokens, before: Option<&HeldTokens>) -> Result<(), String> {
         let header = held.tokens.header().ok_or("its token cannot be sent in a header")?;
         if self.has_left() && before.is_none() {
@@ -217,7 +218,8 @@ impl Grant {
         Ok(())
     }
 
-    /// Returns true if these are the stored tokens: then they are used up, and new ones may replace them.
+    /// Returns true if these tokens are still the stored ones: then the exchange has used them up, and new ones may replace
+    /// them.
     async fn is_kept(&self, held: Option<&HeldTokens>) -> bool {
         let kept: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
         let access = |held: &HeldTokens| held.tokens.header();
@@ -266,7 +268,7 @@ impl Grant {
                 let kept = self.keep(HeldTokens { tokens, ..held.clone() }, Some(&held)).await;
                 kept.map_err(|why| ConsentFault::RefreshFailed { why, for_good: true })
             }
-            // Another process may have been quicker, and the token be good for once.
+            // Another process may have exchanged the refresh token first, which can be used only once.
             Err(NoTokens::Refused(_)) if self.adopt(held.tokens.header().as_ref()).await => Ok(()),
             Err(NoTokens::Refused(why)) => {
                 tracing::warn!(server = %self.server, why, "the consent has expired or was revoked");
@@ -282,7 +284,7 @@ impl Grant {
         }
     }
 
-    /// Returns true if its token should be renewed at `now` (seconds since 1970), and no renewal is running.
+    /// Returns true if the token should be renewed at `now` (seconds since 1970), and no renewal is running.
     pub(super) fn is_due(&self, now: u64) -> bool {
         let known = self.known.lock();
         let tokens = known.held.as_ref().map(|held| &held.tokens);
@@ -290,7 +292,7 @@ impl Grant {
         due && !self.has_left() && self.busy.try_lock().is_ok()
     }
 
-    /// Renews the token before it expires, unless that was done meanwhile. A token that cannot be renewed is used as long
+    /// Renews the token before it expires, unless that has happened meanwhile. A token that cannot be renewed is used as long
     /// as the server accepts it.
     pub(super) async fn renew_if_due(self: Arc<Self>) {
         let _turn = self.busy.lock().await;
@@ -308,7 +310,7 @@ impl Grant {
         }
     }
 
-    /// The page on which a user gives consent, while it is wanted.
+    /// The page on which a user gives consent, if consent is needed.
     pub fn page(&self) -> Option<Page> {
         let now = Instant::now();
         let mut known = self.known.lock();
@@ -330,7 +332,7 @@ impl Grant {
         known.asked.last().map(page)
     }
 
-    /// Takes the request that a browser names.
+    /// Takes the request whose `state` a browser returned.
     pub(super) fn named(&self, state: &str) -> Option<ConsentRequest> {
         if self.has_left() {
             return None;
@@ -342,7 +344,7 @@ impl Grant {
         Some(known.asked.remove(at))
     }
 
-    /// Exchanges the code that a browser brought for tokens.
+    /// Exchanges the code that a browser returned for tokens.
     pub(super) async fn redeem(&self, asked: ConsentRequest, code: &str) -> Result<(), ConsentFault> {
         let _turn = self.busy.lock().await;
         let ConsentTarget { service, client, resource, scopes } = &asked.wanted;
@@ -359,17 +361,17 @@ impl Grant {
         self.keep(held, None).await.map_err(ConsentFault::NotExchanged)
     }
 
-    /// The tokens that are held now.
+    /// The current tokens.
     pub(super) fn held(&self) -> Option<HeldTokens> {
         self.known.lock().held.clone()
     }
 
-    /// Returns true if a user has to be asked.
+    /// Returns true if a user has to give consent.
     pub(super) fn is_wanted(&self) -> bool {
         self.known.lock().wanted.is_some()
     }
 
-    /// The reason why consent cannot be requested, if so.
+    /// The reason why consent cannot be requested; `None` if it can.
     pub(super) fn why_not(&self) -> Option<String> {
         self.known.lock().search.as_ref()?.2.clone()
     }

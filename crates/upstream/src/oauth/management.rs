@@ -1,11 +1,12 @@
-//! Management of consents: start one, show it, renew its token, withdraw it. It must not know how that is requested.
+//! Management of consents: starting, showing, renewing and withdrawing them. It must not know how these actions are
+//! requested.
 
 use engine::credential::challenge::Challenge;
 
 use super::{CallerId, ConsentFault, Consents, Page, Status};
 
 impl Consents {
-    /// A page on which a user gives the consent of `caller` to `server`, whether or not the server asked for it.
+    /// A page on which a user gives the consent of `caller` to `server`, even if the server did not ask for it.
     ///
     /// # Errors
     /// [`ConsentFault::NoServer`], [`ConsentFault::NobodyAsked`].

@@ -1,4 +1,5 @@
-//! Messages about a server's refusals, and its own messages, without tokens. It must not know how tokens are obtained.
+//! Messages about a server's refusals, and the server's own messages, without tokens. It must not know how tokens are
+//! obtained.
 
 use transport::up::CredentialRefusal;
 
@@ -12,7 +13,7 @@ impl Grant {
         if self.is_wanted() {
             return "requires the consent of its user first".to_owned();
         }
-        // Who speaks of no bearer tokens is not understood to want any.
+        // A challenge that does not name bearer tokens is taken to want none.
         let wants_tokens = refusal.challenge.to_ascii_lowercase().contains("bearer");
         match self.why_not().filter(|_| wants_tokens) {
             Some(why) => {
@@ -22,7 +23,7 @@ impl Grant {
         }
     }
 
-    /// A text of the server with the token, if it contains it, removed.
+    /// A text of the server, from which the token is removed if it occurs there.
     pub fn concealed(&self, text: String) -> String {
         let known = self.known.lock();
         let Some(held) = &known.held else { return text };

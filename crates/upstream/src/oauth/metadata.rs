@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 
 use super::outside::{Within, may_ask};
 
-/// The greatest number of authorization servers of one resource that are tried.
+/// The maximum number of authorization servers that are tried for one resource.
 const MOST_SERVERS: usize = 3;
 
 /// A usable authorization server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Service {
-    /// Its own name.
+    /// The server's own name.
     pub(super) issuer: String,
     /// The endpoint for browsers.
     pub(super) authorization: String,
-    /// The endpoint that exchanges codes and refresh tokens for tokens.
+    /// The endpoint that exchanges codes and refresh tokens for access tokens.
     pub(super) token: String,
     /// The endpoint for registration, if there is one.
     pub(super) registration: Option<String>,
-    /// The methods of authentication that `token` accepts; `None` if it does not say.
+    /// The authentication methods that `token` accepts; empty if the metadata names none.
     pub(super) methods: Vec<String>,
-    /// True if it names itself in redirects (RFC 9207, 3).
+    /// True if the server names itself in redirects (RFC 9207, 3).
     pub(super) names_itself: bool,
-    /// True if it issues refresh tokens on request (`OpenID` Connect Core 1.0, 11).
+    /// True if the server issues refresh tokens on request (`OpenID` Connect Core 1.0, 11).
     pub(super) offline: bool,
 }
 
 /// A resource and its authorization servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Protected {
-    /// Its name, for which tokens are asked for (RFC 8707).
+    /// The resource's name, for which tokens are requested (RFC 8707).
     pub(super) resource: String,
-    /// The issuers whose tokens it accepts.
+    /// The issuers whose tokens the resource accepts.
     pub(super) issuers: Vec<String>,
-    /// The scopes that it supports.
+    /// The scopes that the resource supports.
     pub(super) scopes: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ fn origin(url: &Uri) -> String {
     format!("{}://{authority}", url.scheme_str().unwrap_or_default())
 }
 
-/// The name of a resource that does not state one: its URL, without parts that vary.
+/// The name of a resource that does not state one: its URL, without the parts that vary.
 pub(super) fn canonical(url: &Uri) -> String {
     let path = url.path().trim_end_matches('/');
     format!("{}{path}", origin(url).to_ascii_lowercase())
@@ -62,7 +62,7 @@ pub(super) fn resource_places(url: &Uri) -> Vec<String> {
 /// Reads the metadata of the resource at `url`.
 ///
 /// # Errors
-/// Returns the problem: they may describe another resource, or name no issuer.
+/// Returns the problem: the metadata may describe another resource, or name no issuer.
 pub(super) fn read_resource(body: &[u8], url: &Uri) -> Result<Protected, String> {
     #[derive(Deserialize)]
     struct ProtectedJson {
@@ -74,7 +74,7 @@ pub(super) fn read_resource(body: &[u8], url: &Uri) -> Result<Protected, String>
     }
     let written: ProtectedJson =
         serde_json::from_slice(body).map_err(|_| "not the metadata of a resource")?;
-    // Else a token for somebody else's resource could be had, and shown here.
+    // Otherwise this server could obtain a token for another resource.
     if !covers(&written.resource, url) {
         return Err("they describe another resource".to_owned());
     }
@@ -86,7 +86,7 @@ pub(super) fn read_resource(body: &[u8], url: &Uri) -> Result<Protected, String>
     Ok(Protected { resource: written.resource, issuers, scopes })
 }
 
-/// Returns true if a resource of this name includes `url`: the same origin, and the same path or one below.
+/// Returns true if a resource with this name includes `url`: it has the same origin, and the same path or a path above it.
 fn covers(resource: &str, url: &Uri) -> bool {
     let Ok(named) = resource.parse::<Uri>() else { return false };
     let port =
@@ -107,7 +107,7 @@ fn covers(resource: &str, url: &Uri) -> bool {
 /// Reads the metadata of `issuer`.
 ///
 /// # Errors
-/// Returns the problem: they may belong to another issuer, or be too weak to be used.
+/// Returns the problem: the metadata may belong to another issuer, or be too insecure to use.
 pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<Service, String> {
     #[derive(Deserialize)]
     struct ServiceJson {
@@ -126,7 +126,8 @@ pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<
     }
     let written: ServiceJson =
         serde_json::from_slice(body).map_err(|_| "not the metadata of an authorization server")?;
-    // Else one issuer could speak for another (RFC 8414, 3.3). A slash at the end is what libraries add to URLs.
+    // Otherwise one issuer could impersonate another (RFC 8414, 3.3). Libraries append a slash to URLs, so a trailing slash
+    // does not count.
     if written.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
         return Err("they belong to another issuer".to_owned());
     }

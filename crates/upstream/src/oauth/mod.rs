@@ -5,24 +5,24 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `grant` | one server: the tokens that its user allowed, and ways to get more |
-//! | `search` | the place where consent is given |
+//! | `grant` | one server: the tokens that its user allowed, and ways to get new ones |
+//! | `search` | the authorization server and the scopes for a consent |
 //! | `discovery`, `metadata` | the authorization server, and checks of its metadata |
 //! | `client` | Dragoman's client there |
-//! | `owner` | the owner of a consent |
-//! | `redirect` | the paths to which browsers return, one per issuer |
-//! | `start` | the page on which a browser starts, and the mark that it keeps |
-//! | `consent_request` | open requests, and the parameters that a browser brings back |
-//! | `tokens` | codes and refresh tokens become tokens |
+//! | `caller_id` | the owner of a consent |
+//! | `redirect` | the paths to which browsers return, one for each issuer |
+//! | `start` | the page on which a browser starts, and the secret cookie that it is given |
+//! | `consent_request` | open requests, and the parameters that a browser returns with |
+//! | `tokens` | the exchange of codes and refresh tokens for tokens |
 //! | `management` | management of consents |
-//! | `token_store` | storage that outlives the process |
+//! | `token_store` | the token storage, which outlives the process |
 //! | `messages` | messages about refusals, without tokens |
 //! | `outside` | the HTTP port: allowed hosts, deadlines, size caps |
-//! | `form`, `secret` | names and values in URLs; texts that are never shown |
+//! | `form`, `secret` | names and values in URLs; texts that are never displayed |
 //!
-//! If callers are authenticated, each gives its own consent, and its tokens are used for it only. If they are not, or the
-//! configuration says so, one consent counts for all who may use the server: the user who gives it lends the gateway that
-//! right.
+//! If callers are authenticated, each caller gives its own consent, and its tokens are used for that caller only. If they are
+//! not, or the configuration says so, one consent counts for all callers of the server: the user who gives it lends the
+//! gateway that right.
 
 mod caller_id;
 mod client;
@@ -60,16 +60,16 @@ use consent_request::{Brought, ConsentRequest};
 use outside::Outside;
 use token_store::TokenStore;
 
-/// The path below which browsers start.
+/// The path below which browsers start a consent.
 pub const START: &str = "/oauth/consent/";
 
 /// The state that all grants share.
 struct OAuthProcess {
     outside: Outside,
     kept: TokenStore,
-    /// The gateway's public address; `None` while it serves none.
+    /// The gateway's public address; `None` while there is none.
     base: Mutex<Option<String>>,
-    /// Codes of several issuers can arrive at the redirect path of clients that were registered by hand.
+    /// True if codes of several issuers can arrive at the redirect path of manually registered clients.
     is_ambiguous: AtomicBool,
 }
 
@@ -90,12 +90,12 @@ impl OAuthProcess {
     }
 }
 
-/// A page where a user gives consent.
+/// A page on which a user gives consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Its address. Anybody who knows it can give a consent in the place of another user, so it is not logged.
+    /// The page's address. Anybody who knows it can give a consent in place of another user, so it is not logged.
     pub url: String,
-    /// A name for it that reveals nothing.
+    /// A name for the page that reveals nothing.
     pub name: String,
 }
 
@@ -104,26 +104,26 @@ pub struct Page {
 pub struct Status {
     /// True if there are tokens.
     pub given: bool,
-    /// True if the server refuses the current tokens, and a user has to be asked.
+    /// True if the server refuses the current tokens, and a user has to give consent.
     pub wanted: bool,
     /// The scopes that were allowed.
     pub scopes: Vec<String>,
     /// The time when the token expires, in seconds since 1970, if known.
     pub ends: Option<u64>,
-    /// True if it can be renewed without the user.
+    /// True if the token can be renewed without the user.
     pub renewable: bool,
 }
 
-/// The reason why there is no consent, for people.
+/// The human-readable reason why there is no consent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConsentFault {
-    /// No server of this name can require consent.
+    /// No server with this name can require consent.
     #[error("no server of this name uses HTTP without a configured Authorization header")]
     NoServer,
     /// Consent cannot be requested.
     #[error("consent cannot be requested: {0}")]
     NobodyAsked(String),
-    /// The browser names no open request.
+    /// The browser's `state` belongs to no open request.
     #[error("this request is unknown: it has been answered already, or it has expired")]
     UnknownState,
     /// The browser is not the one that started the request.
@@ -132,7 +132,7 @@ pub enum ConsentFault {
     /// The answer claims to come from another authorization server.
     #[error("the answer does not come from the authorization server that was asked")]
     OtherIssuer,
-    /// The browser returned at the redirect URI of another issuer.
+    /// The browser returned to the redirect URI of another issuer.
     #[error("the answer arrived at the redirect URI of another authorization server")]
     OtherRedirect,
     /// The answer does not name its issuer, and several issuers use this redirect URI.
@@ -142,9 +142,9 @@ pub enum ConsentFault {
          `oauth` of this server"
     )]
     IssuerUnsaid {
-        /// The authorization server that was asked.
+        /// The authorization server to which the request was sent.
         issuer: String,
-        /// Its own redirect URI.
+        /// The redirect URI of that authorization server.
         redirect: String,
     },
     /// The answer has no code.
@@ -164,7 +164,7 @@ pub enum ConsentFault {
     RefreshFailed {
         /// The reason.
         why: String,
-        /// True if it will not succeed later.
+        /// True if a later attempt will not succeed either.
         for_good: bool,
     },
 }
@@ -172,12 +172,12 @@ pub enum ConsentFault {
 /// The consents to all servers.
 pub struct Consents {
     around: Arc<OAuthProcess>,
-    /// The grants of all servers; of a server that was configured anew, the newest is last.
+    /// The grants of all servers; for a server that was reconfigured, the newest grant is last.
     grants: Mutex<Vec<Weak<Grant>>>,
 }
 
 impl Consents {
-    /// Creates an empty registry; tokens are stored in `folder`, or else in memory.
+    /// Creates an empty registry; tokens are stored in `folder`, or in memory if there is none.
     pub fn new(folder: Option<PathBuf>, connect_timeout: Duration) -> Self {
         let outside = Outside::new(connect_timeout);
         let is_ambiguous = AtomicBool::new(false);
@@ -186,12 +186,12 @@ impl Consents {
         Self { around: Arc::new(around), grants: Mutex::default() }
     }
 
-    /// Changes how long a connection to an authorization server may take.
+    /// Changes the time limit of a connection to an authorization server.
     pub fn set_connect_timeout(&self, within: Duration) {
         self.around.outside.set_connect_timeout(within);
     }
 
-    /// Sets the gateway's public address, without a slash at its end; `None` if it has none.
+    /// Sets the gateway's public address, without a trailing slash; `None` if it has none.
     pub fn serve_at(&self, base: Option<String>) {
         *self.around.base.lock() = base;
     }
@@ -207,7 +207,7 @@ impl Consents {
         base.authority().map(ToString::to_string)
     }
 
-    /// Registers a server at `url`, for this caller or for all.
+    /// Registers a server at `url`, for this caller or for all callers.
     pub fn enter(
         &self,
         server: &Arc<str>,
@@ -236,11 +236,11 @@ impl Consents {
         self.all().into_iter().find(|grant| grant.is_to(server, caller)).ok_or(ConsentFault::NoServer)
     }
 
-    /// Handles the return of a browser with the path and the query of its URL, and its cookies. Returns the server to
-    /// which consent was given, and the consent's owner.
+    /// Handles the return of a browser, given the path and the query of its URL, and its cookies. Returns the server to which
+    /// consent was given, and the consent's owner.
     ///
     /// # Errors
-    /// Returns the reason why none was given; and the server, if known.
+    /// Returns the reason why no consent was given, and the server, if known.
     pub async fn finish(
         &self,
         (path, query): (&str, &str),
@@ -260,7 +260,7 @@ impl Consents {
             tracing::warn!(%server, issuer = %asked.wanted.service.issuer, "consent was not given: {fault}");
             return Err((fault, Some(server)));
         }
-        // Boxed away from whoever waits: once begun it goes on, though the browser leaves.
+        // A separate task, so that the exchange finishes even if the browser disconnects.
         let finished = tokio::spawn(async move {
             if let Some(error) = &brought.error {
                 let more = brought.description.map(|text| format!(": {text}")).unwrap_or_default();
@@ -283,8 +283,8 @@ impl Consents {
         }
     }
 
-    /// The fault of an answer that may come from another authorization server than the one that was asked (RFC 9700,
-    /// 4.4): nothing of it may be passed on.
+    /// The fault of a response that may come from another authorization server than the one that was asked (RFC 9700, 4.4):
+    /// no part of such a response may be passed on.
     fn mixed_up(
         &self,
         path: &str,
@@ -307,7 +307,7 @@ impl Consents {
         Some(ConsentFault::IssuerUnsaid { issuer: service.issuer.clone(), redirect })
     }
 
-    /// Renews tokens that expire soon, in the background.
+    /// Renews tokens that will expire soon, in the background.
     pub fn tick(&self) {
         let now = grant::unix();
         for grant in self.all().into_iter().filter(|grant| grant.is_due(now)) {

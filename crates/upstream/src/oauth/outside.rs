@@ -1,4 +1,4 @@
-//! The HTTP port to authorization servers, whose addresses come from others: allowed hosts, deadlines and size caps. It
+//! The HTTP port to authorization servers, whose addresses are chosen by others: allowed hosts, deadlines and size caps. It
 //! must not know the requests.
 
 use std::net::IpAddr;
@@ -14,49 +14,49 @@ use transport::net::collect;
 
 use crate::web::{is_local, is_safe};
 
-/// The longest accepted answer, in bytes.
+/// The maximum size of an accepted response, in bytes.
 const LONGEST: usize = 256 * 1024;
 /// The number of redirects that a GET follows.
 const REDIRECTS: usize = 3;
 
-/// Sends requests. Hosts outside of the public network are only asked on behalf of a server that is outside of it, too.
+/// Sends requests. Hosts outside the public network are only contacted on behalf of a server that is outside it, too.
 pub(super) struct Outside {
     any: Client,
-    /// For hosts other than this machine.
+    /// The client for hosts other than this machine.
     others: Client,
     public: Client,
 }
 
-/// An answer.
+/// The response to a request.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) body: Bytes,
 }
 
-/// The networks that a server may name: none that is nearer to the gateway than the server itself.
+/// The networks of hosts that a server may name: none that is closer to the gateway than the server itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Within {
     /// The public network only.
     Public,
-    /// Private networks, too, over TLS.
+    /// The public network, and private networks over TLS.
     Private,
-    /// This machine, too.
+    /// All networks, including this machine.
     Machine,
 }
 
-/// The conditions under which other hosts may be asked.
+/// The rules for requests to other hosts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FetchRules {
-    /// The networks that they may be in.
+    /// The networks that the hosts may be in.
     pub(super) within: Within,
-    /// The deadline.
+    /// The deadline for the response.
     pub(super) until: Instant,
 }
 
 impl Outside {
     pub(super) fn new(connect_timeout: Duration) -> Self {
-        // Connections are not kept: the next question may come on another thread, or never.
+        // Idle connections are not kept: the next request may be sent by another thread, or never.
         let limits = ClientLimits { connect_timeout, max_idle: 0, max_in_use: 16, ..ClientLimits::default() };
         let client = |reach| Client::new(ClientLimits { reach, ..limits }, Trust::default());
         Self { any: client(Reach::All), others: client(Reach::Others), public: client(Reach::Public) }
@@ -71,7 +71,7 @@ impl Outside {
     /// Fetches a document, and follows redirects.
     ///
     /// # Errors
-    /// Returns the reason why there is no answer, for people.
+    /// Returns a human-readable reason why there is no response.
     pub(super) async fn get(&self, url: &Uri, way: FetchRules) -> Result<Answer, String> {
         let mut url = url.clone();
         for _ in 0..=REDIRECTS {
@@ -86,7 +86,7 @@ impl Outside {
         Err("it redirects too often".to_owned())
     }
 
-    /// Sends a request, once. A redirect is an answer like any other: the body is for this address only.
+    /// Sends a request once. A redirect counts as a normal response, because the body is meant for this address only.
     ///
     /// # Errors
     /// The same as for [`Outside::get`].
@@ -137,12 +137,12 @@ impl Outside {
     }
 }
 
-/// Returns true if this address may be asked: over TLS, or on this machine if the server is there, too.
+/// Returns true if requests may be sent to this address: over TLS, or on this machine if the server is there, too.
 pub(super) fn may_ask(url: &Uri, within: Within) -> bool {
     is_safe(url) && (within == Within::Machine || !is_local(url))
 }
 
-/// The target of a redirect (RFC 9110, 10.2.2): an absolute URL, or a path of the same server.
+/// The target of a redirect (RFC 9110, 10.2.2): an absolute URL, or a path on the same server.
 fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
     let to = location?.to_str().ok()?;
     match to.strip_prefix('/') {
@@ -154,10 +154,10 @@ fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
     }
 }
 
-/// The network of the server at this address; hosts that it names may be in the same one. An address counts as this
-/// machine only if the configuration itself calls it so: whoever owns a name decides what it stands for, and may decide
-/// anew each time. So a name is in a private network if all connections to it went there (`is_near`), not if a look-up
-/// says so.
+/// The network of the server at this address; hosts that it names may be in the same network. An address counts as this
+/// machine only if the configuration itself names this machine: the owner of a host name decides which address it resolves
+/// to, and may change that at any time. For the same reason, a host name counts as a private network only if all connections
+/// to it went there (`is_near`), not because of one DNS lookup.
 pub(super) fn within(url: &Uri, is_near: bool) -> Within {
     let Some(host) = url.host() else { return Within::Public };
     if is_local(url) {
@@ -179,7 +179,7 @@ mod tests {
         assert!(may("https://10.0.0.1/token", Within::Private));
         for url in ["http://127.0.0.1:9/x", "http://localhost/x", "https://[::1]/x", "https://127.0.0.1/x"] {
             assert!(may(url, Within::Machine), "{url}");
-            // Who is in a private network, or says so by what its name stands for, names nothing on this machine.
+            // A server in a private network, or one whose host name resolves to one, may not name hosts on this machine.
             assert!(!may(url, Within::Private) && !may(url, Within::Public), "{url}");
         }
         for url in ["http://id.example.com/x", "ftp://127.0.0.1/x", "https://a@id.example.com/x", "/token"] {
@@ -209,7 +209,7 @@ mod tests {
             ("https://10.0.0.1/mcp", false, Within::Private),
             ("https://1.1.1.1/mcp", true, Within::Public),
             ("https://mcp.example/mcp", false, Within::Public),
-            // A name is never this machine.
+            // A host name never counts as this machine.
             ("https://mcp.example/mcp", true, Within::Private),
         ] {
             assert_eq!(within(&url.parse().unwrap(), is_near), place, "{url}");

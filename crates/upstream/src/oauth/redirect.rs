@@ -1,6 +1,5 @@
-//! Redirect URIs: the paths to which authorization servers send browsers back, one per issuer (RFC 9700, 2.1 and 4.4),
-//! and the cases in which a client that was registered by hand needs no path of its own. It must not know the parameters
-//! of a redirect.
+//! Redirect URIs: the paths to which authorization servers send browsers back, one for each issuer (RFC 9700, 2.1 and 4.4),
+//! and the cases in which a manually registered client needs no separate path. It must not know the parameters of a redirect.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
@@ -9,17 +8,18 @@ use engine::config::OAuthClient;
 
 use super::metadata::Service;
 
-/// The path for clients that were registered by hand.
+/// The path for manually registered clients.
 const CALLBACK: &str = "/oauth/callback";
-/// The beginning and the end of an issuer's path. It is not below [`CALLBACK`]: some authorization servers accept any
+/// The beginning and the end of an issuer's path. The path is not below [`CALLBACK`]: some authorization servers accept any
 /// path below the registered one, and would send a code to another issuer's path.
 const ISSUER: (&str, &str) = ("/oauth/issuer/", "/callback");
-/// The bytes of the digest of an issuer's name; long enough that nobody finds a second name with the same digest.
+/// The number of bytes in the digest of an issuer's name. They are enough to make finding another name with the same digest
+/// infeasible.
 const DIGEST: usize = 18;
-/// The characters of such a digest.
+/// The number of characters in such a digest.
 const DIGEST_LENGTH: usize = DIGEST / 3 * 4;
 
-/// Returns true for paths to which authorization servers send browsers.
+/// Returns true for paths to which authorization servers redirect browsers.
 pub fn is_callback(path: &str) -> bool {
     let digest = path.strip_prefix(ISSUER.0).and_then(|rest| rest.strip_suffix(ISSUER.1));
     let is_digest = |text: &str| {
@@ -29,30 +29,30 @@ pub fn is_callback(path: &str) -> bool {
     path == CALLBACK || digest.is_some_and(is_digest)
 }
 
-/// The path of one issuer: always the same, because clients are registered with it.
+/// The path of one issuer, which never changes, because clients are registered with it.
 pub(super) fn issuer_path(issuer: &str) -> String {
     let name = digest(&SHA256, issuer.trim_end_matches('/').as_bytes());
     let name = BASE64_URL_SAFE_NO_PAD.encode(&name.as_ref()[..DIGEST]);
     format!("{}{name}{}", ISSUER.0, ISSUER.1)
 }
 
-/// The path to which `service` sends browsers for the client of this configuration.
+/// The path to which `service` redirects browsers for the client with this configuration.
 pub(super) fn path(config: &OAuthClient, service: &Service) -> String {
     if is_shared(config) { CALLBACK.to_owned() } else { issuer_path(&service.issuer) }
 }
 
-/// The path of redirects before each issuer had its own.
+/// The redirect path of all issuers from the time before each had its own.
 pub(super) fn former_path() -> &'static str {
     CALLBACK
 }
 
-/// Returns true for clients whose redirect path another issuer may use, too.
+/// Returns true for clients whose redirect path another issuer may use as well.
 pub(super) fn is_shared(config: &OAuthClient) -> bool {
     config.client_id.is_some() && !config.issuer_callback
 }
 
-/// Returns true if codes of several issuers can arrive at the shared path: then only `iss` (RFC 9207) identifies the
-/// issuer. A server without a configured issuer can name any.
+/// Returns true if codes of several issuers can arrive at the shared path: then only `iss` (RFC 9207) identifies the issuer.
+/// A server without a configured issuer can name any issuer.
 pub(super) fn is_ambiguous<'a>(clients: impl IntoIterator<Item = &'a OAuthClient>) -> bool {
     let mut issuers = clients.into_iter().filter(|client| is_shared(client)).map(|c| c.issuer.as_deref());
     let Some(first) = issuers.next() else { return false };

@@ -1,4 +1,5 @@
-//! The place where consent to one server is given, and the scopes to ask for. It must not know tokens.
+//! Searches for the authorization server where consent to one server is given, and for the scopes to request. It must not
+//! know tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,14 +16,14 @@ use super::outside::FetchRules;
 use super::redirect;
 use crate::web::is_safe;
 
-/// The time for the discovery of an authorization server. A client's first request waits for it.
+/// The time limit of the search for an authorization server. A client's first request waits for it.
 const SEARCH: Duration = Duration::from_secs(7);
-/// The time for which a result is used, and for which a failed discovery is not repeated.
+/// The time for which a search result is reused. The next constant is the time after which a failed search is repeated.
 const FOUND: Duration = Duration::from_mins(5);
 const NOT_FOUND: Duration = Duration::from_secs(10);
 
 impl Grant {
-    /// Looks for the place where consent is given, unless that was done recently.
+    /// Searches for the authorization server where consent is given, unless that was done recently.
     pub(super) async fn want(&self, challenge: &Challenge) {
         let is_known = {
             let known = self.known.lock();
@@ -81,7 +82,7 @@ impl Grant {
             [&self.config.scopes, &challenge.scopes, &found.scopes].into_iter().find(|s| !s.is_empty());
         let mut scopes = asked.cloned().unwrap_or_default();
         if challenge.wants_scopes {
-            // What was allowed before is asked for again, else it would be lost.
+            // Scopes that were allowed before are requested again; otherwise they would be lost.
             let more = challenge.scopes.iter().chain(&held);
             for scope in more {
                 if !scopes.contains(scope) {
@@ -100,7 +101,7 @@ impl Grant {
         Ok(ConsentTarget { service, client, resource: found.resource, scopes })
     }
 
-    /// Dragoman's client there: as configured, as before, or newly registered.
+    /// Dragoman's client at the authorization server: the configured one, the stored one, or a newly registered one.
     async fn client(&self, service: &Service, redirect: &str, way: FetchRules) -> Result<Registered, String> {
         if let Some(client) = Registered::configured(&self.config, service, redirect) {
             return Ok(client);
@@ -112,7 +113,7 @@ impl Grant {
         }
         let client = register(&self.around.outside, service, redirect, way).await?;
         self.around.kept.put(&place, &client).await;
-        // Before each issuer had a path of its own, registrations were kept with the one path of all.
+        // Before each issuer had its own path, registrations were stored under the one path that all shared.
         if let Some(former) = self.around.redirect(redirect::former_path()) {
             self.around.kept.remove(&format!("client {} {former}", service.issuer)).await;
         }

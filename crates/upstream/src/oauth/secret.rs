@@ -1,4 +1,4 @@
-//! A text that is stored and sent, and never shown.
+//! A text that is stored and sent, but never displayed.
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for Secret {
 /// An unguessable text: 256 random bits in visible ASCII (valid for RFC 7636, 4.1).
 ///
 /// # Errors
-/// Fails if the operating system's random number generator does.
+/// Fails if the operating system's random number generator fails.
 pub(super) fn random() -> Result<String, String> {
     use base64::Engine as _;
     use base64::prelude::BASE64_URL_SAFE_NO_PAD;

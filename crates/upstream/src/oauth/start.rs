@@ -1,6 +1,6 @@
-//! The start of a consent: a page of the gateway's own says what it is for, and leaves a mark in the browser by which it
-//! is recognised on return. So nobody can have another user sign in for them by sending the address. It must not know the
-//! page's form, or how callers authenticate.
+//! The start of a consent. A page of the gateway's own explains what the consent is for, and sets a cookie by which the
+//! browser is recognised on return. So nobody can make another user sign in for them by sending that user the address. It
+//! must not know the page's form, or how callers authenticate.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const DOUBTS: u32 = 5;
 pub struct Begun {
     /// The server that requires it.
     pub server: Arc<str>,
-    /// Its future owner; shared by all callers if `None`.
+    /// The future owner of the consent; `None` if all callers share it.
     pub caller: Option<CallerId>,
     /// The host of the authorization server.
     pub at: String,
@@ -27,7 +27,7 @@ pub struct Begun {
     pub scopes: Vec<String>,
 }
 
-/// The redirect and the secret for the browser that begins a consent.
+/// The redirect and the secret cookie for the browser that begins a consent.
 pub struct Onward {
     /// The authorization server's page.
     pub url: String,
@@ -36,7 +36,7 @@ pub struct Onward {
 }
 
 impl Consents {
-    /// The consent that begins at this address; `None` if there is none, or no longer.
+    /// The consent that begins at this address; `None` if there is none, or it has expired.
     pub fn begun(&self, entry: &str) -> Option<Begun> {
         self.with(entry, |grant, asked| {
             let url: Option<Uri> = asked.url.parse().ok();
@@ -58,7 +58,7 @@ impl Consents {
         })
     }
 
-    /// Notes a failed proof that the user is the consent's owner. After several, the page is closed.
+    /// Notes a failed proof that the user owns the consent. After several failures, the page is closed.
     pub fn doubt(&self, entry: &str) {
         self.with(entry, |_, asked| asked.doubts += 1);
     }
@@ -77,7 +77,7 @@ impl Consents {
 }
 
 impl Page {
-    /// The last segment of its address, by which it is found.
+    /// The last segment of the page's address, which identifies the request.
     #[cfg(test)]
     pub(super) fn entry(&self) -> &str {
         self.url.rsplit('/').next().unwrap_or_default()

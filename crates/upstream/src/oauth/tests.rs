@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
 
-/// A server that is its own authorization server. It grants every request; each token has another number.
+/// A server that is its own authorization server. It grants every request; each token has a different number.
 async fn server() -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -65,7 +65,7 @@ fn own_path(issuer: &str) -> String {
     redirect::issuer_path(issuer)
 }
 
-/// Follows the page: returns the authorization server's page, the state there, and the cookie.
+/// Opens the page; returns the authorization server's page, the state there, and the cookie.
 fn begin(consents: &Consents, page: &Page) -> (String, String, String) {
     let onward = consents.go_on(page.entry()).unwrap();
     let pairs = form::pairs(onward.url.split_once('?').unwrap().1);
@@ -80,7 +80,7 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     let name: Arc<str> = "tickets".into();
     let grant = consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), OAuthClient::default());
     assert_eq!(consents.start("other", None).await, Err(ConsentFault::NoServer));
-    // Where nobody can come back to, nobody is sent away.
+    // Without an address to return to, no browser is redirected.
     let Err(ConsentFault::NobodyAsked(why)) = consents.start("tickets", None).await else {
         panic!("somebody was asked")
     };
@@ -89,7 +89,7 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     consents.serve_at(Some("http://127.0.0.1:1".to_owned()));
     let none = Status { given: false, wanted: false, scopes: Vec::new(), ends: None, renewable: false };
     assert_eq!(consents.status("tickets", None).await, Ok(none));
-    // A search that failed is not repeated so soon; a server that is configured anew knows nothing of it.
+    // A failed search is not repeated so soon; the grant of a reconfigured server does not know of the failure.
     let fresh = Grant::new(
         (&name, None),
         format!("{url}/mcp").parse().unwrap(),
@@ -139,7 +139,7 @@ async fn a_grant_whose_server_is_configured_otherwise_leaves_what_is_kept_to_the
     assert!(shown.is_some());
     old.known.lock().held.as_mut().unwrap().tokens.renew = Some(0);
     assert!(old.is_due(grant::unix()));
-    // A page that is open when it leaves is for nobody any more.
+    // A page that is open when the grant is retired is no longer valid.
     let (_, second, cookie) = begin(&consents, &consents.start("tickets", None).await.unwrap());
 
     let new = enter(OAuthClient { scopes: vec!["read".to_owned()], ..OAuthClient::default() });
@@ -150,7 +150,7 @@ async fn a_grant_whose_server_is_configured_otherwise_leaves_what_is_kept_to_the
     assert_eq!(finished, Err((ConsentFault::UnknownState, None)));
     assert_eq!(old.credential().get(), shown, "what runs may end with it");
     assert!(old.drop_tokens().await);
-    // The other one has what was kept, and alone exchanges it.
+    // The new grant has the stored tokens, and only it exchanges them.
     assert!(consents.status("tickets", None).await.unwrap().given);
     assert_eq!(new.credential().get(), shown);
     assert_eq!(consents.refresh("tickets", None).await, Ok(()));

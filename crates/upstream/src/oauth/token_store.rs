@@ -1,5 +1,5 @@
-//! Storage that outlives the process: tokens and registrations, in the vault of the state folder. Without a folder, in
-//! memory. It must not know their use.
+//! The storage that outlives the process: tokens and registrations, in the vault of the state folder. Without such a folder,
+//! they are kept in memory. It must not know their use.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::vault::Vault;
 
-/// The vault, opened when it is needed.
+/// The vault, which is opened on first use.
 #[derive(Clone)]
 pub(super) struct TokenStore(Arc<TokenStoreState>);
 
 struct TokenStoreState {
     folder: Option<PathBuf>,
     vault: Mutex<Option<Vault>>,
-    /// The memory that is used if there is no folder.
+    /// The values in memory if there is no folder.
     here: Mutex<HashMap<String, SecretString>>,
 }
 
@@ -49,7 +49,7 @@ impl TokenStore {
     }
 }
 
-/// Runs work that may wait for a disk; errors are logged, because the users who consent cannot fix them.
+/// Runs work that may wait for a disk. Errors are logged, because the users who give consent cannot fix them.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<Option<T>, String> + Send + 'static,
 ) -> Option<T> {

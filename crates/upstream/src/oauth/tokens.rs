@@ -1,4 +1,5 @@
-//! Codes and refresh tokens become tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). It must not know who asked for them.
+//! Exchanges codes and refresh tokens for access tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). It must not know who asked
+//! for them.
 
 use engine::credential::challenge::scopes;
 use http::{HeaderValue, StatusCode};
@@ -11,11 +12,12 @@ use super::metadata::Service;
 use super::outside::{Answer, FetchRules, Outside};
 use super::secret::Secret;
 
-/// The longest token, in bytes: it has to fit into a header.
+/// The maximum length of a token, in bytes: it has to fit into a header.
 const LONGEST: usize = 16 << 10;
-/// The longest accepted life of a token, in seconds.
+/// The maximum accepted lifetime of a token, in seconds.
 const LONGEST_LIFE: u64 = 366 * 24 * 3600;
-/// The time before its expiry at which a token is renewed, in seconds; or earlier, after three quarters of its life.
+/// The time before its expiry at which a token is renewed, in seconds. If that is earlier, it is renewed after three quarters
+/// of its lifetime.
 const EARLY: u64 = 60;
 
 /// Tokens for one resource.
@@ -23,11 +25,11 @@ const EARLY: u64 = 60;
 pub(super) struct Tokens {
     pub(super) access: Secret,
     pub(super) refresh: Option<Secret>,
-    /// The scopes that were allowed; those that were asked for if the server does not say.
+    /// The scopes that were allowed; the requested ones if the server does not name any.
     pub(super) scopes: Vec<String>,
     /// The time when the token expires, in seconds since 1970, if known.
     pub(super) ends: Option<u64>,
-    /// The time when it should be renewed, in the same form.
+    /// The time when the token should be renewed, in the same form.
     pub(super) renew: Option<u64>,
 }
 
@@ -42,7 +44,7 @@ pub(super) enum NoTokens {
 
 /// The grant that is exchanged for tokens.
 pub(super) enum Grant<'a> {
-    /// The code that a browser brought, and its verifier (RFC 7636).
+    /// The code that a browser returned, and its verifier (RFC 7636).
     Code { code: &'a str, verifier: &'a Secret },
     /// A refresh token.
     Refresh(&'a Secret),
@@ -54,7 +56,7 @@ pub(super) struct Parties<'a> {
     pub(super) service: &'a Service,
     pub(super) client: &'a Registered,
     pub(super) resource: &'a str,
-    /// The scopes that were asked for.
+    /// The requested scopes.
     pub(super) scopes: &'a [String],
 }
 
@@ -128,12 +130,12 @@ fn read(answer: &Answer, asked: &[String], now: u64) -> Result<Tokens, NoTokens>
     })
 }
 
-/// A number, or a text with one.
+/// The number in a JSON number, or in a JSON string.
 fn seconds(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// A refusal (RFC 6749, 5.2).
+/// The meaning of an error response (RFC 6749, 5.2).
 fn refused(answer: &Answer) -> NoTokens {
     let status = answer.status;
     let error = serde_json::from_slice::<Value>(&answer.body).ok();
@@ -147,7 +149,7 @@ fn refused(answer: &Answer) -> NoTokens {
     }
 }
 
-/// A text from others, fit for display: short, and without invisible characters.
+/// A text from another party, made fit for display: short, and without invisible characters.
 pub(super) fn shown(text: &str) -> String {
     let is_plain = |c: &char| {
         !c.is_control()

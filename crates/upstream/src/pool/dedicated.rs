@@ -1,5 +1,5 @@
-//! The links of one server that serve one owner at a time: [`Dispatch`] performed on cells and open links. It must not know
-//! what a call is for.
+//! The links of one server that serve one owner at a time: applies the decisions of [`Dispatch`] to cells and open links. It
+//! must not know what a call is for.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,25 +21,25 @@ use crate::closing;
 use crate::egress::{Egress, SpareLinks};
 use crate::link::OpenLink;
 
-/// The time between two looks of an owner that waits: some of what it waits for comes with time alone.
+/// The time between two checks of a waiting owner: some of the rules depend on time alone.
 const LOOK: Duration = Duration::from_millis(250);
 
 static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
 
-/// The time that an owner waits before calls that wait for their clients make way.
+/// The time that an owner waits before calls that wait for their clients give up their links.
 const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 
 /// The dedicated links of one server.
 pub struct Dedicated {
     pub(super) state: Mutex<State>,
-    /// Those whose call or task waits for its client.
+    /// The links whose call or task waits for its client.
     pub dormant: Arc<DormantLinks>,
     max: usize,
     waiters: usize,
-    /// True once other servers know that links of this one can make room.
+    /// True once other servers know that links of this server can be closed in favour of theirs.
     can_make_room: AtomicBool,
     name: Arc<str>,
-    /// True once the log has told that owners move.
+    /// True once it was logged that owners are moved.
     has_told: AtomicBool,
 }
 
@@ -53,52 +53,52 @@ pub(super) struct State {
 /// An open link of the pool.
 pub(super) struct PooledLink {
     pub(super) link: Arc<OpenLink>,
-    /// The cell that has it now.
+    /// The cell that uses the link now.
     pub(super) holder: Weak<LinkCell>,
-    /// The same while nobody owns it.
+    /// The cell that keeps the link while it has no owner.
     pub(super) kept: Option<Arc<LinkCell>>,
 }
 
 /// A pool in numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolFigures {
-    /// Open links, and those that are being opened.
+    /// The number of links that are open or being opened.
     pub links: usize,
-    /// Owners that wait for one.
+    /// The number of owners that wait for a link.
     pub waiting: usize,
-    /// The times that an owner was moved to another link, so that what the server kept for it did not follow.
+    /// The number of times that an owner was moved to another link, and lost the state that the server kept for it.
     pub moves: u64,
 }
 
 /// The answer to an owner that needs a link.
 pub(super) enum Admission {
-    /// An open link, which its cell has by now.
+    /// An open link, which its cell has received.
     Adopted(Arc<OpenLink>),
-    /// It opens one.
+    /// The right to open a link.
     Opens(Reserved),
 }
 
-/// The word of the queue to an owner: the link that its cell has now, or the number of the one that it opens.
+/// The queue's message to an owner: the link that its cell has now, or the number of the link that the cell should open.
 pub(super) enum Given {
     Link(Arc<OpenLink>),
     Slot(SlotId),
 }
 
-/// Things to be done once the lock is released.
+/// The actions to perform once the lock is released.
 #[derive(Default)]
 pub(super) struct Aftermath {
     pub(super) closes: Vec<Arc<OpenLink>>,
-    /// The cells whose link was given to another owner.
+    /// The cells that lost their link to another owner.
     left: Vec<(Arc<LinkCell>, Arc<OpenLink>)>,
 }
 
-/// A number for an owner.
+/// A new owner number.
 pub(super) fn new_owner() -> OwnerId {
     NEXT_OWNER.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Dedicated {
-    /// A pool without links; `are_children` if each is a process.
+    /// Creates a pool without links; `are_children` if each link is a child process.
     pub(super) fn new(spec: &UpstreamSpec, are_children: bool) -> Arc<Self> {
         let rules = rules(spec, are_children);
         let state = State { dispatch: Dispatch::new(rules), links: HashMap::new(), waiting: HashMap::new() };
@@ -113,7 +113,7 @@ impl Dedicated {
         })
     }
 
-    /// The number of links that it may have.
+    /// The number of links that the pool may have.
     pub(super) fn max(&self) -> usize {
         self.max
     }
@@ -123,10 +123,10 @@ impl Dedicated {
         self.max + self.waiters
     }
 
-    /// Waits until the cell has a link, or is to open one.
+    /// Waits until the cell has a link, or may open one.
     ///
     /// # Errors
-    /// [`LinkError::Busy`] if too many wait, or none comes free within `patience`.
+    /// [`LinkError::Busy`] if too many owners wait, or no link becomes free within `patience`.
     pub(super) async fn admit(
         self: &Arc<Self>,
         egress: &Egress,
@@ -168,7 +168,7 @@ impl Dedicated {
         Err(LinkError::Busy(self.max))
     }
 
-    /// Serves those who wait, as far as there is something for them.
+    /// Gives links to waiting owners, as far as possible.
     pub(super) fn dispatch(&self, egress: &Egress) {
         let (aftermath, moves) = {
             let mut state = self.state.lock();
@@ -185,7 +185,7 @@ impl Dedicated {
         }
     }
 
-    /// The number of links that are open or being opened, of owners that wait, and of the times that an owner was moved.
+    /// The number of links that are open or being opened, of waiting owners, and of the times that an owner was moved.
     pub fn figures(&self) -> PoolFigures {
         let state = self.state.lock();
         let dispatch = &state.dispatch;
@@ -208,7 +208,8 @@ impl Dedicated {
         }
     }
 
-    /// The owner of a cell has gone for good: its link is for others, unless it is bound. The cell keeps it for them.
+    /// Releases the link of a cell whose owner has gone for good. Others may use the link, unless it is bound. The cell keeps
+    /// it for them.
     pub(super) fn release(
         &self,
         egress: &Egress,
@@ -237,13 +238,13 @@ impl Dedicated {
         aftermath.finish(egress);
     }
 
-    /// The cell that has a link now.
+    /// The cell that uses a link now.
     pub fn holder(&self, link: &OpenLink) -> Option<Arc<LinkCell>> {
         let state = self.state.lock();
         state.slot_of(link).and_then(|slot| state.links[&slot].holder.upgrade())
     }
 
-    /// Closes the links that nobody owns and that were not used for so long.
+    /// Closes the links that have no owner and were not used for `idle_for`.
     pub fn shed(&self, egress: &Egress, idle_for: Duration) {
         let mut aftermath = Aftermath::default();
         {
@@ -255,12 +256,12 @@ impl Dedicated {
         aftermath.finish(egress);
     }
 
-    /// The cells that keep the links that nobody owns.
+    /// The cells that keep links without an owner.
     pub fn kept_cells(&self) -> Vec<Arc<LinkCell>> {
         self.state.lock().links.values().filter_map(|pooled| pooled.kept.clone()).collect()
     }
 
-    /// Forgets all links, once they are closed: their cells know the pool, and would keep it.
+    /// Forgets all links, once they are closed. Their cells refer to the pool, so the two would keep each other alive.
     pub fn forget_all(&self) {
         let links = std::mem::take(&mut self.state.lock().links);
         drop(links);
@@ -311,7 +312,7 @@ impl State {
             for action in actions {
                 refused |= !self.perform(action, &mut aftermath);
             }
-            // What was meant for somebody who has gone is for the next.
+            // A link for an owner that has gone is given to the next one.
             actions = if refused { self.dispatch.dispatch(Instant::now()) } else { Vec::new() };
         }
         aftermath
@@ -361,7 +362,7 @@ impl State {
         pooled.holder = Arc::downgrade(&cell);
         pooled.kept = None;
         cell.adopt(&link, slot);
-        // If nobody takes it now, it stays the cell's until the next one needs it.
+        // If the owner has just gone, the link stays with its cell until another owner needs it.
         drop(sender.send(Given::Link(link)));
         true
     }

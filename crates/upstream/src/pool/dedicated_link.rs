@@ -1,5 +1,5 @@
-//! Links that belong to one call while it runs: a question that a server with a handshake asks there belongs to that
-//! call, and the client may have no session in which to ask it.
+//! Links that belong to one call while it runs. If a server with a handshake asks a question on such a link, the question
+//! belongs to that call, even if the client has no session to receive it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ use crate::egress::Egress;
 use crate::link_key::LinkKey;
 use crate::quota::{Holder, Permit, QuotaError};
 
-/// A link that belongs to one call until this is dropped.
+/// A link that belongs to one call until this value is dropped.
 pub struct DedicatedLink {
     egress: Egress,
     links: Arc<Links>,
-    /// The link.
+    /// The cell of the link.
     pub cell: Arc<LinkCell>,
     spoilt: bool,
     holder: Holder,
@@ -25,7 +25,7 @@ pub struct DedicatedLink {
 }
 
 impl DedicatedLink {
-    /// Takes a link for clients of this kind; the kind's capabilities say what can be asked.
+    /// Takes a link for clients of this class; their capabilities decide which questions can be asked.
     pub fn take(
         egress: &Egress,
         links: &Arc<Links>,
@@ -37,13 +37,14 @@ impl DedicatedLink {
         Ok(Self { egress: egress.clone(), links: links.clone(), cell, spoilt: false, holder, permit })
     }
 
-    /// The egress of the thread that took it.
+    /// The egress of the thread that took the link.
     pub fn egress(&self) -> &Egress {
         &self.egress
     }
 
-    /// Notes that the call or task waits for its client, so that it frees its permit for a running call. One link of the pool
-    /// is left for calls that run: beyond that the caller's own oldest call makes way, or one that has waited very long.
+    /// Notes that the call or task waits for its client, which frees its permit for a running call. One link of the pool
+    /// stays available to running calls: beyond that, the caller's own oldest call gives up its link, or a call that has
+    /// waited very long.
     pub fn wait(&mut self, sleeper: Sleeper) -> Dormant {
         self.permit = None;
         let pool = &self.links.dedicated;
@@ -55,7 +56,7 @@ impl DedicatedLink {
         pool.dormant.sleep(sleeper, self.holder.clone(), now)
     }
 
-    /// Marks the link as unfit for other calls: the server may still work on this one, and its questions would reach the
+    /// Marks the link as unfit for other calls: the server may still work on this call, and its questions would reach the
     /// wrong client.
     pub fn spoil(&mut self) {
         self.spoilt = true;

@@ -1,10 +1,10 @@
-//! Decides which owner gets which dedicated link: a state machine without input and output, so that all orders of events can
-//! be tried. The time is an argument. It must not know what a link is, or who owns one.
+//! Decides which owner gets which dedicated link. It is a state machine without input and output, so that tests can try all
+//! orders of events. The time is an argument. It must not know what a link is, or who owns one.
 //!
 //! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The first link
-//! opens at once, a further one only when none has come free for a while, and never more than [`PoolRules::max`]. A link that
-//! declared more than its caller can do serves it as well; one that declared less never does. Owners are served in the order
-//! in which they came.
+//! opens at once. A further one opens only if none has become free for a while, and never beyond [`PoolRules::max`]. A link
+//! that declared more capabilities than its caller has can serve that caller; a link that declared fewer never does. Owners
+//! are served in the order in which they arrived.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -21,23 +21,24 @@ pub type OwnerId = u64;
 /// The number of a request for a link.
 pub type Ticket = u64;
 
-/// The time for which a link that was just granted stays with its owner, whose call is about to begin.
+/// The time for which a newly granted link stays with its owner, whose call is about to begin.
 pub const GRACE: Duration = Duration::from_secs(1);
 
-/// The time that a link must have been idle before the task that it knows is given up for another owner.
+/// The time for which a link with a task must have been idle before the task is given up for another owner.
 pub const TASK_REST: Duration = Duration::from_mins(1);
 
-/// The kind of clients that the server was told of on a link: the version that was asked for, by its position, and their questions.
+/// The class of clients that the server was told about on a link: the requested version, and the questions that these clients
+/// can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkClass {
-    /// Distinguishes links that were opened for different versions.
+    /// The requested version, which distinguishes links that were opened for different versions.
     pub version: &'static str,
     /// The questions that can be asked.
     pub askable: Askable,
 }
 
 impl LinkClass {
-    /// Returns true if clients of `other` are served at least as well by a link of this class.
+    /// Returns true if a link of this class serves clients of class `other` at least as well.
     fn covers(self, other: Self) -> bool {
         self.version == other.version && self.askable.includes(other.askable)
     }
@@ -46,33 +47,33 @@ impl LinkClass {
 /// The limits of a pool.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolRules {
-    /// The number of links, those that are being opened included.
+    /// The number of links, including those that are being opened.
     pub max: usize,
     /// The number of links that are opened at a time.
     pub starts: usize,
     /// The time for which an owner waits for a free link before a further one is opened.
     pub further_after: Duration,
-    /// The same for an owner whose own link serves another owner's call: its state is there.
+    /// The same for an owner whose previous link serves another owner's call: its state is on that link.
     pub move_after: Duration,
     /// The number of owners that may wait.
     pub waiters: usize,
-    /// The number of idle links without an owner that stay open for the next one.
+    /// The number of idle links without an owner that stay open for later owners.
     pub keep: usize,
     /// The idle time after which a link without an owner is closed.
     pub unowned_rest: Duration,
-    /// The time that an owner's link must have been idle before another owner may take it, or its place.
+    /// The idle time after which another owner may take an owner's link, or replace it.
     pub owned_rest: Duration,
 }
 
-/// The reason why a link serves no other owner.
+/// The reason why a link can serve no other owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Binding {
-    /// Nothing binds it.
+    /// Nothing binds the link.
     #[default]
     None,
     /// The server knows its owner's roots, or may still work on a call that was given up.
     Owner,
-    /// The server runs a task of its owner's.
+    /// The server runs a task of the link's owner.
     Task,
 }
 
@@ -93,7 +94,7 @@ impl Slot {
         self.is_open && self.calls == 0 && !granted
     }
 
-    /// Returns true if it may be closed to make room.
+    /// Returns true if the link may be closed to make room for another.
     fn can_go(&self, now: Instant) -> bool {
         let rest = if self.binding == Binding::Task { TASK_REST } else { Duration::ZERO };
         self.is_idle(now) && now.saturating_duration_since(self.used) >= rest
@@ -105,15 +106,15 @@ struct Waiter {
     ticket: Ticket,
     owner: OwnerId,
     class: LinkClass,
-    /// The link that it had before.
+    /// The link that the owner had before.
     last: Option<SlotId>,
     since: Instant,
 }
 
-/// A thing to be done.
+/// An action that the pool has to perform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// The owner of this request has this open link now.
+    /// The owner of this request now has this open link.
     Grant(Ticket, SlotId),
     /// The owner of this request opens a link.
     Open(Ticket, SlotId),
@@ -121,7 +122,7 @@ pub enum Action {
     Close(SlotId),
 }
 
-/// The links of a pool, and who waits for one.
+/// The links of a pool, and the owners that wait for one.
 #[derive(Debug)]
 pub struct Dispatch {
     rules: PoolRules,
@@ -132,12 +133,13 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// A pool without links.
+    /// Creates a pool without links.
     pub fn new(rules: PoolRules) -> Self {
         Self { rules, slots: BTreeMap::new(), waiters: VecDeque::new(), next: 1, moves: 0 }
     }
 
-    /// An owner needs a link of a class; `last` is the one that it had. Returns `None` if too many wait.
+    /// Requests a link of a class for an owner; `last` is the link that it had before. Returns `None` if too many owners
+    /// wait.
     pub fn request(
         &mut self,
         owner: OwnerId,
@@ -153,24 +155,24 @@ impl Dispatch {
         Some(ticket)
     }
 
-    /// The owner of a request has gone.
+    /// Cancels a request, because its owner has gone.
     pub fn cancel(&mut self, ticket: Ticket) {
         self.waiters.retain(|waiter| waiter.ticket != ticket);
     }
 
-    /// A link was opened.
+    /// Notes that a link was opened.
     pub fn opened(&mut self, slot: SlotId, now: Instant) {
         if let Some(slot) = self.slots.get_mut(&slot) {
             (slot.is_open, slot.granted, slot.used) = (true, true, now);
         }
     }
 
-    /// A link could not be opened, was lost, or was closed.
+    /// Notes that a link could not be opened, was lost, or was closed.
     pub fn lost(&mut self, slot: SlotId) {
         self.slots.remove(&slot);
     }
 
-    /// A call begins; returns `false` if the link is not its owner's any more.
+    /// Begins a call; returns `false` if the link no longer belongs to the owner.
     pub fn enter(&mut self, slot: SlotId, owner: OwnerId, now: Instant) -> bool {
         match self.slots.get_mut(&slot).filter(|slot| slot.is_open && slot.owner == Some(owner)) {
             Some(slot) => {
@@ -182,14 +184,14 @@ impl Dispatch {
         }
     }
 
-    /// A call of a link's owner begins elsewhere too, such as its task.
+    /// Begins another use of a link by its owner, such as a task.
     pub fn enter_again(&mut self, slot: SlotId) {
         if let Some(slot) = self.slots.get_mut(&slot) {
             slot.calls += 1;
         }
     }
 
-    /// A call has ended. Returns true if the link is to be closed: its owner has gone, and it serves no other.
+    /// Ends a call. Returns true if the link should be closed, because its owner has gone and it can serve no other.
     pub fn leave(&mut self, slot: SlotId, now: Instant) -> bool {
         let Some(found) = self.slots.get_mut(&slot) else { return false };
         found.calls = found.calls.saturating_sub(1);
@@ -206,7 +208,7 @@ impl Dispatch {
         }
     }
 
-    /// The owner of a link has gone for good. Returns true if the link is to be closed.
+    /// Notes that the owner of a link has gone for good. Returns true if the link should be closed.
     pub fn release(&mut self, slot: SlotId, owner: OwnerId) -> bool {
         let Some(found) = self.slots.get_mut(&slot).filter(|slot| slot.owner == Some(owner)) else {
             return false;
@@ -214,13 +216,13 @@ impl Dispatch {
         (found.owner, found.granted) = (None, false);
         let free = self.slots.values().filter(|slot| slot.owner.is_none() && slot.is_open && slot.calls == 0);
         if free.count() > self.rules.keep {
-            // Closed below, as soon as no call is on it.
+            // The link is closed below, as soon as it carries no call.
             self.bind(slot, Binding::Owner);
         }
         self.drop_ownerless(slot)
     }
 
-    /// Takes a link back from an owner that has gone before it took it.
+    /// Takes a link back from an owner that disappeared before it took it.
     pub fn abandon(&mut self, slot: SlotId) {
         if let Some(slot) = self.slots.get_mut(&slot) {
             (slot.owner, slot.granted) = (None, false);
@@ -237,17 +239,17 @@ impl Dispatch {
         goes
     }
 
-    /// The number of times that an owner lost its link to another one.
+    /// The number of times that an owner lost its link to another owner.
     pub fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// The number of links, those that are being opened included.
+    /// The number of links, including those that are being opened.
     pub fn size(&self) -> usize {
         self.slots.len()
     }
 
-    /// Serves those who wait, as far as there is something for them.
+    /// Gives links to waiting owners, as far as possible.
     pub fn dispatch(&mut self, now: Instant) -> Vec<Action> {
         let mut actions = Vec::new();
         let mut waiting = std::mem::take(&mut self.waiters);
@@ -256,7 +258,7 @@ impl Dispatch {
         actions
     }
 
-    /// Serves one; returns `false` if it has to wait.
+    /// Serves one owner; returns `false` if it has to wait.
     fn serve(&mut self, waiter: &Waiter, now: Instant, actions: &mut Vec<Action>) -> bool {
         if let Some(id) = self.ready_for(waiter, now) {
             self.grant(waiter, id, now, actions);
@@ -284,7 +286,7 @@ impl Dispatch {
             return true;
         }
         if may_start && let Some(id) = self.idlest(now, is_left) {
-            // What the server kept for its owner is gone.
+            // The state that the server kept for the link's owner is lost.
             self.moves += 1;
             self.replace(waiter, id, now, actions);
             return true;
@@ -292,7 +294,7 @@ impl Dispatch {
         false
     }
 
-    /// The link that it had, or a free one of just its class.
+    /// The link that the owner had before, or a free one of exactly the owner's class.
     fn ready_for(&self, waiter: &Waiter, now: Instant) -> Option<SlotId> {
         let own = self.slots.iter().find(|(_, slot)| slot.owner == Some(waiter.owner) && slot.is_open);
         let own = own.filter(|(_, slot)| slot.class.covers(waiter.class)).map(|(id, _)| *id);
@@ -308,7 +310,7 @@ impl Dispatch {
                 && slot.binding == Binding::None
                 && slot.class == waiter.class
         };
-        // The one that was used last: the others may rest.
+        // Takes the most recently used link, so that the others can be closed when they have been idle long enough.
         let free = || {
             let free = self.slots.iter().filter(|(_, slot)| is_free(slot));
             free.max_by_key(|(_, slot)| slot.used).map(|(id, _)| *id)
@@ -316,7 +318,7 @@ impl Dispatch {
         own.or_else(was_own).or_else(free)
     }
 
-    /// The time that it waits before a further link is opened.
+    /// The time that an owner waits before a further link is opened.
     fn patience(&self, waiter: &Waiter) -> Duration {
         if waiter.last.is_some_and(|last| self.slots.contains_key(&last)) {
             self.rules.move_after
@@ -364,7 +366,7 @@ impl Dispatch {
         actions.push(Action::Open(waiter.ticket, id));
     }
 
-    /// An owner has one link at a time.
+    /// Takes away the owner's link, because an owner has one link at a time.
     fn disown(&mut self, owner: OwnerId) {
         for slot in self.slots.values_mut().filter(|slot| slot.owner == Some(owner)) {
             (slot.owner, slot.granted) = (None, false);

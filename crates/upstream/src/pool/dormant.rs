@@ -1,5 +1,5 @@
-//! The links that calls and tasks hold while they wait for their clients, and which of them makes way when others need a
-//! link. It must not know what a call is.
+//! The links that calls and tasks hold while they wait for their clients, and the choice of the one to give up when others
+//! need a link. It must not know what a call is.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use tokio::sync::Notify;
 
 use crate::quota::Holder;
 
-/// The age from which a call that waits for its client makes way for another call of the same caller. A person has had this
-/// time to answer, and the caller itself wants something else.
+/// The age from which a call that waits for its client gives up its link to another call of the same caller. By then a person
+/// has had time to answer, and the caller itself wants to do something else.
 const OWN_AGE: Duration = Duration::from_secs(10);
 
-/// The age from which a call, and a task about which nobody asks, makes way for other callers.
+/// The age from which a call, or a task that no client asks about, gives up its link to other callers.
 pub const AGE: Duration = Duration::from_mins(1);
 
-/// The time that somebody has waited before another caller's call makes way.
+/// The time that a caller must have waited before another caller's call gives up its link.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The time between two looks at a task, which may have ended.
+/// The time between two checks of a task, which may have ended.
 const TASK_LOOK: Duration = Duration::from_secs(5);
 
-/// The time that one link takes to come free before the next one is asked for.
+/// The time that a link may take to become free before another link is requested.
 const PACE: Duration = Duration::from_secs(1);
 
 /// A call or task that waits for its client.
@@ -31,16 +31,16 @@ const PACE: Duration = Duration::from_secs(1);
 pub enum Sleeper {
     /// A call whose question its client has to answer.
     Call,
-    /// A task about which its client has to ask.
+    /// A task whose client has to poll it.
     Task,
 }
 
 /// A caller that needs a link.
 #[derive(Debug)]
 pub struct Demand<'a> {
-    /// The caller, where it is known.
+    /// The caller, if it is known.
     pub holder: Option<&'a Holder>,
-    /// The time that it has waited.
+    /// The time that the caller has waited.
     pub waited: Duration,
 }
 
@@ -54,7 +54,7 @@ pub struct DormantLinks {
 struct DormantState {
     next: u64,
     sleepers: BTreeMap<u64, SleeperState>,
-    /// The time at which a link was asked for last.
+    /// The time when a link was last asked to make way.
     asked: Option<Instant>,
 }
 
@@ -81,7 +81,7 @@ impl SleeperState {
     }
 }
 
-/// A dormant link, until this is dropped.
+/// A dormant link, until this value is dropped.
 pub struct Dormant {
     links: Arc<DormantLinks>,
     number: u64,
@@ -105,7 +105,7 @@ impl DormantLinks {
         self.state.lock().sleepers.len()
     }
 
-    /// Asks the link that has waited longest to make way, if one may be asked.
+    /// Asks the longest-waiting link to make way, if any link may be asked.
     pub fn make_way(&self, demand: &Demand<'_>, now: Instant) -> bool {
         let mut state = self.state.lock();
         if state.asked.is_some_and(|asked| now.saturating_duration_since(asked) < PACE) {
@@ -126,14 +126,14 @@ impl Dormant {
         self.wake.notified().await;
     }
 
-    /// Its client came back, and goes on to wait.
+    /// Notes that the client has polled, and goes on waiting.
     pub fn touch(&self, now: Instant) {
         if let Some(entry) = self.links.state.lock().sleepers.get_mut(&self.number) {
             entry.touched = now;
         }
     }
 
-    /// The time since its client was there.
+    /// The time since the client last polled.
     pub fn age(&self, now: Instant) -> Duration {
         let state = self.links.state.lock();
         let touched = state.sleepers.get(&self.number).map(|entry| entry.touched);

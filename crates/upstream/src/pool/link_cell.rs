@@ -1,4 +1,4 @@
-//! A link that is opened at first use, and again after it was lost.
+//! A link that is opened at first use, and again after it is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -27,7 +27,7 @@ use crate::server::Server;
 
 /// The receiver of links that have been opened.
 pub trait LinkListener: Send + Sync {
-    /// Called after a link was opened. Calls over it wait for the end of what is returned.
+    /// Called after a link was opened. Calls over the link wait for the end of the returned update.
     fn opened(self: Arc<Self>, egress: &Egress, opened: OpenedLink<'_>) -> Updating;
 }
 
@@ -35,44 +35,44 @@ pub trait LinkListener: Send + Sync {
 pub struct OpenedLink<'a> {
     /// The link.
     pub link: &'a Arc<OpenLink>,
-    /// The cell that keeps it.
+    /// The cell that keeps the link.
     pub cell: &'a Arc<LinkCell>,
-    /// The version that was asked for: that of the clients, or that in which all of them are served.
+    /// The version that was requested: the clients' version, or the version in which all of them are served.
     pub asked: &'static Era,
-    /// The questions that the server was told it may put there.
+    /// The questions that the server was told it may ask on the link.
     pub askable: Askable,
-    /// True if it takes the place of one that is gone.
+    /// True if the link replaces one that was lost.
     pub was_gone: bool,
     /// The sessions whose calls used the lost link.
     pub users: Vec<Arc<dyn LinkUser>>,
 }
 
-/// A link that is opened at first use, and again after it was lost; one opening at a time.
+/// A link that is opened at first use, and again after it is lost; only one opening runs at a time.
 pub struct LinkCell {
     pub(super) server: Arc<Server>,
     listener: Weak<dyn LinkListener>,
     pub(super) kind: LinkKey,
     params: Bytes,
     pub(super) session: Option<Weak<dyn LinkUser>>,
-    /// The pool from which its link comes, where owners use links in turns.
+    /// The pool that the cell's links come from, if owners take turns on them.
     pub(super) pool: Option<Arc<Dedicated>>,
-    /// The caller for whom it gets links there.
+    /// The caller for whom the cell gets links from the pool.
     pub(super) holder: Option<Holder>,
-    /// Its number as an owner there.
+    /// The cell's number as an owner in the pool.
     pub(super) owner: OwnerId,
-    /// The number of the link that it had last.
+    /// The number of the last link that the cell had.
     pub(super) last: AtomicU64,
     pub(super) open: ArcSwapOption<OpenLink>,
     opening: tokio::sync::Mutex<Starts>,
     openings: AtomicU64,
-    /// True if it will not be used again.
+    /// True if the cell will not be used again.
     retired: AtomicBool,
-    /// True if it was closed until the next use.
+    /// True if the link was closed until its next use.
     resting: AtomicBool,
 }
 
 impl LinkCell {
-    /// Creates a link to a server for clients of this kind; `params` are those of `initialize`.
+    /// Creates a cell for clients with this key; `params` are those of `initialize`.
     pub(super) fn new(
         (server, listener): (Arc<Server>, Weak<dyn LinkListener>),
         kind: LinkKey,
@@ -98,28 +98,28 @@ impl LinkCell {
         }
     }
 
-    /// Takes its links from a pool.
+    /// Makes the cell take its links from a pool.
     pub(super) fn pooled(mut self, pool: Arc<Dedicated>, holder: Holder) -> Self {
         (self.pool, self.holder) = (Some(pool), Some(holder));
         self
     }
 
-    /// The capabilities that the server is told, a JSON object in the words of [`LinkCell::era`].
+    /// The capabilities that are declared to the server: a JSON object in the form of [`LinkCell::era`].
     pub fn capabilities(&self) -> &Bytes {
         &self.kind.capabilities
     }
 
-    /// The version of the clients that use it.
+    /// The version of the clients that use the link.
     pub fn era(&self) -> &'static Era {
         self.kind.era
     }
 
-    /// The questions that the server is told it may put on it.
+    /// The questions that the server is told it may ask on the link.
     pub fn askable(&self) -> Askable {
         Askable::of(self.kind.era, &self.kind.capabilities)
     }
 
-    /// Returns true if it leads to this server, shared or of this caller.
+    /// Returns true if the link leads to exactly this server: the common one, or one caller's own.
     pub fn is_to(&self, server: &Server) -> bool {
         std::ptr::eq(Arc::as_ptr(&self.server), server)
     }
@@ -129,15 +129,15 @@ impl LinkCell {
         self.open.load_full().filter(|link| link.is_alive())
     }
 
-    /// The open link; opens it if there is none.
+    /// The open link; opens one if there is none.
     ///
     /// # Errors
-    /// The reason why it cannot be opened. While an upstream keeps failing, returns at once with the same reason.
+    /// The reason why the link cannot be opened. While an upstream keeps failing, returns the same reason at once.
     pub async fn get(self: &Arc<Self>, egress: &Egress) -> Result<Arc<OpenLink>, LinkError> {
         if let Some(link) = self.current() {
             return Ok(link);
         }
-        // Dropped after what says that it is being opened.
+        // Declared before the lock, and so dropped after it: the lock shows that an opening is running.
         let _over = Over(&self.server);
         let mut starts = loop {
             let mut starts = self.opening.lock().await;
@@ -149,7 +149,7 @@ impl LinkCell {
             }
             self.leave(&mut starts);
             let Some(wait) = starts.wait()? else { break starts };
-            // Those behind this one need not wait to learn the same.
+            // Releases the lock, so that other callers learn without delay that they have to wait.
             drop(starts);
             tokio::time::sleep(wait).await;
         };
@@ -190,7 +190,7 @@ impl LinkCell {
 
     /// Notes that an opening has failed.
     fn note_failure(&self, why: &LinkError, watch: Option<OpeningWatch<'_>>, starts: &mut Starts) {
-        // That there is no room for another process says nothing of the server.
+        // A lack of free processes tells nothing about the server.
         if !self.is_shared() && matches!(why, LinkError::Spawn(SpawnError::TooMany { .. })) {
             return;
         }
@@ -198,7 +198,7 @@ impl LinkCell {
         server.note_down();
         match watch {
             Some(watch) => watch.ended(Err(server.failure_to_open(why))),
-            // A process of one owner's says nothing of that which all share.
+            // The failure of one owner's process tells nothing about the shared process.
             None if !server.is_child() => {
                 server.health.note(HealthEvent::StreamFailed(server.failure_to_open(why)));
             }
@@ -217,12 +217,12 @@ impl LinkCell {
         }
     }
 
-    /// Returns true if all clients share its link.
+    /// Returns true if all clients share the cell's link.
     pub fn is_shared(&self) -> bool {
         self.session.is_none() && self.pool.is_none()
     }
 
-    /// Notes that a link of its own has ended on its own.
+    /// Notes that the cell's link has ended on its own.
     pub fn note_end(&self, link: &OpenLink) {
         if self.is_shared()
             && let Some(why) = link.wire.why_closed().and_then(|why| self.server.own_end(&why))
@@ -231,7 +231,7 @@ impl LinkCell {
         }
     }
 
-    /// Makes a link that was just opened its own.
+    /// Makes a link that was just opened the cell's link.
     async fn take_up(
         self: &Arc<Self>,
         egress: &Egress,
@@ -241,7 +241,7 @@ impl LinkCell {
     ) -> Result<Arc<OpenLink>, LinkError> {
         let before = self.openings.fetch_add(1, Ordering::Relaxed);
         self.open.store(Some(link.clone()));
-        // Whoever wanted it has gone meanwhile.
+        // The cell was retired meanwhile.
         if self.is_over() {
             self.close(egress).await;
             return Err(LinkError::Closed);
@@ -265,7 +265,7 @@ impl LinkCell {
         }
     }
 
-    /// Leaves a link that is gone.
+    /// Gives up a link that is lost.
     fn leave(&self, starts: &mut Starts) {
         let Some(old) = self.open.swap(None) else { return };
         self.note_end(&old);
@@ -281,7 +281,7 @@ impl LinkCell {
         starts.users = old.recipients.users().iter().map(Arc::downgrade).collect();
     }
 
-    /// Returns true if it should be open although no request needs it now.
+    /// Returns true if the link should be open although no request needs it now.
     pub fn is_wanted(&self) -> bool {
         self.server.over_http()
             && !self.is_over()
@@ -290,7 +290,7 @@ impl LinkCell {
             && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
 
-    /// Returns true if it serves one session only.
+    /// Returns true if the link serves one session only.
     pub fn is_own(&self) -> bool {
         self.session.is_some()
     }
@@ -302,24 +302,24 @@ impl LinkCell {
         }
     }
 
-    /// Closes the link until the next use.
+    /// Closes the link until its next use.
     pub async fn rest(&self, egress: &Egress) {
         self.resting.store(true, Ordering::SeqCst);
         self.close(egress).await;
     }
 
-    /// Returns true if its link ended on its own, and nobody has opened another one since.
+    /// Returns true if the link ended on its own, and no new link was opened since.
     pub fn has_died(&self) -> bool {
         let is_dead = self.open.load().as_ref().is_some_and(|link| !link.is_alive());
         is_dead && !self.is_resting() && !self.is_over()
     }
 
-    /// Returns true if it was closed until the next use.
+    /// Returns true if the link was closed until its next use.
     pub fn is_resting(&self) -> bool {
         self.resting.load(Ordering::SeqCst)
     }
 
-    /// Returns true if an HTTP server keeps a session for it, in eras that have sessions.
+    /// Returns true if an HTTP server keeps a session for the link, in versions with sessions.
     pub fn has_session(&self) -> bool {
         self.current().is_some_and(|link| matches!(link.wire, Wire::Http(_)) && link.era.has_sessions())
     }
@@ -329,22 +329,22 @@ impl LinkCell {
         self.retired.store(true, Ordering::SeqCst);
     }
 
-    /// Returns true if no link is opened any more, by this cell or to its server.
+    /// Returns true if no more links are opened, by this cell or to its server.
     fn is_over(&self) -> bool {
         self.is_retired() || self.server.has_ended()
     }
 
-    /// Returns true if a call or a task uses its link, or waits for it to be opened.
+    /// Returns true if a call or a task uses the link, or waits for it to be opened.
     pub fn is_needed(&self) -> bool {
         self.is_opening() || self.current().is_some_and(|link| link.activity.is_needed())
     }
 
-    /// Returns true if it is being opened.
+    /// Returns true if the link is being opened.
     pub fn is_opening(&self) -> bool {
         self.opening.try_lock().is_err()
     }
 
-    /// Returns true if it will not be used again.
+    /// Returns true if the cell will not be used again.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Ordering::SeqCst)
     }
@@ -352,14 +352,14 @@ impl LinkCell {
 
 impl Drop for LinkCell {
     fn drop(&mut self) {
-        // What listens to the link ends with it.
+        // The tasks that listen to the link end with it.
         if let Some(link) = self.open.swap(None) {
             link.bury();
         }
     }
 }
 
-/// Signals the end of an opening when it is dropped.
+/// Signals the end of an opening when dropped.
 struct Over<'a>(&'a Server);
 
 impl Drop for Over<'_> {

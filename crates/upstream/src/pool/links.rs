@@ -1,4 +1,4 @@
-//! The links to one server that belong to no session: those that clients of a kind share, and those that belong to one
+//! The links to one server that belong to no session: those that clients of one version share, and those that belong to one
 //! call. It must not know which messages arrive there.
 
 use std::collections::HashMap;
@@ -23,15 +23,15 @@ use crate::server::Server;
 /// The number of lines of stderr that are shown.
 const LINES: usize = 20;
 
-/// The length in characters at which such a line is cut.
+/// The numbers of links to one server.
 const LINE: usize = 400;
 
 /// The links to one server in numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkFigures {
-    /// Open links that clients share.
+    /// The number of open links that clients share.
     pub shared: usize,
-    /// Those that serve one owner at a time.
+    /// The links that serve one owner at a time.
     pub dedicated: PoolFigures,
 }
 
@@ -51,15 +51,15 @@ pub struct Links {
     server: Arc<Server>,
     /// The receiver of each opened link.
     listener: Weak<dyn LinkListener>,
-    /// The permits of calls that need a link exclusively.
+    /// The permits of calls that need a link to themselves.
     pub(super) dedicated_calls: Arc<Quota>,
     /// The links that serve one owner at a time.
     pub dedicated: Arc<Dedicated>,
-    /// The shared link that was asked for last: nearly all requests ask for the same.
+    /// The shared link that was last requested: nearly all requests need the same one.
     recent: ArcSwapOption<(&'static Era, Arc<LinkCell>)>,
-    /// By the version that is asked for. On none of them can anybody be asked.
+    /// The shared links, by requested version. Clients cannot be asked anything on them.
     shared: Mutex<HashMap<&'static Era, Arc<LinkCell>>>,
-    /// Those that one call at a time has for itself.
+    /// The links that serve one call at a time.
     of_calls: Mutex<Vec<Weak<LinkCell>>>,
 }
 
@@ -78,7 +78,7 @@ impl Links {
         }
     }
 
-    /// The server that they lead to.
+    /// The server of these links.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
@@ -106,7 +106,7 @@ impl Links {
         cell
     }
 
-    /// A link that was opened before it was known what the server speaks may be the one that is wanted now.
+    /// Reuses a link that was opened before the server's versions were known, if it is the link that is wanted now.
     fn take_over(&self, shared: &mut HashMap<&'static Era, Arc<LinkCell>>, asked: &'static Era) {
         let is_it = |(old, cell): &(&&'static Era, &Arc<LinkCell>)| {
             self.server.link_era(old) == asked && cell.current().is_some_and(|link| link.era == asked)
@@ -123,7 +123,7 @@ impl Links {
         self.shared.lock().get(asked).cloned()
     }
 
-    /// A link for calls that use it exclusively, one after the other.
+    /// A link for calls that use it alone, one after the other.
     pub(super) fn link_of_call(&self, kind: &LinkKey, holder: Holder) -> Arc<LinkCell> {
         let cell = self.cell(kind.clone(), kind.own_hello(), None);
         let cell = Arc::new(cell.pooled(self.dedicated.clone(), holder));
@@ -133,8 +133,8 @@ impl Links {
         cell
     }
 
-    /// A link for one session, for itself or in turns with others as the server's affinity says; `params` are the client's own
-    /// of `initialize`.
+    /// A link for one session, which keeps it or takes turns with others, as the server's affinity says; `params` are the
+    /// client's own of `initialize`.
     pub fn own_link(
         &self,
         kind: &LinkKey,
@@ -158,15 +158,15 @@ impl Links {
         cells
     }
 
-    /// Its open links in numbers.
+    /// The numbers of the server's open links.
     pub fn figures(&self) -> LinkFigures {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
         let shared = cells.iter().filter(|cell| cell.current().is_some()).count();
         LinkFigures { shared, dedicated: self.dedicated.figures() }
     }
 
-    /// The last lines that the shared process wrote to stderr, also if it has ended since, without the secrets that it was
-    /// given; none of a server that is no process.
+    /// The last lines that the shared process wrote to stderr, even if it has ended since, with its secrets masked; empty for
+    /// a server that is not a process.
     pub fn last_words(&self) -> Vec<String> {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
         let texts = cells.iter().filter_map(|cell| match &cell.open.load_full()?.wire {
@@ -174,7 +174,7 @@ impl Links {
             _ => None,
         });
         let Some(text) = texts.max_by_key(|text| text.len()) else { return Vec::new() };
-        // The mask first: half a secret would not be recognized.
+        // Masks secrets before cutting lines: half a secret would not be recognized.
         last_lines(&self.server.mask.show(&text))
     }
 
@@ -187,8 +187,8 @@ impl Links {
             .collect()
     }
 
-    /// Lets go of shared children and of sessions at the server that nobody has used for so long; they start again when
-    /// somebody does. Not of links without which somebody would hear no more of changes.
+    /// Closes shared children and server sessions that were not used for `after`; they are opened again when a client needs
+    /// them. Links that clients need in order to hear of changes stay open.
     pub fn rest_idle(
         &self,
         egress: &Egress,
@@ -218,7 +218,7 @@ impl Links {
         self.dedicated.shed(egress, after);
     }
 
-    /// Forgets them once all are closed.
+    /// Forgets all links once they are closed.
     pub fn forget_all(&self) {
         self.recent.store(None);
         self.shared.lock().clear();

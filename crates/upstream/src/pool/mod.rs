@@ -1,16 +1,16 @@
-//! Links that are opened when they are needed: those that clients share, and those that one call has for itself. It must not
-//! know what a call is for, or what a server offers.
+//! Links that are opened on demand: those that clients share, and those that one call has to itself. It must not know what a
+//! call is for, or what a server offers.
 //!
 //! | file | is for |
 //! |---|---|
-//! | [`link_cell`] | a link that is opened when it is first needed, and again when it is gone |
-//! | `turns` | the same for a link of the pool, which owners use in turns |
-//! | `opening` | the ways in which it may be opened |
-//! | [`links`] | the links to one server that are no session's own |
-//! | `dedicated`, [`dispatch`], `rules` | links that serve one owner at a time; who of them gets which; how many there are |
-//! | `rights` | requests in the queue, openings and calls: each ends when it is dropped |
-//! | [`dedicated_link`] | links that one call has for itself while it runs |
-//! | [`dormant`] | those whose call or task waits for its client, and which of them makes way |
+//! | [`link_cell`] | a link that is opened at first use, and again after it is lost |
+//! | `turns` | the same for a link of the pool, on which owners take turns |
+//! | `opening` | the opening of a link |
+//! | [`links`] | the links to one server that belong to no session |
+//! | `dedicated`, [`dispatch`], `rules` | links that serve one owner at a time; the choice of a link for each owner; their limits |
+//! | `rights` | the right to a request in the queue, to an opening or to a call: each ends when it is dropped |
+//! | [`dedicated_link`] | links that belong to one call while it runs |
+//! | [`dormant`] | links whose call or task waits for its client, and the choice of the one to give up |
 
 mod dedicated;
 pub mod dedicated_link;

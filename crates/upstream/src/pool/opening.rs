@@ -1,4 +1,4 @@
-//! Opens a link: what the gateway says of itself at a server, and what it remembers of the ways that worked.
+//! Opens a link: introduces the gateway to a server, and remembers the candidates that worked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::negotiation::guest::Guest;
 use crate::negotiation::negotiator::{Candidate, Candidates};
 use crate::server::Server;
 
-/// The number of unsolicited messages that may queue.
+/// The maximum number of unsolicited messages in the queue.
 const UNASKED: usize = 256;
 
 /// The link to open, and the client that it is for.
@@ -32,9 +32,9 @@ pub(super) struct LinkOpening<'a> {
     pub(super) egress: &'a Egress,
     pub(super) server: &'a Arc<Server>,
     pub(super) kind: &'a LinkKey,
-    /// The params of `initialize`, in the form of the clients' era.
+    /// The params of `initialize`, in the form of the clients' version.
     pub(super) params: &'a Bytes,
-    /// True if it serves one client or one call at a time.
+    /// True if the link serves one client or one call at a time.
     pub(super) own: bool,
 }
 
@@ -42,7 +42,7 @@ impl LinkOpening<'_> {
     /// Opens the link.
     ///
     /// # Errors
-    /// The reason why no way works: the upstream's own message, if it sent one.
+    /// The reason why no candidate works: the upstream's own message, if it sent one.
     pub(super) async fn run(&self) -> Result<OpenLink, LinkError> {
         let negotiator = &self.server.negotiator;
         let mut candidates = Candidates::new(negotiator.candidates(self.server.link_era(self.kind.era)));
@@ -96,7 +96,7 @@ impl LinkOpening<'_> {
         }
     }
 
-    /// The params with the capabilities in the form of another era.
+    /// The params, with the capabilities in the form of another version.
     fn params_for(&self, era: &'static Era) -> Bytes {
         let asked = self.kind.era;
         if asked == era {
@@ -119,8 +119,8 @@ fn mux_room(limits: &Limits) -> MuxRoom {
 }
 
 impl Guest for LinkOpening<'_> {
-    /// The first link of a server takes the place of any server's dedicated one that nothing runs on, a further link only
-    /// that of one that nobody owns.
+    /// Closes a spare dedicated link of any server. For the first link of a server, any idle link may be closed; for a
+    /// further link, only one without an owner.
     async fn make_room(&self) -> bool {
         self.egress.make_room(!self.own).await
     }

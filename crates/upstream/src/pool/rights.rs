@@ -12,7 +12,7 @@ use super::link_cell::LinkCell;
 use crate::egress::Egress;
 use crate::link::{LinkHold, OpenLink};
 
-/// A request in the queue, until this is dropped.
+/// A request in the queue, until this value is dropped.
 pub(super) struct Queued<'a> {
     pub(super) pool: &'a Dedicated,
     pub(super) ticket: Ticket,
@@ -24,14 +24,14 @@ impl Drop for Queued<'_> {
         let mut state = self.pool.state.lock();
         state.dispatch.cancel(self.ticket);
         state.waiting.remove(&self.ticket);
-        // Its owner has gone just as it was to open a link.
+        // The owner has gone just as it was given the right to open a link.
         if let Ok(Given::Slot(slot)) = self.given.try_recv() {
             state.dispatch.lost(slot);
         }
     }
 }
 
-/// The right to open a link, given back when this is dropped.
+/// The right to open a link, given back when this value is dropped.
 pub(super) struct Reserved {
     pub(super) pool: Arc<Dedicated>,
     pub(super) egress: Egress,
@@ -39,7 +39,7 @@ pub(super) struct Reserved {
 }
 
 impl Reserved {
-    /// The link is open, and the cell has it.
+    /// Notes that the link is open, and that the cell has it.
     pub(super) fn opened(mut self, cell: &Arc<LinkCell>, link: &Arc<OpenLink>) {
         let Some(slot) = self.slot.take() else { return };
         let mut state = self.pool.state.lock();
@@ -63,7 +63,7 @@ impl Drop for Reserved {
     }
 }
 
-/// A call on a dedicated link, until this is dropped.
+/// A call on a dedicated link, until this value is dropped.
 pub(super) struct Hold {
     pub(super) pool: Arc<Dedicated>,
     pub(super) egress: Egress,

@@ -8,7 +8,7 @@ use engine::snapshot::UpstreamSpec;
 
 use super::dispatch::PoolRules;
 
-/// The idle time after which a link is closed whose owner has gone.
+/// The idle time after which a link without an owner is closed.
 const UNOWNED: Duration = Duration::from_mins(5);
 
 /// The limits of a pool of processes.
@@ -23,11 +23,11 @@ const CHILDREN: PoolRules = PoolRules {
     unowned_rest: UNOWNED,
 };
 
-/// The number of processes where each session has its own.
+/// The number of processes if each session has its own.
 const OWN_CHILDREN: usize = 16;
 
-/// The limits of a pool of sessions. Each costs a request, so that each owner has its own for as long as there are not very
-/// many, and calls that wait for their clients leave room for others.
+/// The limits of a pool of sessions. A session costs only one request. So each owner has its own as long as there are not too
+/// many owners, and waiting calls do not take all links from other calls.
 const SESSIONS: PoolRules = PoolRules {
     max: 256,
     starts: 8,
@@ -39,8 +39,8 @@ const SESSIONS: PoolRules = PoolRules {
     unowned_rest: UNOWNED,
 };
 
-/// The idle time after which a session gives up the link that it was promised, if another one needs a link and there is no
-/// room: many clients go without a word.
+/// The idle time after which a session loses the link that was promised to it, if another session needs one and the limit is
+/// reached: many clients disappear without closing their session.
 const PROMISED: Duration = Duration::from_mins(5);
 
 /// The limits of a server's pool; `are_children` if its links are processes.

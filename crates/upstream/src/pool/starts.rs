@@ -1,4 +1,4 @@
-//! The history of a link's openings: when the next one may be, and whose calls the lost link carried. It must not know how a link
+//! The history of a link's openings: the time of the next one, and the sessions of the lost link. It must not know how a link
 //! is opened.
 
 use std::sync::{Arc, Weak};
@@ -9,21 +9,21 @@ use transport::up::LinkError;
 
 use crate::link::LinkUser;
 
-/// The longest back-off that a caller waits for instead of failing.
+/// The longest back-off that a caller waits for; a longer one makes the call fail.
 const SHORT_REST: Duration = Duration::from_secs(1);
 
 /// The history of a link's openings.
 #[derive(Default)]
 pub(super) struct Starts {
     pub(super) backoff: Backoff,
-    /// True if what failed last does so until somebody changes something.
+    /// True if the last failure will repeat until somebody changes something.
     pub(super) is_final: bool,
-    /// The sessions whose calls used a link that is gone, until there is another one.
+    /// The sessions whose calls used a lost link, until there is a new one.
     pub(super) users: Vec<Weak<dyn LinkUser>>,
 }
 
 impl Starts {
-    /// The rest of a short back-off of a child that keeps exiting; fails during a long one.
+    /// The remaining time of a short back-off, for a child that keeps exiting; fails during a long back-off.
     pub(super) fn wait(&self) -> Result<Option<Duration>, LinkError> {
         let now = Instant::now();
         let Some(at) = self.backoff.next_start(now) else { return Ok(None) };
@@ -34,7 +34,7 @@ impl Starts {
         Ok(Some(at - now))
     }
 
-    /// There is a link again; the sessions whose calls used the one before.
+    /// Notes that a new link is open; returns the sessions whose calls used the previous one.
     pub(super) fn began(&mut self) -> Vec<Arc<dyn LinkUser>> {
         self.backoff.started(Instant::now());
         std::mem::take(&mut self.users).iter().filter_map(Weak::upgrade).collect()

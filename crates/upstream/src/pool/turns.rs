@@ -1,5 +1,5 @@
-//! Cells whose links come from a pool, in which owners use links in turns: how such a cell gets its link, loses it and gives
-//! it back. It must not know who gets which.
+//! Cells whose links come from a pool, on which owners take turns: how such a cell gets its link, loses it and gives it back.
+//! It must not know the choice of a link for each owner.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -23,18 +23,18 @@ impl LinkCell {
         pool.admit(egress, self, (self.owner, class), patience).await.map(Some)
     }
 
-    /// The number of the link that it had last.
+    /// The number of the last link that the cell had.
     pub(super) fn last_slot(&self) -> Option<SlotId> {
         Some(self.last.load(Ordering::Relaxed)).filter(|slot| *slot != 0)
     }
 
-    /// Has this link of the pool from now on.
+    /// Uses this link of the pool from now on.
     pub(super) fn adopt(&self, link: &Arc<OpenLink>, slot: SlotId) {
         self.last.store(slot, Ordering::Relaxed);
         self.open.store(Some(link.clone()));
     }
 
-    /// Has this link no longer; returns `false` if it had another one already.
+    /// Stops using this link; returns `false` if the cell already had another one.
     pub(super) fn lose(&self, link: &Arc<OpenLink>) -> bool {
         let current = self.open.load();
         if !current.as_ref().is_some_and(|current| Arc::ptr_eq(current, link)) {
@@ -44,14 +44,14 @@ impl LinkCell {
         before.as_ref().is_some_and(|before| Arc::ptr_eq(before, link))
     }
 
-    /// Its link serves another owner now.
+    /// Notes that the cell's link serves another owner now.
     pub(super) fn was_left(&self, egress: &Egress, link: &Arc<OpenLink>) {
         if let Some(session) = self.session.as_ref().and_then(Weak::upgrade) {
             session.was_left(egress, link);
         }
     }
 
-    /// Keeps its link for a call; `None` if another owner has it by now.
+    /// Holds the cell's link for a call; `None` if another owner has it by now.
     pub fn need(&self, egress: &Egress, link: &Arc<OpenLink>) -> Option<HeldLink> {
         let hold: Option<Box<dyn LinkHold>> = match &self.pool {
             Some(pool) => Some(Box::new(pool.enter(egress, self.owner, link)?)),
@@ -60,28 +60,28 @@ impl LinkCell {
         Some(HeldLink::new(link.clone(), hold))
     }
 
-    /// Returns true if its link is a process.
+    /// Returns true if the cell's link is a child process.
     pub fn is_to_child(&self) -> bool {
         self.server.is_child()
     }
 
-    /// Returns true if it has an open link.
+    /// Returns true if the cell takes its links from a pool, and has an open one.
     pub fn has_another(&self) -> bool {
         self.is_pooled() && self.current().is_some()
     }
 
-    /// Returns true if its link is its own for as long as it exists, even while it is idle.
+    /// Returns true if the cell keeps its link for as long as the cell exists, even while the link is idle.
     pub(super) fn is_personal(&self) -> bool {
         self.session.is_some() && self.server.spec.affinity == Affinity::Session
     }
 
-    /// Returns true if its link comes from a pool, in which owners use links in turns.
+    /// Returns true if the cell's link comes from a pool, on which owners take turns.
     pub fn is_pooled(&self) -> bool {
         self.pool.is_some()
     }
 
-    /// Gives its link back for good: other owners may have it, unless it is bound to this one. Returns `false` if it does not
-    /// come from a pool: then it is to be closed.
+    /// Gives the cell's link back for good: other owners may have it, unless it is bound to this one. Returns `false` if the
+    /// link does not come from a pool, and should be closed.
     pub fn give_back(self: &Arc<Self>, egress: &Egress) -> bool {
         self.retire();
         match (&self.pool, self.current()) {

@@ -1,5 +1,5 @@
-//! Announces subscriptions on all links: a server may know of a change only in the session in which it was made, and each
-//! link to a child is a process that knows no other. A call waits for that only a moment.
+//! Sends subscriptions on all links: a server may only report a change in the session that subscribed, and each link to a
+//! child is a separate process. A call waits for this only a moment.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,13 +15,13 @@ use crate::link::requests::request;
 use crate::link::{OpenLink, Wire};
 use crate::pool::Links;
 
-/// The time for which a call waits for subscriptions of others.
+/// The time for which a call waits for other clients' subscriptions.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// The number of concurrent announcements.
+/// The number of links that are sent subscriptions at a time.
 const AT_ONCE: usize = 16;
 
-/// Returns true if a shared child has not received all subscriptions at its upstream yet.
+/// Returns true if a shared child has not received all subscriptions of its upstream yet.
 pub fn is_behind(topics: &Topics, link: &OpenLink) -> bool {
     matches!(link.wire, Wire::Pipe(_))
         && !link.own
@@ -29,7 +29,7 @@ pub fn is_behind(topics: &Topics, link: &OpenLink) -> bool {
         && link.announced.topics_revision.load(Ordering::Acquire) != topics.revision()
 }
 
-/// Sends a link the subscriptions at its upstream; continues in the background if that takes longer.
+/// Sends a link the subscriptions of its upstream; continues in the background if that takes longer.
 pub async fn announce_topics(
     egress: &Egress,
     links: &Arc<Links>,
@@ -41,11 +41,11 @@ pub async fn announce_topics(
     }
     let (egress, links, topics, link) = (egress.clone(), links.clone(), topics.clone(), link.clone());
     let announcing = tokio::spawn(async move { announce(&egress, &links, &topics, &link).await });
-    // Dropping the handle lets it go on.
+    // Dropping the handle lets the task continue.
     let _ = tokio::time::timeout(PATIENCE, announcing).await;
 }
 
-/// All subscriptions there, except those of sessions with a connection of their own.
+/// All subscriptions at the server, except those of sessions with their own connection.
 fn wanted(links: &Links, topics: &Topics) -> Vec<String> {
     let mut wanted = topics.wanted_now();
     if links.server().is_child() {
@@ -58,7 +58,7 @@ fn wanted(links: &Links, topics: &Topics) -> Vec<String> {
     wanted
 }
 
-/// Announces until there is nothing new.
+/// Sends changes until there are no new ones.
 async fn announce(egress: &Egress, links: &Links, topics: &Topics, link: &Arc<OpenLink>) {
     loop {
         let revision = topics.revision();

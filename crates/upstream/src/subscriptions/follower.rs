@@ -20,17 +20,17 @@ use crate::link::requests::request;
 use crate::pool::Links;
 use crate::server::Server;
 
-/// The first pause before a lost link is opened again, and the longest.
+/// The first and the longest pause before a lost link is opened again.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// The task for one upstream, which runs as long as anybody listens.
+/// The task for one upstream, which runs as long as there is a listener.
 struct Follower {
     egress: Egress,
     links: Arc<Links>,
     topics: Arc<Topics>,
 }
 
-/// Adds a listener to those of a server.
+/// Adds a listener to the listeners of a server.
 pub fn listen(egress: &Egress, links: &Arc<Links>, topics: &Arc<Topics>, listener: Listener) -> Listening {
     let (listening, follow) = topics.join(links.server(), listener);
     if follow {
@@ -83,7 +83,7 @@ impl Follower {
                     );
                 }
             }
-            // Whoever waits to hear of it is not kept waiting by a server that is not there.
+            // Callers that wait for the result must not wait for a server that is not there.
             self.topics().settle(upto);
             again = true;
             tokio::select! {
@@ -114,8 +114,8 @@ impl Follower {
         }
     }
 
-    /// Subscribes to the wanted resources one by one; notifications come with the link's unsolicited messages. Returns
-    /// `true` once nobody listens any more.
+    /// Subscribes to the wanted resources one by one; notifications arrive with the link's unsolicited messages. Returns
+    /// `true` once there are no more listeners.
     async fn by_subscriptions(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
         let mut wanted = self.topics().wanted.subscribe();
         loop {
@@ -149,8 +149,8 @@ impl Follower {
         }
     }
 
-    /// Keeps one stream open for all wanted resources; replaces it if they change. Returns `true` once nobody listens any
-    /// more.
+    /// Keeps one stream open for all wanted resources, and replaces it if they change. Returns `true` once there are no more
+    /// listeners.
     async fn by_streams(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
         let mut wanted = self.topics().wanted.subscribe();
         let mut order = Succession::default();
@@ -204,7 +204,7 @@ impl Follower {
         }
     }
 
-    /// Requests a stream, which the upstream has yet to acknowledge; notes it if the upstream refuses.
+    /// Requests a stream, which the upstream has yet to acknowledge. Records a refusal by the upstream.
     async fn asked_for(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Option<NoticeStream> {
         match self.open(link, upto, number).await {
             Ok(Some(stream)) => return Some(stream),
@@ -220,7 +220,7 @@ impl Follower {
         None
     }
 
-    /// Notes for which of the requested resources the upstream sends updates.
+    /// Records for which of the requested resources the upstream sends updates.
     fn acknowledged(&self, asked: &[String], frame: &Frame) {
         let honoured = honoured(frame);
         let honours = |uri: &str| honoured.as_ref().is_none_or(|all| all.iter().any(|one| one == uri));
@@ -252,14 +252,14 @@ impl Follower {
         let opened =
             tokio::time::timeout(patience, opened).await.map_err(|_| LinkError::Late(patience.as_secs()))?;
         let Some(source) = opened? else { return Ok(None) };
-        // It has as long again to acknowledge it.
+        // The acknowledgement gets the same time limit again.
         let until = Instant::now() + patience;
         let (egress, link) = (self.egress.clone(), link.clone());
         Ok(Some(NoticeStream { number, upto, uris, source, until, egress, link, key }))
     }
 }
 
-/// The resources in an acknowledgement; `None` if it does not say which are honoured.
+/// The resources in an acknowledgement; `None` if it does not name the accepted ones.
 fn honoured(acknowledgement: &Frame) -> Option<Vec<String>> {
     let text = acknowledgement.text();
     let filter = acknowledgement.param("notifications").ok().flatten()?;
@@ -269,7 +269,7 @@ fn honoured(acknowledgement: &Frame) -> Option<Vec<String>> {
     Some(names.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
 }
 
-/// Returns when a link's wire has ended on its own.
+/// Returns when a link's transport has ended on its own.
 async fn gone(link: &OpenLink) {
     while link.is_alive() {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -284,10 +284,10 @@ async fn overdue(until: Option<Instant>) {
     }
 }
 
-/// A stream of notifications from an upstream. The upstream is told when it is dropped.
+/// A stream of notifications from an upstream. The upstream is notified when the stream is dropped.
 struct NoticeStream {
     number: u64,
-    /// The number of the last change of the wanted resources that it knows.
+    /// The number of the last change of the wanted resources that the stream includes.
     upto: u64,
     uris: Vec<String>,
     source: ReplySource,
@@ -321,7 +321,7 @@ impl Drop for NoticeStream {
             runtime.spawn(async move {
                 let params = format!("\"requestId\":{key}");
                 let text = proto::era::notice(Notice::Cancelled.name(), params.as_bytes());
-                // A child that is gone listens no more either.
+                // A child that is gone no longer sends notifications either.
                 let _ = link.notify(egress.client(), text).await;
             });
         }

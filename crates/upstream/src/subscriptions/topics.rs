@@ -1,5 +1,5 @@
-//! Resources of one upstream that clients listen to: the upstream is asked once for all of them, and its updates go to
-//! every listener. It must not know more of listeners than how to reach them.
+//! Resources of one upstream that clients listen to: the upstream is asked once for all of them, and its updates go to every
+//! listener. It must know nothing about listeners except how to reach them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,15 +17,16 @@ use tokio::sync::{mpsc, watch};
 use crate::link::LinkUser;
 use crate::server::Server;
 
-/// The number of notifications that may wait for one listener; a slow one is only told that something may have changed.
+/// The number of notifications that may wait for one listener; a slower listener is only told that something may have
+/// changed.
 const BEHIND: usize = 256;
 
 /// A message to a listener.
 #[derive(Debug, Clone)]
 pub enum ResourceNotice {
-    /// The upstream's notification, as it came.
+    /// The upstream's notification, unchanged.
     Notice(Arc<Frame>),
-    /// The resource may have changed while nobody listened.
+    /// The resource with this URI may have changed while the gateway did not listen.
     Missed(String),
 }
 
@@ -51,7 +52,7 @@ pub struct Topics {
     pub(super) state: Mutex<TopicState>,
     /// Counts the changes of the wanted resources.
     pub(super) wanted: watch::Sender<u64>,
-    /// The number of the last change that the upstream was told, or refused.
+    /// The number of the last change that the upstream was sent, or has refused.
     settled: watch::Sender<u64>,
     /// Counts all changes, including those of sessions that subscribe themselves.
     revision: AtomicU64,
@@ -71,7 +72,7 @@ impl Default for Topics {
 /// A listener's receiver.
 pub struct Heard {
     told: mpsc::Receiver<ResourceNotice>,
-    /// True if messages were dropped for lack of room.
+    /// True if messages were dropped because the channel was full.
     behind: Arc<AtomicBool>,
     uris: Vec<String>,
     /// Resources whose updates were dropped and have to be announced.
@@ -85,7 +86,7 @@ impl Heard {
             return Poll::Ready(Some(ResourceNotice::Missed(uri)));
         }
         let next = self.told.poll_recv(context);
-        // Room ran out when this was full, so it is looked at again after that was read.
+        // Messages were dropped because the channel was full, so the flag is checked only after the channel has been emptied.
         if next.is_pending() && self.behind.swap(false, Ordering::AcqRel) {
             self.missed.clone_from(&self.uris);
             return self.poll_next(context);
@@ -104,28 +105,28 @@ pub struct ListenerHandle {
 }
 
 impl ListenerHandle {
-    /// The server of the resources.
+    /// The server of the listener's resources.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
 
-    /// Returns when the server listens for this listener, or was found not to.
+    /// Returns once the server sends this listener's updates, or is known not to.
     pub async fn settled(&self) {
         let mut settled = self.topics.settled.subscribe();
         let _ = settled.wait_for(|upto| *upto >= self.since).await;
     }
 
-    /// The wanted resources for which the server refused notices. They are no longer wanted.
+    /// The wanted resources whose notifications the server refused. They are no longer wanted.
     pub fn refused(&self) -> Vec<String> {
         self.topics.give_up(self.id)
     }
 }
 
-/// A listener's hold on its resources. It ends when this is dropped.
+/// A listener's hold on its resources, until this value is dropped.
 pub struct Listening(ListenerHandle);
 
 impl Listening {
-    /// The listener's reference.
+    /// A reference to the listener.
     pub fn handle(&self) -> &ListenerHandle {
         &self.0
     }
@@ -137,14 +138,14 @@ impl Drop for Listening {
     }
 }
 
-/// The target of a listener's notices: a stream of its own, or a session.
+/// A listener: its notifications go to its own stream, or to a session.
 pub struct Listener {
     uris: HashSet<String>,
     to: To,
 }
 
 impl Listener {
-    /// A listener with a stream for these resources.
+    /// A listener with its own stream for these resources.
     pub fn by_stream(uris: Vec<String>) -> (Self, Heard) {
         let (sender, told) = mpsc::channel(BEHIND);
         let behind = Arc::new(AtomicBool::new(false));
@@ -152,7 +153,7 @@ impl Listener {
         (Self { uris: uris.into_iter().collect(), to: To::Stream(sender, behind) }, heard)
     }
 
-    /// A session as a listener, notified in its own era.
+    /// A session as a listener, which is notified in the form of its own version.
     pub fn by_session(uri: String, session: Weak<dyn LinkUser>) -> Self {
         Self { uris: HashSet::from([uri]), to: To::Session(session) }
     }
@@ -213,7 +214,7 @@ impl Topics {
         refused
     }
 
-    /// Notifies all listeners that an upstream's notification concerns. `era` is the notification's era.
+    /// Notifies all listeners that an upstream's notification concerns. `era` is the version of the notification.
     pub fn publish(&self, era: &'static Era, notice: &Arc<Frame>) {
         let uri = notice.param("uri").ok().flatten().and_then(|span| notice.string(span));
         let Some(uri) = uri else { return };
@@ -270,7 +271,7 @@ impl Topics {
         self.settled.send_modify(|n| *n = (*n).max(upto));
     }
 
-    /// Returns true if nobody listens any more and, if `told` matters, the upstream knows it; the task then ends.
+    /// Returns true if there are no more listeners and, if `told` matters, the upstream knows that; the task then ends.
     pub(super) fn is_over(&self, told: bool) -> bool {
         let mut state = self.state.lock();
         let over = state.interest.is_empty() && !(told && state.interest.is_due());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// One character of every range that is removed from texts.
+/// One character from every range that is removed from texts.
 const LOST: &[char] = &[
     '\0',
     '\u{1b}',
@@ -24,7 +24,7 @@ const LOST: &[char] = &[
     '\u{e0041}',
     '\u{e007f}',
 ];
-/// Neighbors of these ranges, and characters that belong to words and emoji.
+/// Neighbors of these ranges, and characters that are part of words and emoji.
 const STAY: &[char] = &[
     '\t',
     '\n',
@@ -115,7 +115,7 @@ fn names_that_hold_any_of_it_are_refused() {
 fn halves_that_only_meet_when_something_between_them_goes_make_nothing_hidden() {
     let item = r#"{"name":"a","title":"x\udb40\u200b\udb40\udc42\udc41y"}"#;
     assert_eq!(cleaned(ListKind::Tools, item), r#"{"name":"a","title":"xy"}"#);
-    // A lone surrogate half means nothing and stays unchanged.
+    // A lone surrogate half has no meaning and stays unchanged.
     let item = r#"{"name":"a","title":"\udb40x\udc41\u200b"}"#;
     assert_eq!(cleaned(ListKind::Tools, item), r#"{"name":"a","title":"\udb40x\udc41"}"#);
 }
@@ -152,7 +152,8 @@ fn there_is_one_note_however_much_there_is() {
     assert!(text.contains("the instructions") && !text.contains('\u{202e}'), "{text}");
 }
 
-/// Pieces of strings: characters of both lists, raw and escaped, halves of pairs, and escapes that resemble others.
+/// Pieces of strings: characters from both lists, raw and escaped, halves of pairs, and escapes that resemble other
+/// ones.
 fn piece() -> impl Strategy<Value = String> {
     let known = || prop::sample::select([LOST, STAY].concat());
     prop_oneof![

@@ -1,4 +1,4 @@
-//! Lists that fail, and the items that are kept of them.
+//! Lists that fail, and the items from them that are kept.
 
 use super::*;
 

@@ -1,10 +1,10 @@
-//! Views under rules: unlisted items, and servers of which nothing may be used.
+//! Views under rules: unlisted items, and servers from which nothing may be used.
 
 use super::*;
 
 const TWO: &str = "mcpServers: { docs: { command: x }, blog: { command: x } }\n";
 
-/// The view of any client at these servers, under these rules.
+/// The view that any client has of these servers, under these rules.
 fn under(rules: &str, upstreams: Vec<ViewSource>) -> View {
     let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
     let config = load(&format!("{TWO}access: {rules}\n"), "test", &lookup).unwrap().config;

@@ -1,4 +1,4 @@
-//! The time for which lists may be cached, and the clients to whom a cache may serve them.
+//! The time for which lists may be cached, and the clients to which a cache may serve them.
 
 use super::*;
 

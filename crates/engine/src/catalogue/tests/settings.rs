@@ -1,4 +1,4 @@
-//! Settings for single tools: hidden, renamed, described, with another schema.
+//! Settings for single tools: hiding, renaming, other descriptions and other schemas.
 
 use proto::json::quote;
 

@@ -95,7 +95,7 @@ fn uris_of_a_template_that_rules_leave_out_of_the_list_work_where_they_are_admit
     assert_eq!(view.resource_owner("y://1"), None);
 }
 
-/// A URI; with `{…}` among the segments a template, with `*` a pattern.
+/// Joins segments to a URI. The result is a template if a segment is `{…}`, and a pattern if a segment is `*`.
 fn made_of(segments: Vec<&'static str>) -> impl Strategy<Value = String> {
     let segments = prop::collection::vec(prop::sample::select(segments), 1..4);
     (prop::sample::select(vec!["x", "ui"]), segments)

@@ -1,4 +1,4 @@
-//! What is checked, what is told, and what is left to the server.
+//! Tests of which arguments are checked, how mismatches are reported, and which checks are left to the server.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn tells_what_does_not_fit_and_where() {
     assert!(check(schema, None).is_err());
 }
 
-/// Takes no `b`, and drops what its clients add.
+/// A server that rejects `b`, and ignores arguments that its clients add.
 #[derive(Debug)]
 struct Names;
 
@@ -59,7 +59,7 @@ fn remote_references_are_never_fetched() {
     assert_eq!(check(r#"{"$ref":"file:///etc/passwd"}"#, Some("{}")), Ok(()));
 }
 
-/// Alternatives that refer to alternatives: each of `levels` doubles the ways to go.
+/// Alternatives that refer to alternatives: each of the `levels` doubles the number of paths.
 fn doubling(levels: usize) -> String {
     let defs: Vec<String> = (1..=levels)
         .map(|n| {
@@ -80,7 +80,7 @@ fn a_schema_that_asks_for_too_much_work_is_left_to_its_server() {
         let lazy = LazyValidator::new(Some(Bytes::from(schema)), 1 << 20, None);
         assert_eq!(lazy.check(Some(br#"{"x":1}"#)), Ok(()), "{levels}");
     }
-    // What can be checked is, even where not all can be told.
+    // Everything that can be checked is checked, even if not all mismatches can be reported.
     assert!(check(&doubling(5), Some(r#"{"x":1}"#)).unwrap_err().to_string().contains("at /x"));
     let much = check(&doubling(14), Some(r#"{"x":1}"#)).unwrap_err().to_string();
     assert!(much.contains("too long"), "{much}");
@@ -133,7 +133,7 @@ fn large_arguments_are_checked_as_far_as_there_is_time() {
     assert_eq!(check(schema, Some(&rows(2_000_000))), Ok(()));
 }
 
-/// Parts that all apply to `x`, each of `levels` twice as many as the one below.
+/// Parts that all apply to `x`; each of the `levels` has twice as many as the one below.
 fn all_of(levels: usize, leaf: &str) -> String {
     doubling(levels).replace("anyOf", "allOf").replace(r#"{"type":"string"}"#, leaf)
 }
@@ -158,7 +158,7 @@ fn long_texts_that_are_read_again_and_again_are_left_to_the_server() {
         assert!(check(&schema, Some(&arguments(3))).is_err(), "{schema}");
         assert_eq!(check(&schema, Some(&arguments(100_000))), Ok(()), "{schema}");
     }
-    // What is read a few times is checked, however long it is.
+    // A text that is read only a few times is checked, regardless of its length.
     assert!(check(r#"{"properties":{"x":{"maxLength":1}}}"#, Some(&long(4 << 20))).is_err());
 }
 
@@ -167,7 +167,7 @@ fn patterns_that_try_again_and_again_are_bounded() {
     let schema = r#"{"properties":{"x":{"pattern":"^(?=x)(x+x+)+y$"}}}"#;
     let text = |length: usize| format!("{{\"x\":{:?}}}", "x".repeat(length));
     assert!(check(schema, Some(&text(3))).is_err());
-    // Whether such a text fits is not found out.
+    // Such a text is not checked to the end.
     let _ = check(schema, Some(&text(100)));
     let many = format!("{{\"allOf\":[{}{{}}]}}", "{\"pattern\":\"(?=x)x\"},".repeat(100));
     assert_eq!(check(&many, Some("\"y\"")), Ok(()));
@@ -178,7 +178,7 @@ fn references_are_found_as_they_are_written() {
     let schema = r##"{"properties":{"x":{"$ref":"#/definitions/a%20b~1c"}},
         "definitions":{"a b/c":{"type":"string"}}}"##;
     assert!(check(schema, Some(r#"{"x":1}"#)).is_err());
-    // Where a part is a document of its own, references in it count from there.
+    // If a part is a separate document, references in it are relative to that part.
     let own = schema.replace("\"type\":\"string\"", "\"$id\":\"http://a/b\",\"type\":\"string\"");
     assert_eq!(check(&own, Some(r#"{"x":1}"#)), Ok(()));
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The longest path, in bytes.
+/// The maximum length of a path, in bytes.
 const MAX_PATH_BYTES: usize = 256;
 
 /// The path to a value: `owner.name`, or a JSON Pointer (RFC 6901) such as `/owner/name`. Lists along the path are
@@ -16,7 +16,7 @@ impl ValuePath {
     /// Reads a path.
     ///
     /// # Errors
-    /// A short description of the problem.
+    /// Returns a short description of the problem.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() || text.len() > MAX_PATH_BYTES {
             return Err("a path must have 1 to 256 bytes");
@@ -42,7 +42,7 @@ impl ValuePath {
         parted.is_some_and(|(own, other)| own.eq_ignore_ascii_case(other))
     }
 
-    /// Returns true if both paths are equal for a reader that ignores case.
+    /// Returns true if a reader that ignores case would treat both paths as equal.
     pub fn is_like(&self, other: &Self) -> bool {
         self.steps.len() == other.steps.len() && self.is_like_start_of(other)
     }

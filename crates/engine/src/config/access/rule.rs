@@ -35,7 +35,7 @@ section! {
             }
         }
 
-        /// Handles a frequent mistake: the affected tools belong after `allow` or `deny`.
+        /// Handles a frequent mistake: the affected tools must be listed under `allow` or `deny`.
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let (tools, others): (Vec<&Entry>, Vec<&Entry>) = rest.iter().partition(|entry| entry.key == "tools");
             for entry in tools {

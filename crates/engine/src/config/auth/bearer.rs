@@ -57,7 +57,7 @@ impl Spelling<Option<Bearer>> for BearerToken {
 }
 
 fn read_token(reader: &mut Reader<'_>, entry: &Entry, optional: bool) -> Option<Bearer> {
-    // A variable that is not set counts as an empty value where that is allowed.
+    // An unset variable counts as an empty value where an empty value is allowed.
     let switched_off = reader.switched_off;
     reader.switched_off |= optional;
     let token = reader.secret_text(&entry.value, "a token as a string");

@@ -12,7 +12,8 @@ const MOST_PASSES: u32 = 64;
 const MOST_LANES: u32 = 16;
 
 /// Checks a token that clients can send after `Bearer `. More characters are allowed than in RFC 6750 (section 2.1),
-/// because people choose tokens like passwords, but no character at which a parser of the header could end it too early.
+/// because people choose tokens like passwords. Characters at which a parser of the header could end the token too early
+/// are not allowed.
 pub(super) fn token(token: &str) -> Result<(), Flaw> {
     if token.chars().all(|c| c.is_ascii_graphic()) {
         return Ok(());
@@ -29,7 +30,7 @@ pub(super) fn user(name: &str) -> Result<String, Flaw> {
     Err(Flaw::new("a user's name must have 1 to 128 bytes and no colon", "write a name such as ann"))
 }
 
-/// Checks a hash `$argon2id$v=19$m=…,t=…,p=…$SALT$HASH`, whose parameters must be affordable for each login.
+/// Checks a hash `$argon2id$v=19$m=…,t=…,p=…$SALT$HASH`; its cost must be affordable for every login.
 pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
     let hash = hash.expose();
     let make = "generate one: echo -n PASSWORD | argon2 \"$(openssl rand -hex 8)\" -id -e";
@@ -65,7 +66,8 @@ pub(super) fn password_hash(hash: &Text) -> Result<(), Flaw> {
     Err(Flaw::new(message, make))
 }
 
-/// Checks a URL that other parties are trusted by, so the connection to it must be protected against changes.
+/// Checks a URL on which trust in other parties is based, so the connection to it must be protected against
+/// tampering.
 pub(in crate::config) fn safe_url(address: &Text) -> Result<(), Flaw> {
     url(address)?;
     if is_readable_on_the_way(address.expose()) {

@@ -96,8 +96,8 @@ fn phases_schema(_: &mut SchemaGenerator) -> Schema {
     one_or_many(&json_schema!({ "enum": Native::BuddyBoss.phases() }))
 }
 
-/// Reads an embedded server: the one that `chosen` names, or that of the base. Missing keys keep their values from the base if
-/// it has the same one. `entry` is the server's.
+/// Reads an embedded server: the one in `chosen`, or the one from the base. Missing keys keep their values from the base if
+/// both are the same embedded server. `entry` is the entry of the server.
 pub(in crate::config) fn read_link(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,

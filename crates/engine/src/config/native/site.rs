@@ -12,7 +12,7 @@ use crate::config::words::words;
 section! {
     /// The site that tools work on, and the account that they use.
     pub struct Site: "a mapping with `url`, `username` and `password`" {
-        /// Checks that the site and the account are specified, and that a password may be sent there.
+        /// Checks that the site and the account are given, and that a password may be sent to the site.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, sound: bool) {
             if !sound {
                 return;

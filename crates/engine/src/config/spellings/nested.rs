@@ -108,7 +108,7 @@ impl<T> Spelling<T> for By<T> {
     }
 }
 
-/// A key that is read by the code that reads its context.
+/// A key whose value is read by the code for its context.
 pub(in crate::config) struct Apart(pub(in crate::config) fn(&mut SchemaGenerator) -> Schema);
 
 impl<T: Clone> Spelling<T> for Apart {

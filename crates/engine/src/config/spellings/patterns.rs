@@ -11,7 +11,7 @@ use crate::config::known::Known;
 use crate::config::parse::Entry;
 use crate::config::read::Reader;
 
-/// A pattern. A name without `*` and `?` may have to be a known one.
+/// A pattern. If required, a name without `*` and `?` must be a known one.
 pub(in crate::config) struct Pattern(Option<Known>);
 
 impl Spelling<Glob> for Pattern {

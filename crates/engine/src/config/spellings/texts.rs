@@ -132,7 +132,7 @@ impl Spelling<PathBuf> for File {
     }
 }
 
-/// A value whose spelling is known to the schema.
+/// A value whose spelling the schema knows.
 pub(in crate::config) struct Spelt<S> {
     pub(in crate::config) spelling: S,
     /// Members of the schema, a JSON object.

@@ -1,4 +1,4 @@
-//! Properties of every row for any bytes.
+//! Properties that hold for every row and any bytes.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -164,7 +164,7 @@ fn ids() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Text that resembles a message, made of significant pieces.
+/// Text that resembles a message, built from significant pieces.
 fn almost() -> impl Strategy<Value = String> {
     let piece = select(vec![
         "{",

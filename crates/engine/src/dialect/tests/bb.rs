@@ -1,4 +1,4 @@
-//! The requirements S1-01 to S1-30 about messages.
+//! The requirements S1-01 to S1-30 for messages.
 
 use super::*;
 use crate::fault::Condition;

@@ -1,4 +1,4 @@
-//! The requirements S0-01 to S0-35 about messages.
+//! The requirements S0-01 to S0-35 for messages.
 
 use super::*;
 use crate::fault::Condition;

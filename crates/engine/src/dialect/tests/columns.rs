@@ -1,4 +1,4 @@
-//! Columns by name: the values that can be set, and the values that are returned.
+//! Columns by name: the values that can be set, and the values that are read back.
 
 use super::*;
 

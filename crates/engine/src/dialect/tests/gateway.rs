@@ -1,4 +1,4 @@
-//! The requirements S3-01 to S3-24 about messages.
+//! The requirements S3-01 to S3-24 for messages.
 
 use super::*;
 use crate::fault::Condition;

@@ -1,4 +1,4 @@
-//! The requirements S4-01 to S4-22 about messages.
+//! The requirements S4-01 to S4-22 for messages.
 
 use super::*;
 use crate::fault::Condition;

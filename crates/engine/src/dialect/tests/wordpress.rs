@@ -1,4 +1,4 @@
-//! The requirements S2-01 to S2-18 about messages.
+//! The requirements S2-01 to S2-18 for messages.
 
 use super::*;
 use crate::fault::Condition;

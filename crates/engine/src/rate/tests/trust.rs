@@ -1,4 +1,4 @@
-//! Limits that trust other proxies than the rest of the configuration does.
+//! Limits that trust other proxies than the rest of the configuration.
 
 use http::HeaderMap;
 

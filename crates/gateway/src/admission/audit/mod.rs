@@ -1,5 +1,5 @@
-//! Writing the record of calls: entries are accepted at once and written a little later, by a thread that may wait for a
-//! disk.
+//! Writes the record of calls: calls hand over their entries without waiting, and a thread that may wait for the disk
+//! writes them a little later.
 //!
 //! | file | is for |
 //! |---|---|
@@ -22,7 +22,7 @@ use store::audit::Log;
 pub(crate) use sink::AuditSink;
 pub(crate) use store::audit::{AuditEntry, CallOutcome};
 
-/// The default size limit of the record, in bytes; enough for some millions of calls.
+/// The default size limit of the record, in bytes; enough for several million calls.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The settings of the record: what it holds, and for how long.
@@ -30,11 +30,12 @@ const MOST_BYTES: u64 = 1 << 30;
 pub(crate) struct AuditOptions {
     /// True if arguments are recorded.
     pub(crate) arguments: bool,
-    /// Names whose values are never recorded: parts of a name, or patterns with `*` and `?` for a whole one.
+    /// Names whose values are never recorded: substrings of a name, or patterns with `*` and `?` that match a whole
+    /// name.
     pub(crate) redact: Vec<String>,
     /// The time for which an entry is kept.
     pub(crate) keep: Duration,
-    /// The size limit of the record, in bytes; the oldest entries are deleted first.
+    /// The size limit of the record, in bytes; beyond it, the oldest entries are deleted first.
     pub(crate) most_bytes: u64,
 }
 
@@ -50,10 +51,10 @@ impl AuditOptions {
     }
 }
 
-/// Opens the file of the record, if one is configured. This blocks.
+/// Opens the record's file, if one is configured. This blocks.
 ///
 /// # Errors
-/// Returns the reason why it cannot be used, and what to do.
+/// Returns why the file cannot be used, and what to do about it.
 pub(crate) fn open(audit: Option<&Audit>, folder: Option<&Path>) -> Result<Option<Log>, String> {
     let Some(audit) = audit else { return Ok(None) };
     let folder = folder

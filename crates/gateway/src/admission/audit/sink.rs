@@ -1,7 +1,7 @@
 //! The side of calls: accepts entries without ever waiting.
 //!
-//! A short lock guards a vector. The writer is woken once for all entries of a fraction of a second, so that under load a
-//! call only pays for a push and its part of a batch.
+//! A briefly held lock guards a vector. The writer is woken once for all entries that arrive within a fraction of a
+//! second, so under load a call pays only for a push and its share of a batch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -13,15 +13,15 @@ use store::audit::{AuditEntry, Log};
 use super::AuditOptions;
 use super::writer::{NextRecord, OpenRecord, Writer};
 
-/// The greatest number of entries that wait for the writer; further ones are counted and lost.
+/// The maximum number of entries that wait for the writer; further ones are counted and lost.
 pub(super) const CAPACITY: usize = 8192;
-/// The number of entries from which on the writer does not wait for more.
+/// The number of entries at which the writer stops waiting for more.
 pub(super) const ENOUGH: usize = CAPACITY / 2;
-/// The most bytes of arguments that wait; beyond that, entries are accepted without arguments.
+/// The maximum size of the waiting arguments, in bytes; beyond it, entries are accepted without arguments.
 const MOST_HELD: usize = 16 << 20;
-/// The longest arguments that are examined, in bytes.
+/// The maximum size of arguments that are examined, in bytes.
 const MAX_ARGUMENTS: usize = 64 << 10;
-/// The longest name that is kept whole, in bytes.
+/// The maximum length of a name that is not truncated, in bytes.
 const MAX_NAME: usize = 512;
 
 /// Accepts entries for the record; cheap to clone. The writer ends when the last clone is dropped.
@@ -45,7 +45,7 @@ const ARGUMENTS: u8 = 2;
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) queue: Mutex<Queue>,
-    /// Signalled if there is work.
+    /// Signalled when there is work.
     pub(super) work: Condvar,
     /// Signalled when the writer has ended.
     pub(super) end: Condvar,
@@ -54,24 +54,24 @@ pub(super) struct Shared {
 /// The state of a writer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum WriterPhase {
-    /// There is none yet.
+    /// The writer has not been started yet.
     #[default]
     Unstarted,
-    /// It writes, or waits for entries.
+    /// The writer is writing, or waiting for entries.
     Running,
-    /// Everything that could be written is.
+    /// The writer has ended, after writing everything that it could.
     Ended,
 }
 
-/// The entries that wait to be written.
+/// The entries that are waiting to be written.
 #[derive(Default)]
 pub(super) struct Queue {
     pub(super) entries: Vec<AuditEntry>,
-    /// The bytes of their arguments.
+    /// The size of their arguments, in bytes.
     pub(super) held: usize,
-    /// The number of entries that were lost since the writer last looked.
+    /// The number of entries lost since the writer last checked.
     pub(super) dropped: u64,
-    /// The record that the writer goes on with.
+    /// The record that the writer switches to next.
     pub(super) next: Option<NextRecord>,
     /// True while the writer waits for the first entry.
     pub(super) idle: bool,
@@ -101,18 +101,18 @@ impl AuditSink {
         Self(Arc::new(Handle { shared, accepts: AtomicU8::new(accepts) }))
     }
 
-    /// A sink whose writer is the caller's.
+    /// A sink without a writer thread: the test runs the writer itself.
     #[cfg(test)]
     pub(super) fn unwritten(shared: Arc<Shared>) -> Self {
         shared.queue.lock().writer = WriterPhase::Running;
         Self::of(shared, ENTRIES)
     }
 
-    /// Goes on with this record, or with none. The writer first writes what was accepted before, and closes the old file;
-    /// nobody waits for that.
+    /// Switches to this record, or to none. The writer first writes the entries accepted before, and closes the old file;
+    /// no caller waits for that.
     ///
     /// # Errors
-    /// Fails if the system cannot start a thread; then everything stays as it was.
+    /// Fails if the system cannot start a thread; then nothing changes.
     pub(crate) fn switch(&self, to: Option<(Log, &AuditOptions)>) -> std::io::Result<()> {
         let accepts = match &to {
             None => NOTHING,
@@ -130,7 +130,7 @@ impl AuditSink {
             std::thread::Builder::new().name("audit".to_owned()).spawn(move || writer.run())?;
             queue.writer = WriterPhase::Running;
         }
-        // Under the lock: what is accepted from here on is for the new record.
+        // Under the lock: entries accepted from here on belong to the new record.
         self.0.accepts.store(accepts, Relaxed);
         Ok(())
     }
@@ -145,8 +145,8 @@ impl AuditSink {
         self.0.accepts.load(Relaxed) == ARGUMENTS
     }
 
-    /// A call's arguments (JSON text as received) for its entry: `None` if they are not recorded, a placeholder for very
-    /// long ones.
+    /// A call's arguments (JSON text as received) for its entry: `None` if they are not recorded, and a placeholder if
+    /// they are very long.
     pub(crate) fn arguments(&self, text: &[u8]) -> Option<String> {
         if !self.takes_arguments() {
             return None;
@@ -155,8 +155,9 @@ impl AuditSink {
         Some(if is_long { remark(text.len()) } else { String::from_utf8_lossy(text).into_owned() })
     }
 
-    /// Accepts an entry. It only waits for other calls that do the same; if the writer is far behind, the entry is
-    /// counted and lost. The entry of a call that was running when the record was turned off is not needed any more.
+    /// Accepts an entry. This waits only for other calls that are doing the same. If the writer is far behind, the
+    /// entry is counted and lost. The entry of a call that was running when the record was turned off is no longer
+    /// needed.
     pub(crate) fn record(&self, mut entry: AuditEntry) {
         trim(&mut entry);
         let shared = &self.0.shared;
@@ -184,7 +185,7 @@ impl AuditSink {
         }
     }
 
-    /// Accepts no more entries and waits until all are written; blocks, but not beyond `deadline`. Returns true if all
+    /// Stops accepting entries and waits until all are written; blocks for at most `deadline`. Returns true if all
     /// were written.
     pub(crate) fn close(&self, deadline: Duration) -> bool {
         let shared = &self.0.shared;
@@ -215,12 +216,12 @@ impl Drop for Handle {
     }
 }
 
-/// The placeholder for arguments that are not kept; it is valid JSON, too.
+/// The placeholder for arguments that are not kept; it is valid JSON as well.
 fn remark(bytes: usize) -> String {
     format!("\"[{bytes} bytes]\"")
 }
 
-/// Truncates overlong names, because they come from clients.
+/// Truncates overlong names, since they come from clients.
 fn trim(entry: &mut AuditEntry) {
     let cut = |text: &str| text[..text.floor_char_boundary(MAX_NAME)].to_owned() + "…";
     for name in

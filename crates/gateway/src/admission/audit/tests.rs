@@ -12,10 +12,10 @@ use super::sink::{CAPACITY, Shared};
 use super::writer::{OpenRecord, Writer};
 use super::*;
 
-/// A time that no step of a test needs on a working machine, however busy.
+/// A time that is ample for every step of a test, even on a busy machine.
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// A folder for one test, removed with it.
+/// A folder for one test, deleted when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -109,7 +109,7 @@ fn all_that_there_is_room_for_is_recorded() {
     tools.sort();
     tools.dedup();
     assert_eq!(tools.len(), CAPACITY);
-    // Nothing is taken any more, and nobody is harmed.
+    // A closed sink ignores further entries, without a panic.
     sink.record(entry(0));
     assert!(!sink.close(DEADLINE));
     assert_eq!(folder.all().len(), CAPACITY);
@@ -120,7 +120,7 @@ fn a_writer_that_does_not_come_costs_entries_but_no_time() {
     let folder = Folder::new();
     let shared = Arc::new(Shared::default());
     let sink = AuditSink::unwritten(shared.clone());
-    // Nobody writes; each of these would wait for ever if any could.
+    // There is no writer; if any of these calls could wait, it would wait forever.
     record_from_everywhere(&sink, 3 * CAPACITY);
     assert!(!sink.close(Duration::ZERO), "there is nobody to wait for");
     assert_eq!(shared.queue.lock().entries.len(), CAPACITY);
@@ -137,7 +137,7 @@ struct Lines(Sender<String>);
 
 impl io::Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A test that is over reads no more.
+        // A finished test no longer reads.
         let _ = self.0.send(String::from_utf8_lossy(bytes).into_owned());
         Ok(bytes.len())
     }
@@ -147,7 +147,7 @@ impl io::Write for Lines {
     }
 }
 
-/// Runs a writer whose log lines can be awaited.
+/// Runs a writer and returns a receiver of its log lines.
 fn run_logged(writer: Writer) -> (std::thread::JoinHandle<()>, Receiver<String>) {
     let (send, lines) = channel();
     let subscriber =
@@ -272,7 +272,7 @@ fn what_clients_make_long_is_cut() {
         arguments: Some(text),
         ..entry(1)
     });
-    // So many arguments at once that not all can wait.
+    // More arguments at once than may wait.
     for number in 0..300 {
         let arguments = sink.arguments(format!("\"{}\"", "x".repeat(60_000)).as_bytes());
         sink.record(AuditEntry { arguments, ..entry(number) });

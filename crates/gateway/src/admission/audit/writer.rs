@@ -1,4 +1,4 @@
-//! The thread behind a sink: it writes batches, recovers from file errors, and prunes.
+//! The thread behind a sink: it writes batches, recovers from file errors, and prunes old entries.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -9,18 +9,18 @@ use store::audit::{AuditEntry, Log};
 use super::AuditOptions;
 use super::sink::{ENOUGH, Shared, WriterPhase};
 
-/// The time for which to gather entries after the first one.
+/// The time during which entries are gathered after the first one.
 const GATHER: Duration = Duration::from_millis(200);
 /// The pause after a failed write.
 const RETRY: Duration = Duration::from_secs(1);
-/// The interval at which the same problem is logged.
+/// The minimum interval between log lines about the same problem.
 const TELL: Duration = Duration::from_mins(1);
 /// The interval at which old entries are pruned.
 const PRUNE: Duration = Duration::from_hours(1);
 /// The number of entries after which the size is checked in any case.
 const PRUNE_AFTER: usize = 100_000;
 
-/// An open file, and what is written there.
+/// An open file, and the settings for its entries.
 pub(super) struct OpenRecord {
     log: Log,
     arguments: bool,
@@ -36,12 +36,12 @@ impl OpenRecord {
         Self { log, arguments, redaction, keep, most_bytes }
     }
 
-    /// The arguments of an entry, as they may be written.
+    /// The arguments of an entry, redacted for the record.
     fn arguments(&self, text: &str) -> Option<String> {
         self.arguments.then(|| self.redaction.apply(text))
     }
 
-    /// Begins a new file if the old one was moved or deleted, and logs that; then appends.
+    /// Begins a new file if the old one was moved or deleted, and logs that; then appends the batch.
     fn append(&mut self, batch: &[AuditEntry]) -> Result<(), store::Error> {
         if self.log.replace_if_gone()? {
             let path = self.log.path().display();
@@ -53,21 +53,21 @@ impl OpenRecord {
     }
 }
 
-/// A record in the place of the one that is written.
+/// A record that replaces the current one.
 pub(super) struct NextRecord {
-    /// The number of waiting entries that are still for the old one.
+    /// The number of waiting entries that still belong to the old record.
     pub(super) after: usize,
-    /// The record; `None` for no record.
+    /// The record; `None` if calls are no longer recorded.
     pub(super) record: Option<Box<OpenRecord>>,
 }
 
 /// The owner of the file.
 pub(super) struct Writer {
     record: Option<Box<OpenRecord>>,
-    /// The record after the one that is written.
+    /// The record that replaces the current one.
     next: Option<NextRecord>,
     shared: Arc<Shared>,
-    /// Accepted entries that are not written yet.
+    /// Accepted entries that have not been written yet.
     batch: Vec<AuditEntry>,
     /// Entries for the next record.
     later: Vec<AuditEntry>,
@@ -76,7 +76,7 @@ pub(super) struct Writer {
     written: usize,
     /// The number of lost entries since the last log line.
     lost: u64,
-    /// The time when losses, and file errors, may be logged again.
+    /// The earliest time at which losses and file errors may be logged again.
     tell_lost_at: Instant,
     tell_trouble_at: Instant,
 }
@@ -100,7 +100,7 @@ impl Writer {
 
     /// Writes until the sink is closed.
     pub(super) fn run(mut self) {
-        // Whatever happens here, nobody shall wait for it in vain.
+        // Signals the end even after a panic, so nobody waits for this thread forever.
         let ended = Ended(self.shared.clone());
         loop {
             self.prune_if_due();
@@ -115,7 +115,7 @@ impl Writer {
             }
         }
         ended.0.queue.lock().dropped += self.lost;
-        // The file is closed in good order before anybody is told.
+        // Close the file cleanly before signalling the end.
         drop(self);
     }
 
@@ -150,7 +150,7 @@ impl Writer {
         queue.closing
     }
 
-    /// Goes on with the next record, if there is one; the old file is closed.
+    /// Switches to the next record, if there is one, and closes the old file.
     fn go_on(&mut self) {
         if let Some(next) = self.next.take() {
             tracing::info!(
@@ -158,14 +158,14 @@ impl Writer {
                 "the record of calls continues with the new settings"
             );
             self.record = next.record;
-            // What is older than the new record may keep goes at once.
+            // Entries older than the new record allows are pruned at once.
             (self.prune_at, self.tell_trouble_at) = (Instant::now(), Instant::now());
             self.prune_if_due();
         }
     }
 
-    /// Writes the batch; retries until it succeeds, into the next record if there is one by then, or until the deadline of the
-    /// shutdown is over.
+    /// Writes the batch; retries until it succeeds, until the next record accepts it, or until the deadline of the shutdown
+    /// has passed.
     fn write(&mut self, closing: bool) {
         let mut last = closing;
         if let Some(record) = &self.record {
@@ -174,7 +174,7 @@ impl Writer {
             }
         }
         while !self.batch.is_empty() {
-            // It was turned off.
+            // The record was turned off.
             let Some(record) = &mut self.record else { return self.batch.clear() };
             match record.append(&self.batch) {
                 Ok(()) => {
@@ -194,7 +194,8 @@ impl Writer {
         }
     }
 
-    /// Waits a little, unless another record is next or the sink is being closed; returns true in the latter case.
+    /// Waits for a moment, but not if another record is next or the sink is being closed; returns true in the latter
+    /// case.
     fn pause(&mut self) -> bool {
         let until = Instant::now() + RETRY;
         let shared = self.shared.clone();
@@ -252,7 +253,7 @@ impl Writer {
     }
 }
 
-/// Signals the end of the thread when it is dropped, also after a panic.
+/// Signals the end of the thread when dropped, even after a panic.
 struct Ended(Arc<Shared>);
 
 impl Drop for Ended {

@@ -1,5 +1,5 @@
-//! Authentication: from a request's header to a [`Principal`], by any of the configured methods. It must not know what a
-//! principal may do.
+//! Authentication: turns a request's headers into a [`Principal`], by any of the configured methods. It must not know
+//! what a principal may do.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,19 +27,19 @@ use super::users::Users;
 use super::{Moment, NotSound};
 use upstream::web::Web;
 
-/// The time for which a token is trusted without another check; a withdrawn token can be used for this long.
+/// The time for which a token is trusted without another check; a revoked token remains usable for this long.
 const TOKEN_HOLDS: Duration = Duration::from_secs(30);
 /// The same for API keys, which can be revoked at any time.
 const KEY_HOLDS: Duration = Duration::from_secs(5);
-/// The same for configured users, who do not change.
+/// The same for configured users, which do not change.
 pub(super) const USER_HOLDS: Duration = Duration::from_mins(5);
-/// The time for which the same wrong password is refused without a check.
+/// The time for which a repeated wrong password is refused without a check.
 pub(super) const WRONG_HOLDS: Duration = Duration::from_secs(3);
 
-/// The number of bits of an IPv6 address that identify a client.
+/// The number of leading bits of an IPv6 address that identify a client.
 const IPV6_BITS: u8 = 64;
 
-/// The result of a look-up that asks no other server.
+/// The result of a look-up that sends no request to another server.
 enum Recalled<'h> {
     /// The credential's principal.
     Holder(Arc<Principal>),
@@ -47,7 +47,7 @@ enum Recalled<'h> {
     Unknown(&'h [u8], Digest),
 }
 
-/// Authenticates callers. Clones share their results; each asks other servers over its own connections.
+/// Authenticates callers. Clones share their results; each clone queries other servers over its own connections.
 #[derive(Clone)]
 pub(crate) struct Authenticator {
     methods: Arc<AuthMethods>,
@@ -63,7 +63,7 @@ pub(super) struct AuthMethods {
     issuers: Vec<Issuer>,
     protected: Protected,
     pub(super) results: RecentResults,
-    /// The counts of wrong passwords; `None` if they are not limited.
+    /// The counts of wrong passwords; `None` if wrong passwords are not limited.
     guesses: Option<Guesses>,
     anyone: Arc<Principal>,
     holder: Arc<Principal>,
@@ -73,10 +73,10 @@ pub(super) struct AuthMethods {
 }
 
 impl Authenticator {
-    /// Sets up the methods that `config` names. `book` looks up API keys, `web` reaches sites and issuers.
+    /// Sets up the methods that `config` names. `book` looks up API keys; `web` sends requests to sites and issuers.
     ///
     /// # Errors
-    /// Returns which setting is invalid, and why.
+    /// Returns the invalid setting and the reason.
     pub(crate) fn new(
         config: &Auth,
         book: Option<Arc<dyn KeyBook>>,
@@ -85,7 +85,7 @@ impl Authenticator {
         Ok(Self { methods: Arc::new(AuthMethods::new(config, book)?), web })
     }
 
-    /// The same with the connections of another thread.
+    /// The same authenticator with the connections of another thread.
     pub(crate) fn over(&self, web: Arc<dyn Web>) -> Self {
         Self { methods: Arc::clone(&self.methods), web }
     }
@@ -95,8 +95,8 @@ impl Authenticator {
         self.methods.asks
     }
 
-    /// Identifies the sender of a request with these headers from `client`; a pipe has no client address. Returns at once
-    /// for a credential that was checked a short time ago.
+    /// Identifies the sender of a request with these headers from `client`; a pipe has no client address. Returns
+    /// immediately for a credential that was checked a short time ago.
     pub(crate) async fn identify(
         &self,
         headers: &HeaderMap,
@@ -116,7 +116,7 @@ impl Authenticator {
                 return Ok(principal);
             }
             Ok(Recalled::Unknown(value, digest)) => {
-                // What was refused a moment ago is no new attempt.
+                // A credential that was refused a moment ago is not a new attempt.
                 let attempt = match counts.filter(|_| methods.results.wrong.get(&digest, now).is_none()) {
                     Some((guesses, address)) => {
                         let is_familiar = methods.results.known.last(&digest).is_some();
@@ -125,7 +125,7 @@ impl Authenticator {
                     }
                     None => None,
                 };
-                // What else the clock says is only asked where it matters.
+                // Read the calendar clock only here, where it is needed.
                 let found = self.find(value, (digest, client), methods.now()).await;
                 let failed = matches!(&found, Err(denied) if denied.condition == Condition::BadCredentials);
                 if let Some(attempt) = attempt.filter(|_| !failed) {
@@ -142,7 +142,7 @@ impl Authenticator {
         identified.map_err(NotAdmitted::Denied)
     }
 
-    /// The same at a given time.
+    /// Identifies a sender at a given time.
     #[cfg(test)]
     pub(super) async fn identify_at(
         &self,
@@ -161,17 +161,17 @@ impl Authenticator {
         from: (Digest, Option<IpAddr>),
         now: Moment,
     ) -> Result<Arc<Principal>, Denied> {
-        // Boxed, because a connection keeps room for this future, which is seldom needed.
+        // Boxed, because every connection reserves space for this future, which is seldom needed.
         let found = Box::pin(self.methods.find(value, from, &*self.web, now)).await;
         found.map_err(|refused| self.methods.denied(refused))
     }
 
-    /// Returns true if credentials can end while their sessions and streams are open.
+    /// Returns true if credentials can expire or be revoked while their sessions and streams are open.
     pub(crate) fn takes_what_ends(&self) -> bool {
         self.methods.keys.is_some() || !self.methods.issuers.is_empty() || self.methods.site.is_some()
     }
 
-    /// Looks up which keys were revoked since the last time.
+    /// Looks up the keys that were revoked since the last look-up.
     pub(crate) async fn look_again(&self) {
         if let Some(keys) = &self.methods.keys
             && keys.look_again().await
@@ -181,7 +181,7 @@ impl Authenticator {
         }
     }
 
-    /// Returns true if the key of this principal was revoked, as of the last look.
+    /// Returns true if the key of this principal was revoked, as of the last look-up.
     pub(crate) fn is_revoked(&self, principal: &Principal) -> bool {
         self.methods.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
     }
@@ -193,8 +193,8 @@ impl Authenticator {
         }
     }
 
-    /// Returns true if these headers show an API key or a signed token that was valid when it was last checked. Such
-    /// credentials cannot be guessed.
+    /// Returns true if these headers contain an API key or a signed token that was valid when it was last checked.
+    /// Such credentials cannot be guessed.
     pub(crate) fn is_familiar(&self, headers: &HeaderMap) -> bool {
         let Ok(Some(value)) = authorization::value(headers) else { return false };
         let (last, now) = (
@@ -205,7 +205,7 @@ impl Authenticator {
         last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
     }
 
-    /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is their path.
+    /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is one of their paths.
     pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
         self.methods.protected.resource.as_ref()?.metadata(path)
     }
@@ -297,7 +297,7 @@ impl AuthMethods {
         match authorization::read(value).map_err(Refused::Bad)? {
             ShownCredential::Bearer(token) => {
                 let (principal, holds) = self.bearer(token, web, now).await?;
-                // Who is found to be the same as before stays the same one, which sessions see at a glance.
+                // An unchanged principal keeps its `Arc`, so sessions recognize it by comparing pointers.
                 let last = self.results.known.last(&digest).filter(|last| *last == principal);
                 let principal = last.unwrap_or_else(|| self.results.counted.with(&principal));
                 self.results.known.put(digest, Arc::clone(&principal), now.since_start + holds);
@@ -342,7 +342,7 @@ impl AuthMethods {
             return Err(Refused::TooLittle);
         }
         let left = Duration::from_secs(accepted.ends).saturating_sub(Duration::from_millis(now.unix_ms));
-        // The id of each `sub` begins with `jwt:`, so none can name a client.
+        // Principals identified by `sub` have ids that begin with `jwt:`, so no `sub` can impersonate a client.
         let scheme = if accepted.is_client { "jwt-client" } else { "jwt" };
         let id = format!("{scheme}:{}#{}", issuer.url(), accepted.subject);
         let principal = Principal {

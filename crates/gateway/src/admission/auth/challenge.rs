@@ -12,14 +12,14 @@ pub(super) struct Challenges {
     pub(super) basic: bool,
     /// The address of the protected resource's metadata.
     pub(super) metadata_url: Option<String>,
-    /// The scopes that every token needs, or, if none is needed, those that a client may ask for.
+    /// The scopes that every token needs; if none is needed, the scopes that a client may request.
     pub(super) scopes: Vec<Box<str>>,
 }
 
 /// The problem with a credential (RFC 6750, 3.1).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wrong<'a> {
-    /// There is no credential.
+    /// The request has no credential.
     Missing,
     /// `invalid_token`, with the reason.
     Invalid(&'a str),
@@ -34,7 +34,7 @@ impl Challenges {
         if self.bearer {
             self.add_bearer(&mut value, wrong);
         }
-        // Nobody gets more scopes by a password.
+        // A password cannot provide more scopes.
         if self.basic && !matches!(wrong, Wrong::Scope(_)) {
             let comma = if value.is_empty() { "" } else { ", " };
             let _ = write!(value, "{comma}Basic realm=\"dragoman\", charset=\"UTF-8\"");

@@ -1,4 +1,5 @@
-//! The running calls of each principal, counted together for all of its credentials. It must not know what is counted.
+//! The number of running calls of each principal, counted across all of its credentials. It must not know what is
+//! counted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use parking_lot::Mutex;
 /// The number of principals at which idle ones are forgotten.
 const MANY: usize = 8192;
 
-/// The counts by principals' ids.
+/// The counts, by the principal's id.
 #[derive(Default)]
 pub(super) struct CallCounts(Mutex<HashMap<Arc<str>, Calls>>);
 
@@ -45,7 +46,7 @@ mod tests {
             user(&format!("user:{number}"));
         }
         assert!(counted.0.lock().len() < MANY);
-        // Who still has a call in flight is not forgotten.
+        // A principal with a call in flight is not forgotten.
         assert!(user("user:ann").calls.take(1).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Refusals: the result for a credential, and its form for clients. It must not know credentials.
+//! Refusals: the reason why a credential was not accepted, and its form for clients. It must not know credentials.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(crate) struct Denied {
     /// The kind of refusal: [`Condition::NoCredentials`], [`Condition::BadCredentials`], [`Condition::Forbidden`], or
     /// [`Condition::AuthUnavailable`] if the server that knows the credential cannot be reached.
     pub(crate) condition: Condition,
-    /// The message for people; contains nothing of the credential.
+    /// The message for people; it contains no part of the credential.
     pub(crate) message: String,
     /// The value of `WWW-Authenticate` (RFC 9110, 11.6.1).
     pub(crate) challenge: Option<String>,
@@ -51,7 +51,7 @@ impl Denied {
         Self { condition, message, challenge, retry_after }
     }
 
-    /// The HTTP status, unless the endpoint's dialect has its own.
+    /// The HTTP status, unless the endpoint's dialect uses its own.
     pub(crate) fn status(&self) -> StatusCode {
         match self.condition {
             Condition::NoCredentials | Condition::BadCredentials => StatusCode::UNAUTHORIZED,
@@ -61,7 +61,7 @@ impl Denied {
     }
 }
 
-/// The reason why a request is not admitted: its credential was refused, or not checked at all.
+/// The reason why a request is not admitted: its credential was refused, or was not checked at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotAdmitted {
     Denied(Denied),
@@ -69,15 +69,15 @@ pub(crate) enum NotAdmitted {
     TooSoon(Verdict),
 }
 
-/// The reason why one way of authentication does not accept a credential.
+/// The reason why a method of authentication does not accept a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// It is invalid, expired, or not for this gateway.
+    /// The credential is invalid, expired, or not meant for this gateway.
     Bad(&'static str),
-    /// It is valid, but its principal is not admitted.
+    /// The credential is valid, but its principal is not admitted.
     Forbidden(String),
-    /// It is valid, but lacks scopes that every caller needs.
+    /// The credential is valid, but lacks scopes that every caller needs.
     TooLittle,
-    /// The server that knows it cannot be reached, or too many checks are waiting.
+    /// The server that checks the credential cannot be reached, or too many checks are waiting.
     Unavailable(String, Duration),
 }

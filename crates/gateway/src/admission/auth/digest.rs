@@ -1,5 +1,5 @@
-//! Credentials as digests under a key of this process: what is remembered reveals nothing to a reader of memory or a core
-//! file, and no outsider can produce a collision. It must not know what a credential means.
+//! Credentials as digests under a key of this process: remembered digests reveal nothing to a reader of memory or of a
+//! core file, and no outsider can produce a collision. It must not know what a credential means.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 #[error("the operating system's random number generator failed")]
 pub(crate) struct NoRandomness;
 
-/// Makes digests: HMAC-SHA-256 (RFC 2104) under a random key that lives as long as the process.
+/// Computes digests: HMAC-SHA-256 (RFC 2104) under a random key that exists only as long as the process.
 pub(super) struct Digests(hmac::Key);
 
 /// The digest of one credential.
@@ -42,18 +42,19 @@ impl std::fmt::Debug for Digests {
 }
 
 impl Digest {
-    /// A number by which maps can be split; it uses other bits than the maps' hashes.
+    /// A number that selects one part of a split map; it uses other bits than the hashes inside the map.
     pub(super) fn part(&self) -> usize {
         usize::from(self.0[31])
     }
 
-    /// Changes one byte.
+    /// Changes the byte at `place`.
     #[cfg(test)]
     pub(super) fn flip(&mut self, place: usize) {
         self.0[place] ^= 1;
     }
 
-    /// Returns true if both belong to the same secret, in a time that does not depend on where they differ.
+    /// Returns true if both digests belong to the same secret, in a time that does not depend on the position of the
+    /// first difference.
     pub(super) fn same(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
@@ -73,7 +74,7 @@ impl Hash for Digest {
     }
 }
 
-/// A hasher for maps by [`Digest`], whose bits are random already.
+/// A hasher for maps by [`Digest`]; a digest's bits are already random.
 #[derive(Default)]
 pub(super) struct AsIs(u64);
 

@@ -1,9 +1,9 @@
-//! Wrong passwords: the number that a client address may try before its attempts are refused without a check. It must not
-//! know how a password is checked.
+//! Limits wrong passwords: after a number of failures, further attempts from a client address are refused without a
+//! check. It must not know how a password is checked.
 //!
-//! An address that has used up its attempts may belong to many callers: a network behind NAT, or a proxy that names no
-//! client. Those whose passwords were right before are still admitted, unless many passwords of their very name are tried
-//! from there: otherwise the answers would tell a guesser which password is right.
+//! An address that has used up its attempts may be shared by many callers: a network behind NAT, or a proxy that does not
+//! forward client addresses. Callers whose passwords were right before are still admitted, unless many passwords for that
+//! same name are tried from the address: otherwise the answers would tell a guesser which password is right.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,18 +17,18 @@ use parking_lot::Mutex;
 
 use super::digest::{ByDigest, Digest, NoRandomness};
 
-/// The greatest number of counts that are kept; idle ones make room.
+/// The maximum number of counts; idle ones are dropped first.
 const COUNTS: usize = 100_000;
 
-/// The time between two log lines.
+/// The minimum time between two log lines.
 const BETWEEN: Duration = Duration::from_mins(1);
 
 /// The counts of attempts.
 pub(super) struct Guesses {
     by_address: Limiter,
-    /// Attempts at one name from an address that has used up its own.
+    /// Attempts for one name, from an address that has used up its own limit.
     by_name: Limiter,
-    /// Passwords that are being checked: repeating one meanwhile is no further guess.
+    /// Passwords that are being checked: sending the same one again in the meantime is not a further guess.
     in_flight: Mutex<HashMap<Digest, usize, ByDigest>>,
     /// The number of refusals since the last log line, and the earliest time of the next one.
     refused: Mutex<(u64, Duration)>,
@@ -43,7 +43,7 @@ pub(super) struct Guesser {
 }
 
 impl Guesser {
-    /// The sender of a password from this address; `None` for other credentials.
+    /// The sender of a password from this address; `None` for other kinds of credentials.
     fn of(value: &[u8], address: IpAddr) -> Option<Self> {
         match authorization::read(value) {
             Ok(ShownCredential::Basic(basic)) => Some(Self { address, name: basic.user }),
@@ -108,8 +108,8 @@ impl Guesses {
         })
     }
 
-    /// Counts an attempt with a credential that has to be looked up; `is_familiar` is true if it was right before.
-    /// Returns `None` unless it is a password: keys and tokens cannot be guessed.
+    /// Counts an attempt with a credential that has to be looked up; `is_familiar` is true if the credential was
+    /// right before. Returns `None` for credentials other than passwords: keys and tokens cannot be guessed.
     ///
     /// # Errors
     /// Returns the verdict of the exceeded limit.
@@ -138,7 +138,7 @@ impl Guesses {
         let by_name = self.by_name.enter(&entering, now);
         match by_name {
             Ok(()) if is_familiar => Ok(&self.by_name),
-            // The count by name stays: this may have been a guess at what is remembered.
+            // The count by name is kept: this attempt may have been a guess at a remembered password.
             Ok(()) => Err(self.note(verdict, guesser, now)),
             Err(verdict) => Err(self.note(verdict, guesser, now)),
         }
@@ -172,7 +172,7 @@ impl Guesses {
         self.by_name.sweep(now);
     }
 
-    /// Logs, once a minute, that attempts are refused.
+    /// Logs, at most once a minute, that attempts are refused.
     fn note(&self, verdict: Verdict, guesser: &Guesser, now: Duration) -> Verdict {
         let mut refused = self.refused.lock();
         refused.0 += 1;

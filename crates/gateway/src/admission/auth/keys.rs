@@ -1,4 +1,4 @@
-//! API keys: look-up, and the principal of a key. It must not know headers or files.
+//! API keys: looks up keys, and creates their principals. It must not know headers or files.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,20 +13,21 @@ use super::Moment;
 use super::denied::Refused;
 use super::turns::Turns;
 
-/// The number of concurrent look-ups, and of those that may wait.
+/// The number of look-ups that run at once, and of those that may wait.
 const AT_ONCE: usize = 2;
 const IN_LINE: usize = 256;
 /// The time after which to retry if the file is busy.
 const RETRY: Duration = Duration::from_secs(5);
-/// The shortest interval between two writes of last uses.
+/// The minimum interval between two writes of the times of last use.
 const WRITE_USES: Duration = Duration::from_secs(30);
 
-/// A store of API keys. Called where blocking is allowed.
+/// A store of API keys. Its methods may block, and are called only where blocking is allowed.
 pub(crate) trait KeyBook: Send + Sync {
-    /// Looks up the key with this text, whatever its state, and notes its use at `now_ms` (milliseconds since 1970).
+    /// Looks up the key with this text, even if it has expired or was revoked, and notes its use at `now_ms`
+    /// (milliseconds since 1970).
     ///
     /// # Errors
-    /// Returns the problem with the store, for its owner.
+    /// Returns a description of the store's problem, for the operator.
     fn look_up(&self, text: &KeyText, now_ms: u64) -> Result<Option<ApiKey>, String>;
 
     /// The prefixes of all revoked keys, if any key has changed since the last call.
@@ -36,7 +37,7 @@ pub(crate) trait KeyBook: Send + Sync {
     fn revoked(&self) -> Result<Option<Vec<String>>, String>;
 }
 
-/// The keys of the store. The last uses are written once more when this is dropped.
+/// The keys in the store. Dropping it writes the times of last use once more.
 pub(crate) struct StoredKeys(Arc<Stored>);
 
 struct Stored {
@@ -103,7 +104,7 @@ impl KeyBook for StoredKeys {
 
 impl Drop for StoredKeys {
     fn drop(&mut self) {
-        // Whoever lets go of it may be one who must not wait for a disk. Where nothing runs any more, it is dropped here.
+        // The thread that drops it may not be allowed to wait for a disk. Without a runtime, it is dropped right here.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let stored = self.0.clone();
             runtime.spawn_blocking(move || drop(stored));

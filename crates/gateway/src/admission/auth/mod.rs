@@ -1,16 +1,16 @@
 //! Authentication of clients. A request's `Authorization` header becomes a [`Principal`](engine::access::Principal), or a
-//! refusal that tells the client how to authenticate. `engine::access` decides what a principal may do, the configuration
-//! decides which other servers receive a credential, and `engine::credential` parses credentials.
+//! refusal that tells the client how to authenticate. `engine::access` decides what a principal may do; the configuration
+//! decides which other servers receive a credential; `engine::credential` parses credentials.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `authenticator` | the methods of authentication, one after the other; results are cached for a short time |
+//! | `authenticator` | tries the methods of authentication one by one; caches results for a short time |
 //! | `digest`, `recent` | credentials as digests under a key of this process, and cached results |
 //! | `results` | all cached results |
-//! | `near` | the same for the latest requests of this thread |
-//! | `counted` | the running calls of a principal, over all of its credentials |
+//! | `near` | the latest results of this thread |
+//! | `counted` | the running calls of a principal, counted across all of its credentials |
 //! | `keys` | API keys |
-//! | `passwords` | names with passwords: the method that checks one, and cached results |
+//! | `passwords` | names with passwords: chooses the method that checks them; cached results |
 //! | `users` | names with Argon2 hashes |
 //! | `site` | users of a WordPress site |
 //! | `jwt/` | tokens from issuers |
@@ -19,10 +19,10 @@
 //! | `denied` | refusals |
 //! | `guesses` | wrong passwords, counted by client address |
 //! | `moment` | the time of a request |
-//! | `turns` | expensive checks, a few at a time, with a share for each client address |
+//! | `turns` | a queue for expensive checks: a few run at once, with a quota for each client address |
 //! | `web` | the port to other servers |
 //!
-//! No credential is in any error, log line or `Debug` output: types that may hold one show nothing of it.
+//! No error, log line or `Debug` output contains a credential: types that may hold one never print it.
 
 mod authenticator;
 mod challenge;

@@ -1,8 +1,8 @@
-//! This thread's latest results, in front of those that all threads share (`recent`): most requests show the same
-//! credential as the one before. It must not know how a credential is checked.
+//! This thread's latest results, a cache in front of the one that all threads share (`recent`): most requests carry
+//! the same credential as the request before. It must not know how a credential is checked.
 //!
 //! Entries are keyed by SipHash-2-4 with 128 bits under a random key (Aumasson and Bernstein, 2012), a MAC for short
-//! texts: like a digest it reveals nothing of the credential, and without the key nobody can produce a collision.
+//! texts. Like a digest, it reveals nothing about the credential, and nobody can produce a collision without the key.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ thread_local! {
     static NEAR: RefCell<[Option<NearCredential>; PLACES]> = const { RefCell::new([const { None }; PLACES]) };
 }
 
-/// A credential's principal, and the end of its validity.
+/// A credential's principal, and the time until which the result is valid.
 struct NearCredential {
     tag: Tag,
     principal: Arc<Principal>,
     until: Duration,
 }
 
-/// The identity of a credential in this process, valid until everything is forgotten.
+/// The identity of a credential in this process; valid until all results are forgotten.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tag {
     number: u128,
@@ -41,32 +41,33 @@ impl Tag {
     }
 }
 
-/// The credentials that were identified under one configuration.
+/// The cache of the credentials that were identified under one configuration.
 pub(super) struct Near {
     tags: SipHasher24,
     edition: AtomicU64,
 }
 
 impl Near {
-    /// Creates an empty cache; its own random key separates it from those of other configurations.
+    /// Creates an empty cache; its own random key separates it from the caches of other configurations.
     pub(super) fn new() -> Result<Self, NoRandomness> {
         let mut key = [0; 16];
         getrandom::fill(&mut key).map_err(|_| NoRandomness)?;
         Ok(Self { tags: SipHasher24::new_with_key(&key), edition: AtomicU64::new(0) })
     }
 
-    /// The tag of `secret`; make it before the look-up, so that a result which is forgotten meanwhile is not used.
+    /// The tag of `secret`. Create it before the look-up: a result that is forgotten in the meantime is then not
+    /// used.
     pub(super) fn tag(&self, secret: &[u8]) -> Tag {
         Tag { number: self.tags.hash(secret).as_u128(), edition: self.edition.load(Ordering::Acquire) }
     }
 
-    /// Forgets everything, on all threads.
+    /// Forgets all results, on all threads.
     pub(super) fn forget(&self) {
         self.edition.fetch_add(1, Ordering::Release);
     }
 }
 
-/// The principal of this credential, if this thread has identified it and it is valid at the time `now`.
+/// The principal of this credential, if this thread has identified it and the result is valid at the time `now`.
 pub(super) fn get(tag: Tag, now: Duration) -> Option<Arc<Principal>> {
     NEAR.with_borrow(|near| {
         let found = near[tag.place()].as_ref()?;
@@ -74,7 +75,7 @@ pub(super) fn get(tag: Tag, now: Duration) -> Option<Arc<Principal>> {
     })
 }
 
-/// Remembers the principal of this credential until the time `until`, in the place of an older entry.
+/// Remembers the principal of this credential until the time `until`, replacing an older entry.
 pub(super) fn put(tag: Tag, principal: Arc<Principal>, until: Duration) {
     NEAR.with_borrow_mut(|near| near[tag.place()] = Some(NearCredential { tag, principal, until }));
 }

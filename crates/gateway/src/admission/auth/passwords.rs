@@ -1,5 +1,5 @@
-//! Names with passwords: the method that checks one, turns for expensive checks, and cached results. It must not know how
-//! one is checked.
+//! Names with passwords: selects the method that checks them, queues expensive checks, and caches results. It must not
+//! know how a password is checked.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl AuthMethods {
             None => &self.users.turns,
         };
         let turn = turns.take(client).await?;
-        // Who stood in line with the same password before may have been let in, or not.
+        // A request with the same password that was ahead in the queue may have been decided by now.
         if let Some(principal) = self.results.known.get(&digest, at) {
             return Ok(principal);
         }

@@ -11,7 +11,7 @@ use super::resource::Resource;
 #[derive(Default)]
 pub(super) struct Protected {
     pub(super) resource: Option<Resource>,
-    /// The scopes that it needs of every token.
+    /// The scopes that every token must have.
     pub(super) required: Vec<Box<str>>,
     /// The challenges that it sends.
     pub(super) challenges: Challenges,

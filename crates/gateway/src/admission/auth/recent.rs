@@ -1,5 +1,5 @@
-//! Recent results for credentials, bounded in number and time; a look-up takes one short lock. It must not know what is
-//! remembered.
+//! Recent results for credentials, bounded in number and time; a look-up holds one lock briefly. It must not know what
+//! is remembered.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::digest::{ByDigest, Digest};
 
-/// The number of locks, so that threads seldom contend.
+/// The number of locks; several, so that threads seldom contend.
 const PARTS: usize = 16;
 
 /// A map from digests to values, each with its own expiry.
@@ -18,7 +18,8 @@ pub(super) struct Recent<V> {
     room: usize,
 }
 
-/// Two generations of entries. An entry that is not read while the young generation fills up is dropped with the old one.
+/// Two generations of entries. An entry that is not read while the young generation fills up is dropped with the old
+/// generation.
 struct Generations<V> {
     young: HashMap<Digest, RecentEntry<V>, ByDigest>,
     old: HashMap<Digest, RecentEntry<V>, ByDigest>,
@@ -30,7 +31,7 @@ struct RecentEntry<V> {
 }
 
 impl<V: Clone> Recent<V> {
-    /// An empty map of at most `most` entries (rounded up to a multiple of 32).
+    /// An empty map with at most `most` entries (rounded up to a multiple of 32).
     pub(super) fn new(most: usize) -> Self {
         let part = |_| Mutex::new(Generations { young: HashMap::default(), old: HashMap::default() });
         Self { parts: std::array::from_fn(part), room: most.div_ceil(2 * PARTS).max(1) }
@@ -41,7 +42,7 @@ impl<V: Clone> Recent<V> {
         self.get_with_end(digest, now).map(|(value, _)| value)
     }
 
-    /// The same, with the time of its expiry.
+    /// The same, with the time at which it expires.
     pub(super) fn get_with_end(&self, digest: &Digest, now: Duration) -> Option<(V, Duration)> {
         let mut part = self.part(digest).lock();
         if let Some(entry) = part.young.get(digest) {
@@ -53,7 +54,7 @@ impl<V: Clone> Recent<V> {
         Some(found)
     }
 
-    /// The last entry of `digest`, even if it has expired; it may have been dropped by then.
+    /// The last entry of `digest`, even if it has expired; an expired entry may already have been dropped.
     pub(super) fn last(&self, digest: &Digest) -> Option<V> {
         let part = self.part(digest).lock();
         part.young.get(digest).or_else(|| part.old.get(digest)).map(|entry| entry.value.clone())

@@ -13,16 +13,16 @@ use super::recent::Recent;
 
 /// The number of credentials whose principals are remembered.
 const MOST_KNOWN: usize = 8192;
-/// The number of names with wrong passwords that are remembered.
+/// The number of remembered names with wrong passwords.
 const MOST_WRONG: usize = 4096;
 
-/// The results that all threads share, and the key to those of each thread.
+/// The results that all threads share, and the key to the results of each thread.
 pub(super) struct RecentResults {
     pub(super) digests: Digests,
     pub(super) near: Near,
     pub(super) known: Recent<Arc<Principal>>,
     pub(super) wrong: Recent<Refused>,
-    /// The calls that each principal has open.
+    /// The number of running calls of each principal.
     pub(super) counted: CallCounts,
 }
 

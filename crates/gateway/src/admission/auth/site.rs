@@ -1,5 +1,5 @@
-//! A WordPress site that knows its users: it checks names and passwords, and its answer decides. It must not know headers
-//! of clients.
+//! A WordPress site as a user directory: it checks names and passwords, and its answer decides. It must not know the
+//! headers of clients.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,22 +20,22 @@ use super::denied::Refused;
 use super::turns::{Turn, Turns};
 use upstream::web::{Answer, Get, Web, is_safe};
 
-/// The number of concurrent checks, and of those that may wait.
+/// The number of checks that run at once, and of those that may wait.
 const AT_ONCE: usize = 8;
 const IN_LINE: usize = 512;
-/// The time for an answer.
+/// The time limit for an answer.
 const WITHIN: Duration = Duration::from_secs(10);
-/// The longest accepted answer, in bytes: a user with many capabilities has some 10 000.
+/// The maximum size of an accepted answer, in bytes: a user with many capabilities takes about 10 000.
 const LONGEST: usize = 256 * 1024;
-/// The time after which to retry, if the site does not give one.
+/// The time after which to retry, if the site does not specify one.
 const RETRY: Duration = Duration::from_secs(10);
-/// The time that something may stay open for a user who sends no further request: the site is not asked about users who
-/// only listen.
+/// The time for which streams may stay open for a user who sends no further request: the site is not asked again about
+/// users who only listen.
 const LASTS: Duration = Duration::from_mins(15);
-/// The longest accepted name of a user.
+/// The maximum length of an accepted user name.
 const LONGEST_NAME: usize = 256;
 
-/// A site, and the requirements on its users.
+/// A site, and its requirements for users.
 pub(super) struct Site {
     name: Box<str>,
     who_am_i: Uri,
@@ -45,7 +45,7 @@ pub(super) struct Site {
     pub(super) turns: Turns,
 }
 
-/// A user as `GET /wp/v2/users/me?context=edit` shows it (WordPress REST API, users).
+/// A user as `GET /wp/v2/users/me?context=edit` returns it (WordPress REST API, users).
 #[derive(Deserialize)]
 struct User {
     id: u64,
@@ -55,7 +55,7 @@ struct User {
     slug: String,
     #[serde(default)]
     roles: Value,
-    /// An object, or an empty list if there are none: PHP.
+    /// An object; PHP sends an empty list instead of an empty object.
     #[serde(default)]
     capabilities: Value,
 }
@@ -82,7 +82,7 @@ impl Site {
         })
     }
 
-    /// The principal that these credentials have at the site, if it may enter.
+    /// The principal of these credentials at the site, if the site's user is admitted.
     pub(super) async fn check(
         &self,
         basic: &Basic,

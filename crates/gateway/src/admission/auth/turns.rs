@@ -1,5 +1,6 @@
-//! Expensive checks: a few run at a time, with a queue of bounded length before them. Each client address has a share of
-//! the queue and of the turns, so that one that sends many cannot hold up the others. It must not know what is checked.
+//! Expensive checks: a few run at a time, and a queue of bounded length holds the others. Each client address has a
+//! limited share of the queue and of the turns, so one address that sends many requests cannot hold up the others. It
+//! must not know what is checked.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,15 +13,15 @@ use tokio::time::{Instant, timeout_at};
 
 use super::denied::Refused;
 
-/// The longest time in the queue.
+/// The maximum waiting time in the queue.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The time after which a refused check may be tried again.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// One address's share of the queue: a quarter.
+/// The share of the queue that one address may use: a quarter.
 const SHARE: usize = 4;
 
-/// The queue, with a number of turns and a number of waiting places.
+/// A queue with a number of turns, and a number of places for waiting checks.
 #[derive(Debug)]
 pub(super) struct Turns {
     at_once: Arc<Semaphore>,
@@ -42,21 +43,21 @@ struct WaitingTurns {
     by: HashMap<IpAddr, OwnLine>,
 }
 
-/// The checks of one address: only the first few of them wait in the common queue.
+/// The checks of one address: only the first few of them enter the common queue.
 #[derive(Debug)]
 struct OwnLine {
     count: usize,
     turns: Arc<Semaphore>,
 }
 
-/// A turn, until this is dropped.
+/// A turn; dropping it frees the turn.
 pub(super) struct Turn {
     _common: OwnedSemaphorePermit,
     _own: Option<OwnedSemaphorePermit>,
     _slot: LineSlot,
 }
 
-/// A place in the queue, until this is dropped.
+/// A place in the queue; dropping it frees the place.
 struct LineSlot {
     line: Arc<TurnQueue>,
     address: Option<IpAddr>,
@@ -71,7 +72,7 @@ impl Turns {
         }
     }
 
-    /// Waits for a turn, within the share of a client's address if it has one.
+    /// Waits for a turn, within the share of the client's address if it has one.
     pub(super) async fn take(&self, address: Option<IpAddr>) -> Result<Turn, Refused> {
         let busy = || Refused::Unavailable("too many credentials are being checked".to_owned(), RETRY);
         let (slot, own) = self.line.enter(address).ok_or_else(busy)?;
@@ -87,8 +88,8 @@ impl Turns {
         Ok(Turn { _common: turn, _own: own, _slot: slot })
     }
 
-    /// Runs `work` on a thread that may block. If the caller stops waiting, the turn is only released when the work has
-    /// ended.
+    /// Runs `work` on a thread that may block. If the caller stops waiting, the turn is released only after the work
+    /// has ended.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         turn: Turn,
@@ -160,7 +161,7 @@ mod tests {
         let guesses: Vec<_> = (0..8).map(|_| wait(address(1))).collect();
         tokio::task::yield_now().await;
         assert_eq!(turns.line.waiting.lock().all, 4, "the rest was sent away");
-        // Whoever comes from elsewhere waits for the one that runs, not for those of the other address.
+        // A check from another address waits only for the running one, not for the queued ones of the first address.
         let right = wait(address(2));
         tokio::task::yield_now().await;
         drop(running);

@@ -1,5 +1,5 @@
 //! Configured users: names with Argon2 hashes of their passwords (RFC 9106; the PHC string format). A check is slow on
-//! purpose, so it runs on other threads, a few at a time. It must not know headers.
+//! purpose, so checks run on other threads, a few at a time. It must not know headers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,25 +15,25 @@ use super::NotSound;
 use super::denied::Refused;
 use super::turns::{Turn, Turns};
 
-/// The greatest number of passwords that wait to be checked.
+/// The maximum number of passwords that wait for a check.
 const IN_LINE: usize = 256;
-/// The most memory that a hash may require, in KiB.
+/// The maximum memory that a hash may require, in KiB.
 const MOST_MEMORY: u32 = 1024 * 1024;
 
-/// The greatest number of different costs of hashes: each attempt is checked with every one of them.
+/// The maximum number of different costs of hashes: every attempt is checked with all of them.
 const MOST_COSTS: usize = 4;
 
 /// The users.
 pub(super) struct Users {
     hashes: HashMap<Box<str>, PasswordHash>,
-    /// A hash of each cost that users have. An attempt with an unknown name is checked with these, so that it takes as
-    /// long as one with a known name.
+    /// One hash for each cost among the users. An attempt with an unknown name is checked against these, so it takes
+    /// as long as one with a known name.
     stand_ins: Vec<PasswordHash>,
     pub(super) turns: Turns,
 }
 
 impl Users {
-    /// The users with their hashes; fails for an invalid hash.
+    /// Reads the users and their hashes; fails for an invalid hash.
     pub(super) fn new<'a>(users: impl IntoIterator<Item = (&'a String, &'a Text)>) -> Result<Self, NotSound> {
         let (mut hashes, mut stand_ins) = (HashMap::new(), Vec::new());
         for (name, hash) in users {
@@ -53,17 +53,17 @@ impl Users {
             }
             hashes.insert(name.as_str().into(), hash);
         }
-        // Each takes memory and a processor, which calls need, too.
+        // Each check takes memory and a processor, which calls need as well.
         let at_once = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)).min(4);
         Ok(Self { hashes, stand_ins, turns: Turns::new(at_once, IN_LINE) })
     }
 
-    /// Returns true if there are none.
+    /// Returns true if no users are configured.
     pub(super) fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Returns true if a user has this name, so that no other method is tried.
+    /// Returns true if a user has this name; then no other method is tried.
     pub(super) fn has(&self, name: &str) -> bool {
         self.hashes.contains_key(name)
     }
@@ -89,8 +89,8 @@ impl Users {
         Ok(Arc::new(Principal { user: Some(basic.user.into()), ..Principal::new(&id, Scheme::Basic) }))
     }
 
-    /// The hashes that a password of this name is checked with, and true for the name's own: for every name the same
-    /// number, of the same costs in the same order.
+    /// The hashes against which a password for this name is checked; the flag is true for the user's own hash. Every
+    /// name gets the same number of hashes, with the same costs in the same order.
     pub(super) fn checks(&self, name: &str) -> Vec<(PasswordHash, bool)> {
         let own = self.hashes.get(name);
         let of = |stand_in: &PasswordHash| match own.filter(|own| cost_alike(own, stand_in)) {

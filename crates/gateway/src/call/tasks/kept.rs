@@ -1,4 +1,4 @@
-//! The state that an answered call leaves for its task, and clients' requests about such tasks.
+//! The state that an answered call leaves behind for its task, and clients' requests about such tasks.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -23,7 +23,7 @@ use upstream::link::HeldLink;
 use upstream::pool::dispatch::Binding;
 use upstream::pool::dormant::Sleeper;
 
-/// Keeps the state that a call leaves; returns the client's answer.
+/// Keeps the state that a call leaves behind; returns the answer for the client.
 pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> ExchangeAnswer {
     let context = call.context.clone();
     match made {
@@ -38,7 +38,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> Excha
         }
         Made::Known(task) => {
             if let Some(link) = call.link() {
-                // The process or session that runs it is the only one that knows it.
+                // Only the process or session that runs the task knows it.
                 call.upstream.links.dedicated.bind(link, Binding::Task);
             }
             if let Caller::Session(session) = &call.caller {
@@ -72,7 +72,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> Excha
 /// Answers a request about an outcome that is kept here.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) fn held(
     context: &Arc<CallContext>,
     method: TaskMethod,
@@ -106,7 +106,7 @@ pub(crate) struct TaskRequest<'a> {
 /// Answers a request about a task that needs its own link.
 ///
 /// # Errors
-/// The fault to answer with.
+/// Returns the fault to answer with.
 pub(crate) async fn serve(context: &Arc<CallContext>, asked: TaskRequest<'_>) -> Result<(u16, Bytes), Fault> {
     let gone = || Fault::client(code::INVALID_PARAMS, format!("params.taskId {GONE}"));
     let id = asked.frame.id().ok_or_else(|| Fault::gateway("a request without an id"))?;

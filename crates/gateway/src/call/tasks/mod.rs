@@ -3,10 +3,10 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `kept` | the state that an answered call leaves, and clients' requests about it |
+//! | `kept` | the state that an answered call leaves behind, and clients' requests about it |
 //! | `notices` | notifications about tasks on a client's stream |
 //!
-//! `proto::bridge::tasks` and `engine::tasks` decide what happens to a message.
+//! `proto::bridge::tasks` and `engine::tasks` decide how a message is handled.
 
 mod kept;
 mod notices;

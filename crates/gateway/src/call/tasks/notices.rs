@@ -1,4 +1,4 @@
-//! Notifications about tasks on a client's stream: each stream listens for itself, because an id is valid for one client
+//! Notifications about tasks on a client's stream: each stream listens separately, because an id is valid for one client
 //! only.
 
 use std::collections::BTreeMap;
@@ -30,13 +30,13 @@ use upstream::{CLIENT_INFO, Upstream};
 /// The number of notifications that may wait for a slow client.
 const BEHIND: usize = 64;
 
-/// The first wait before a lost stream is opened again, and the longest.
+/// The first and the longest delay before a lost stream is opened again.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// The tasks of a filter that are honoured: those of this client, at servers that send notifications about them.
+/// The tasks in a filter that are honoured: those of this client, at servers that send notifications about them.
 ///
 /// # Errors
-/// The fault to answer the listen request with.
+/// Returns the fault to answer the listen request with.
 pub(crate) fn wanted(
     context: &Arc<CallContext>,
     view: &View,
@@ -52,14 +52,14 @@ pub(crate) fn wanted(
     Ok(tasks)
 }
 
-/// A subscription to one upstream's tasks. It ends when this is dropped.
+/// A subscription to one upstream's tasks. Dropping it ends the subscription.
 pub(crate) struct Following {
     running: AbortHandle,
     settled: watch::Receiver<bool>,
 }
 
 impl Following {
-    /// Returns when the upstream listens, or was found not to.
+    /// Returns once the upstream listens, or once it is known that it does not.
     pub(crate) async fn settled(&self) {
         let _ = self.settled.clone().wait_for(|settled| *settled).await;
     }
@@ -91,15 +91,16 @@ pub(crate) fn follow(
     (by_upstream.into_iter().map(one).collect(), heard)
 }
 
-/// The number of task sessions that are notified at once. The clients of others have to poll.
+/// The maximum number of sessions that are notified about tasks at once. Clients beyond that have to poll.
 const MAX_TOLD: usize = 256;
 
 static TOLD: Semaphore = Semaphore::const_new(MAX_TOLD);
 
-/// The interval between two checks that a session is still there.
+/// The interval between two checks that a session still exists.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// Notifies a session of a task in the form of the experimental tasks, until the task has ended or the session is gone.
+/// Notifies a session about a task, in the form of the experimental tasks, until the task has ended or the session is
+/// gone.
 pub(crate) fn notify_session(context: &Arc<CallContext>, session: &Arc<Session>, task: Heard) {
     let Ok(place) = TOLD.try_acquire() else { return };
     let (following, mut heard) =
@@ -148,7 +149,7 @@ impl Follower {
                 Err(e) => Err(e),
             };
             match listened {
-                // It will not tell: the client finds out by asking.
+                // The upstream sends no notifications, so the client has to poll.
                 Ok(false) => return,
                 Ok(true) => {}
                 Err(e) => {
@@ -194,8 +195,8 @@ impl Follower {
         }
     }
 
-    /// Notifies the client, in whose own form the tasks are. A client that reads too slowly misses notifications, not
-    /// tasks.
+    /// Forwards a notification to the client under the client's own task ids. A client that reads too slowly misses
+    /// notifications, not tasks.
     fn forward(&self, frame: &Frame) {
         let Some(edits) = notice_edits(frame, &self.tasks) else { return };
         let mut splice = Splice::new(frame.text());
@@ -228,7 +229,7 @@ impl Follower {
     }
 }
 
-/// Returns true if an acknowledgement names tasks.
+/// Returns true if an acknowledgement includes tasks.
 fn tells_of_tasks(acknowledged: &Frame) -> bool {
     let text = acknowledged.text();
     let honoured = acknowledged.param("notifications").ok().flatten();

@@ -1,5 +1,5 @@
-//! The caller on a pipe: the configured account of the site that authenticates callers. It must not know how the site is
-//! asked, nor how requests are refused.
+//! The caller on a pipe: the configured account at the site that authenticates callers. It must not know how the site is
+//! asked, or how requests are refused.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::admission::auth::NotAdmitted;
 use crate::admission::identity::Identity;
 use crate::process::Shard;
 
-/// A configured account, in the place of the one that an HTTP caller would show.
+/// A configured account, used in place of the one that an HTTP caller would send.
 pub(super) struct Account {
-    /// The headers in which a request would show it; empty unless the configuration has a complete account.
+    /// The headers in which a request would send it; empty unless the configuration contains a complete account.
     headers: HeaderMap,
     /// The server whose tools use it.
     server: Arc<str>,
@@ -25,7 +25,7 @@ pub(super) struct Account {
 
 impl Account {
     /// The account of the profile's first server that receives callers' own names and passwords, at the site that
-    /// authenticates callers; `None` if there is no such server. It is never sent to another site.
+    /// authenticates callers; `None` if there is no such server. It is never sent to any other site.
     pub(super) fn of(shard: &Arc<Shard>, profile: usize) -> Option<Self> {
         let gateway = &shard.gateway;
         let door = gateway.standing.config().auth.site.as_ref()?;
@@ -40,9 +40,9 @@ impl Account {
         Some(Self { headers: shown(site), server })
     }
 
-    /// The identity that the site reports, or the one that it reported a short time ago.
+    /// The identity that the site reports, or reported a short time ago.
     pub(super) async fn identify(&self, shard: &Arc<Shard>) -> Result<Identity, Trouble> {
-        // Whoever starts this process sits on this machine, and guesses nothing.
+        // Whoever starts this process has access to this machine, so this is not a guess.
         match shard.door.identify(&self.headers, None).await {
             Ok(principal) => Ok(Identity::of(principal, None)),
             Err(NotAdmitted::TooSoon(_)) => {

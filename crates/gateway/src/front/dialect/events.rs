@@ -1,5 +1,5 @@
-//! A client's event stream: the first event contains the path for messages, then come the answers, and keep-alive events
-//! in between.
+//! A client's event stream: the first event contains the path for messages; answers follow, and keep-alive events in
+//! between.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,16 +23,16 @@ use upstream::NO_RANDOM;
 /// The number of events that may wait for a client that reads slowly.
 const BEHIND: usize = 256;
 
-/// The number of further events that may be on their way to the connection.
+/// The number of further events that may be in transit to the connection.
 const ON_THE_WAY: usize = 4;
 
 /// The interval between two checks whether a session has expired.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-/// Opens a session with a stream; the client posts to the path `messages`.
+/// Opens a session with a stream; the client posts its messages to the path `messages`.
 ///
 /// # Errors
-/// Returns the message of a refusal if there are too many.
+/// Returns the message of a refusal if there are too many sessions.
 pub(crate) fn open(
     shard: &Arc<Shard>,
     front: &Front,
@@ -59,7 +59,7 @@ pub(crate) fn open(
     let session = Session::new(identity.clone(), front.profile, Some(stream), idle);
     let added = shard.gateway.process.dialect_sessions.add(&id, session, identity);
     let session = added.map_err(|full| full.describe("sessions", "limits.sessions"))?;
-    // Another configuration may have taken over before it was there to be ended.
+    // Another configuration may have taken effect before the session could be found and ended.
     let now = shard.view.state.current.load();
     if regime != now.regime || !now.profiles[front.profile].is_there {
         ends.stop();
@@ -67,14 +67,14 @@ pub(crate) fn open(
     let (sender, body) = Body::channel(ON_THE_WAY);
     let profile = &shard.gateway.snapshot.profiles[front.profile].slug;
     let first = [opening(&row), endpoint_event(&row, messages, &id, profile)].concat();
-    // The first piece always finds room.
+    // There is always room for the first piece.
     let _ = sender.try_send(Bytes::from(first));
     let opened = Opened { shard: shard.clone(), id: id.into(), session, holding, ends };
     tokio::spawn(serve(opened, row, queue, sender));
     Ok(body)
 }
 
-/// A session that ends with its stream.
+/// A session that ends together with its stream.
 struct Opened {
     shard: Arc<Shard>,
     id: Box<str>,
@@ -86,7 +86,7 @@ struct Opened {
 impl Drop for Opened {
     fn drop(&mut self) {
         self.shard.gateway.process.dialect_sessions.remove(&self.id);
-        // There is nowhere to answer any more.
+        // Answers have nowhere to go any more.
         self.session.requests.give_up();
     }
 }
@@ -97,7 +97,7 @@ async fn serve(opened: Opened, row: Arc<Dialect>, mut queue: mpsc::Receiver<Byte
     let mut look = Instant::now() + LOOK_EVERY;
     loop {
         let piece = tokio::select! {
-            // The stop first: it ends sessions as well, and the client shall read why.
+            // Check for the stop first: it ends sessions as well, and the client must be told why.
             biased;
             () = opened.shard.gateway.process.stop.stopped() => {
                 let _ = sender.try_send(error_event(&row, Condition::Internal));

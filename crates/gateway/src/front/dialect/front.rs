@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::dialect::Dialect;
 
-/// A profile, in a dialect.
+/// A profile, served in a dialect.
 #[derive(Clone)]
 pub(crate) struct Front {
     pub(crate) row: Arc<Dialect>,

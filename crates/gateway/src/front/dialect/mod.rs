@@ -1,8 +1,8 @@
-//! Clients of endpoints with a dialect: the loop around `engine::dialect`, whatever the transport.
+//! Clients of endpoints with a dialect: the loop around `engine::dialect`, for any transport.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `serve` | one message, from its bytes to its reply |
+//! | `serve` | one message, from bytes to reply |
 //! | `outcome` | a forwarded request, run to its end |
 //! | `target` | a request's target, for the record |
 //! | `events` | a client's event stream |
@@ -11,7 +11,7 @@
 //! | `pipe` | the one client over stdin and stdout |
 //! | `account` | the caller on a pipe |
 //!
-//! It must not know which dialect it is, nor how versions differ.
+//! It must not know the dialect, or how versions differ.
 
 mod account;
 mod events;

@@ -1,5 +1,5 @@
-//! A dialect request, run to its end like one of a client without a session that cannot be asked. Messages that come
-//! before the answer are dropped.
+//! Runs a dialect request to its end, like the request of a client without a session that cannot be asked. Messages
+//! that arrive before the answer are dropped.
 
 use bytes::Bytes;
 use engine::dialect::{DialectOutcome, Trouble};
@@ -20,7 +20,7 @@ use crate::process::Shard;
 /// The outcome of a request, and the record to complete once the client has been answered.
 pub(super) type Became = (DialectOutcome, Option<Box<Record>>);
 
-/// Forwards a request; `None` if its client has given it up. `counted` is true if it counts among its caller's requests.
+/// Forwards a request; `None` if its client gave it up. `counted` is true if it counts among its caller's requests.
 pub(super) async fn forward(
     shard: &Shard,
     front: &Front,
@@ -54,7 +54,7 @@ pub(super) async fn forward(
     Some((outcome, None))
 }
 
-/// The client of a dialect: it only receives the end of a call.
+/// The client of a dialect, which receives only the end of a call.
 struct DialectSink<'a> {
     shard: &'a Shard,
     became: Option<Became>,
@@ -104,12 +104,12 @@ fn read(shard: &Shard, text: Bytes, server: Option<(&str, bool)>) -> DialectOutc
         Err(e) => return unreadable(format!("the answer cannot be read: {e}")),
     };
     let trouble = match server {
-        // What lives in the binary stands for a site or a service, and says itself what went wrong.
+        // An embedded server represents a site or a service, and its answer already explains what went wrong.
         Some((name, true)) => Trouble::of_own_answer(&frame, Some(name)),
         _ => Trouble::of_answer(&frame, server.map(|(name, _)| name)),
     };
     match (trouble, frame.payload()) {
-        // Nobody behind the endpoint knows the method, so the endpoint does not.
+        // No server behind the endpoint knows the method, so the endpoint does not know it either.
         (Some(mut trouble), _) if not_known(&frame) => {
             (trouble.condition, trouble.server, trouble.original) = (Condition::UnknownMethod, None, None);
             DialectOutcome::Trouble(trouble)

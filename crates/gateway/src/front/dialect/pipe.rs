@@ -1,6 +1,6 @@
 //! The one client over stdin and stdout of a profile with a dialect: one message per line, answered in order. While a
-//! line is processed, later lines are read, so that the client can cancel the request or close the pipe. If a client has
-//! to be served by the standard protocol, that message and all later ones are.
+//! line is processed, later lines are already read, so the client can cancel the request or close the pipe. If a message
+//! requires the standard protocol, that message and all later ones are served by it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,8 +32,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// A time longer than any stream lasts.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
-/// Serves until stdin ends, or until a line has to be served by the standard protocol; returns that line and those read
-/// after it.
+/// Serves until stdin ends, or until a line requires the standard protocol; returns that line and the lines read after
+/// it.
 pub(crate) async fn serve(
     shard: &Arc<Shard>,
     front: &Front,
@@ -71,8 +71,7 @@ pub(crate) async fn serve(
     Ok(None)
 }
 
-/// The caller. The user that starts a process needs no check, unless the site of the account that it uses has to identify
-/// it.
+/// The caller. The user that starts a process needs no check, unless the site has to identify the account that it uses.
 async fn who(shard: &Arc<Shard>, account: Option<&Account>) -> Result<Identity, Trouble> {
     match account {
         Some(account) => account.identify(shard).await,
@@ -89,7 +88,7 @@ async fn say(out: &mpsc::Sender<Bytes>, reply: DialectReply) {
 /// The outcome of a line.
 enum Beside {
     Done(Taken),
-    /// Its client has cancelled it.
+    /// Its client cancelled it.
     GivenUp,
     /// Stdin ended some time ago.
     TooLate,
@@ -99,7 +98,7 @@ enum Beside {
 struct Ahead<'a> {
     stdin: &'a mut Stdin,
     lines: VecDeque<StdinLine>,
-    /// The end of the time for earlier requests, once stdin has ended.
+    /// The deadline for earlier requests, once stdin has ended.
     until: Option<Instant>,
 }
 
@@ -112,7 +111,7 @@ impl Ahead<'_> {
         }
     }
 
-    /// Processes the line `text` while it reads on.
+    /// Processes the line `text` while reading further lines.
     async fn beside(
         &mut self,
         shard: &Arc<Shard>,
@@ -133,7 +132,7 @@ impl Ahead<'_> {
                         continue;
                     };
                     let cancelled = line.as_ref().ok().and_then(|line| cancelled(shard, front, line));
-                    // It is answered in its turn where the dialect answers it.
+                    // The line is answered in order, if the dialect answers it.
                     self.lines.push_back(line);
                     let Some((id, notice)) = cancelled else { continue };
                     if id_of(shard, text).as_ref() == Some(&id) {
@@ -155,7 +154,7 @@ fn id_of(shard: &Arc<Shard>, text: &Bytes) -> Option<Id> {
     frame.id().filter(|_| frame.kind() == FrameKind::Request).cloned()
 }
 
-/// The request that a notification cancels, if the dialect has notifications; and the notification.
+/// The request that a notification cancels, and the notification; `None` if the dialect has no notifications.
 fn cancelled(shard: &Arc<Shard>, front: &Front, text: &Bytes) -> Option<(Id, Frame)> {
     if front.row.reading.no_id == NoId::Refuse {
         return None;

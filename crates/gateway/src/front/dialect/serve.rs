@@ -1,4 +1,4 @@
-//! One message of a client at an endpoint with a dialect, from bytes to reply.
+//! Handles one message of a client at an endpoint with a dialect, from bytes to reply.
 
 use std::sync::Arc;
 
@@ -28,9 +28,9 @@ use crate::session::open_requests::HeldRequest;
 
 /// The outcome of a message.
 pub(crate) enum Taken {
-    /// Its reply; `true` if it begins a session.
+    /// The reply to the message; `true` if it begins a session.
     Reply(DialectReply, bool),
-    /// The client has to be served by the standard protocol; with the verdict of a limit, if one applies.
+    /// The message requires the standard protocol; with the verdict of a rate limit, if one applies.
     Standard(Option<Verdict>),
 }
 
@@ -39,8 +39,8 @@ pub(crate) fn refuse(row: &Dialect, trouble: &Trouble) -> DialectReply {
     engine::dialect::refuse(row, None, trouble)
 }
 
-/// The reply to a request for a profile that does not exist, with the message's id if it has one. It is counted like any
-/// other.
+/// The reply to a request for a profile that does not exist, with the message's id if it has one. The request is counted
+/// like any other.
 pub(crate) fn refuse_message(
     shard: &Arc<Shard>,
     row: &Dialect,
@@ -81,7 +81,7 @@ pub(crate) fn refuse_text(
 /// The profile name under which all requests for unknown profiles are counted.
 pub(crate) const NO_PROFILE: &str = "";
 
-/// The trouble of a caller that a limit rejects.
+/// The trouble for a caller that a rate limit rejects.
 pub(crate) fn too_soon(verdict: &Verdict) -> Trouble {
     Trouble { rate: Some(rate(verdict)), ..Trouble::new(Condition::RateLimited, "too many requests") }
 }
@@ -103,7 +103,7 @@ pub(crate) async fn take(
     asking.all().await
 }
 
-/// Refuses a message, or an array of messages, of a client that is not admitted. It is logged and recorded like any
+/// Refuses a message, or an array of messages, from a client that is not admitted. It is logged and recorded like any
 /// other.
 pub(crate) async fn take_refused(
     shard: &Arc<Shard>,
@@ -135,7 +135,7 @@ impl Asking<'_> {
             Reading::Batch(all) => {
                 let mut replies = Vec::with_capacity(all.len());
                 for one in all {
-                    // An array is not split between two ways of serving.
+                    // An array is not split between the dialect and the standard protocol.
                     if let Taken::Reply(reply, _) = Box::pin(self.one(one)).await {
                         replies.push(reply);
                     }
@@ -154,7 +154,7 @@ impl Asking<'_> {
         };
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
         let rates = &self.shard.gateway.rates;
-        // Notices are not limited, nor what is neither executed nor answered.
+        // Notifications are not limited, nor are messages that are neither executed nor answered.
         let counted = match &reading {
             Reading::Notified(_, ask) => ask.as_ref().is_some_and(|ask| !ask.is_notice()),
             _ => true,
@@ -212,7 +212,7 @@ impl Asking<'_> {
                 Taken::Reply(reply, false)
             }
             Reading::Ask(ask) => self.answer(&ask).await,
-            // An array within an array is no message.
+            // An array inside an array is not a message.
             Reading::Batch(_) => {
                 let trouble = Trouble::new(
                     Condition::InvalidRequest,
@@ -224,7 +224,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Cancels the request that a notification names, if it is this client's.
+    /// Cancels the request that a notification names, if it is this client's own.
     fn give_up(&self, notice: &DialectRequest) {
         let Some(session) = self.session.filter(|_| notice.method() == Notice::Cancelled.name()) else {
             return;
@@ -343,7 +343,7 @@ impl Asking<'_> {
         Record::begin(&self.shard.call, self.identity, self.front.profile, frame)
     }
 
-    /// Handles a request that changes the subscriptions of a client with an event stream. Returns `None` if it is no such
+    /// Handles a request that changes the subscriptions of a client with an event stream. Returns `None` for any other
     /// request, or if its server has to answer.
     async fn subscribe(&self, ask: &DialectRequest) -> Option<Became> {
         let session = self.session.filter(|session| session.has_stream())?;
@@ -361,7 +361,7 @@ impl Asking<'_> {
         Some((outcome, record))
     }
 
-    /// Records a request that the row itself refused: the target is not visible to the caller, or the request is invalid.
+    /// Records a request that the row itself refused: the caller cannot see the target, or the request is invalid.
     fn note(&self, ask: &DialectRequest, reply: &DialectReply, found: TargetLookup) {
         if named(ask).is_none() {
             return;

@@ -1,5 +1,5 @@
-//! The target of a dialect request, and its visibility to the caller; used only for the record of calls. It must not know
-//! rows.
+//! The target of a dialect request, and whether the caller can see it; used only for the record of calls. It must not
+//! know rows.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use engine::catalogue::{ListKind, View};
 use engine::dialect::DialectRequest;
 use proto::mcp::Method;
 
-/// The kind of a request's target, and the param that names it.
+/// The kind of a request's target, and the param that names the target.
 pub(super) fn named(ask: &DialectRequest) -> Option<(ListKind, &'static str)> {
     match Method::from_name(&ask.method()) {
         Some(Method::ToolsCall) => Some((ListKind::Tools, "name")),
@@ -17,13 +17,13 @@ pub(super) fn named(ask: &DialectRequest) -> Option<(ListKind, &'static str)> {
     }
 }
 
-/// The result of looking for a request's target.
+/// The result of looking up a request's target.
 pub(super) enum TargetLookup {
-    /// The caller may use it, or the request has no target.
+    /// The caller may use the target, or the request has none.
     Here,
-    /// Only other callers may use it.
+    /// Only other callers may use the target.
     Hidden,
-    /// It belongs to this server, which is unavailable.
+    /// The target belongs to this server, which is unavailable.
     Away(Arc<str>),
     Nowhere,
 }

@@ -1,5 +1,5 @@
-//! Log lines about requests at endpoints with a dialect: arrival and result, also of invalid and rate-limited messages.
-//! It must not know how a request is answered.
+//! Log lines about requests at endpoints with a dialect: their arrival and result, including invalid and rate-limited
+//! messages. It must not know how a request is answered.
 
 use std::borrow::Cow;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use tracing::field::display;
 
 use super::serve::Taken;
 
-/// The longest method and the longest id that are logged, in bytes.
+/// The maximum length of a logged method and of a logged id, in bytes.
 const MOST: usize = 256;
 
 /// A request whose arrival has been logged.
@@ -31,20 +31,20 @@ impl<'a> LoggedRequest<'a> {
         Self::begin(Some(ask.method()), Some(id), ask.tool())
     }
 
-    /// Logs the arrival of a message that is no request, as far as it can be read.
+    /// Logs the arrival of a message that is not a request, as far as it can be read.
     pub(super) fn unread(text: &'a Bytes) -> Self {
         let members = Members::of_document(text, MAX_DEPTH).ok();
         let member = |key| {
             let written = members.as_ref()?.get(text, key)?.of(text);
-            // As it was written: that holds no line break.
+            // The id exactly as written, which contains no line break.
             std::str::from_utf8(written).ok().filter(|written| written.len() <= MOST)
         };
         let method = member("method").map(|method| Cow::Borrowed(method.trim_matches('"')));
         Self::begin(method, member("id").map(str::to_owned), None)
     }
 
-    /// Logs a message that has arrived. Returns `None` if it needs no answer. `text` is the message, if it holds nothing
-    /// else.
+    /// Logs a message that has arrived. Returns `None` if it needs no answer. `text` is the message, if it contains
+    /// nothing else.
     pub(super) fn read(reading: &'a Reading, text: &'a Bytes) -> Option<Self> {
         match reading {
             Reading::Ask(ask) | Reading::Notified(_, Some(ask)) => Some(Self::request(ask)),

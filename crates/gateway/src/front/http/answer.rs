@@ -22,10 +22,11 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// `Retry-After`, in seconds, if there are too many sessions: they last longer than calls.
+/// `Retry-After`, in seconds, if there are too many sessions; sessions last longer than calls.
 pub(super) const RETRY_LATER: u64 = 5;
 
-/// A message. A cap on concurrent work adds a short `Retry-After`, because nobody knows when there is room.
+/// A message. If a cap on concurrent work was reached, a short `Retry-After` is added, because nobody knows when
+/// there will be room.
 pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
     let mut response = passing(Body::Full(text));
     let again = match status {
@@ -48,7 +49,7 @@ pub(super) fn passing(body: Body) -> Response<Body> {
     response
 }
 
-/// A document about this server, which any web page may read (RFC 9728, section 3; CORS).
+/// A document about this server that any web page may read (RFC 9728, section 3; CORS).
 pub(super) fn metadata(text: Bytes) -> Response<Body> {
     let mut response = message(200, text);
     response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -63,12 +64,12 @@ pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
     response
 }
 
-/// A refusal below MCP: no message could be read, so there is no id to answer to.
+/// A refusal below the level of MCP: no message could be read, so there is no id to answer.
 pub(super) fn refusal(status: StatusCode, message_text: &str) -> Response<Body> {
     refusal_of(status, message_text, None)
 }
 
-/// A refusal below MCP of a message that could be read.
+/// A refusal below the level of MCP for a message that could be read.
 pub(super) fn refusal_of(status: StatusCode, message_text: &str, id: Option<&Id>) -> Response<Body> {
     let code = if status == StatusCode::NOT_FOUND { code::SESSION_NOT_FOUND } else { code::REFUSED };
     message(status.as_u16(), error_response(id, code, message_text, None))
@@ -100,7 +101,7 @@ pub(super) fn events(body: Body) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
-    // nginx and its kin would else hold events back.
+    // Otherwise nginx and similar proxies would buffer events.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }

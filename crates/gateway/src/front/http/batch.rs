@@ -100,7 +100,7 @@ pub(super) async fn batch(
     answer::events(body)
 }
 
-/// The answer to a request of a batch, or the call that will produce it.
+/// The answer to a request in a batch, or the call that will produce it.
 async fn request(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
@@ -119,7 +119,7 @@ async fn request(
     }
 }
 
-/// The refusal of an array in a version without arrays.
+/// The refusal of an array in a version without batches.
 pub(super) fn no_batches(era: &Era) -> Response<Body> {
     let message = format!("protocol version {era} does not support batches; send one message per request");
     answer::message(400, Fault::client(code::INVALID_REQUEST, message).response(None))

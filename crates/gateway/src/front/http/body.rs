@@ -14,7 +14,7 @@ use crate::process::Shard;
 /// The time that a client may take to send a body.
 pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// The bytes that are still read of a body that is too long, and the time for them.
+/// The number of bytes of an overlong body that are still read, and the time for that.
 const UNREAD: u64 = 32 << 20;
 const UNREAD_TIME: Duration = Duration::from_secs(5);
 
@@ -32,12 +32,12 @@ pub(super) async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Bo
     read.map_err(|unread| Box::new(answer::refusal(unread.status, &unread.message)))
 }
 
-/// The same for callers that word the refusal themselves.
+/// The same for callers that write the refusal themselves.
 pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Unread> {
     let cap = shard.gateway.snapshot.limits.request_body;
     let read = collect(&mut *body, Part::Requests, cap, Instant::now() + BODY_TIME).await;
     if let Err(CollectError::TooLarge { .. }) = read {
-        // Many clients look for an answer only when they have sent everything.
+        // Many clients read the answer only after they have sent the whole body.
         Box::pin(discard(body, UNREAD, Instant::now() + UNREAD_TIME)).await;
     }
     read.map_err(|e| unread(&e))

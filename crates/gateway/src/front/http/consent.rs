@@ -1,6 +1,6 @@
 //! The pages on which users start to give consent, and to which an authorization server sends them back. The first page
-//! says what is requested, and has the user prove to be the caller that gives it. It must not know how a code becomes a
-//! token.
+//! says what is requested, and asks its user to prove that they are the caller who gives consent. It must not know how
+//! a code becomes a token.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -23,12 +23,13 @@ use crate::process::Shard;
 use upstream::oauth::form::pairs;
 use upstream::oauth::{Begun, CallerId, ConsentFault, START};
 
-/// The content security policy: nothing may be loaded into the page or put around it.
+/// The content security policy: the page may load nothing, and no other page may frame it.
 const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
-/// The same for a page with a form. The form's target is the authorization server, which may redirect further.
+/// The same for a page with a form. Submitting the form leads to the authorization server, which may redirect
+/// further.
 const FORM: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
 
-/// The page on which a consent begins: shown with GET, left with POST.
+/// The page on which consent begins: GET shows it, POST submits it.
 pub(super) async fn start(shard: &Shard, request: Arrived, peer: SocketAddr) -> Response<Body> {
     let entry = request.uri().path().strip_prefix(START).unwrap_or_default().to_owned();
     let Some(begun) = shard.gateway.process.consents.begun(&entry) else { return over() };
@@ -43,7 +44,7 @@ pub(super) async fn start(shard: &Shard, request: Arrived, peer: SocketAddr) -> 
     }
 }
 
-/// Redirects a browser whose user may start this consent.
+/// Redirects a browser whose user may begin this consent.
 async fn leave(
     shard: &Shard,
     entry: &str,
@@ -71,8 +72,8 @@ async fn leave(
     response
 }
 
-/// Returns true if the form was sent from our own page, not from a foreign page that wants its reader to complete a
-/// consent which somebody else started. Browsers name the page that sends a form.
+/// Returns true if the form was sent from our own page. A foreign page could try to have its visitor complete a
+/// consent that somebody else started. Browsers name the page that sends a form.
 fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     let headers = request.headers();
     let host = guard::authority(headers, request.uri());
@@ -89,8 +90,8 @@ fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     origins.peek().is_some() && origins.all(is_own) && sites.all(|site| site == "same-origin")
 }
 
-/// Returns true if the form proves to come from the caller whose consent this will be, for credentials that people know:
-/// they do not know signed tokens.
+/// Returns true if the form proves that its sender is the caller whose consent this will be. Only credentials that
+/// people know are checked; nobody knows a signed token by heart.
 async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) -> bool {
     let Some(caller) = &begun.caller else { return true };
     let all = pairs(form);
@@ -138,11 +139,11 @@ fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> 
     });
     let body =
         format!("<p>{said}</p><form method=\"post\">{name}{secret}<p><button>Continue</button></p></form>");
-    // Browsers say whose page sends a form only where a page lets them.
+    // Browsers name the page that sends a form only if that page's referrer policy allows it.
     document(status, "Consent", &body, (FORM, "same-origin"))
 }
 
-/// The owner, in words for a user who does not know how this gateway identifies callers.
+/// A description of the caller for a user who does not know how this gateway identifies callers.
 fn in_words(caller: &CallerId) -> String {
     let id = &*caller.id;
     let name = |mark: &str| id.strip_prefix(mark);
@@ -202,7 +203,7 @@ fn status(fault: &ConsentFault) -> StatusCode {
     }
 }
 
-/// A page that loads nothing, and whose address, which may contain a code, is sent to nobody.
+/// A page that loads nothing. Its address, which may contain a code, is disclosed to nobody.
 fn page(status: StatusCode, title: &str, said: &str) -> Response<Body> {
     document(status, title, &format!("<p>{}</p>", escaped(said)), (CLOSED, "no-referrer"))
 }
@@ -231,7 +232,7 @@ fn document(
     response
 }
 
-/// A text with all special characters of HTML escaped.
+/// A text with all special HTML characters escaped.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -34,7 +34,7 @@ impl From<NotAdmitted> for EntryRefused {
     }
 }
 
-/// The response to either, in the form of the dialect, if there is one.
+/// The response for either reason, in the form of the dialect, if there is one.
 pub(super) fn refuse_entry(row: Option<&Dialect>, refused: &EntryRefused) -> Response<Body> {
     match (refused, row) {
         (EntryRefused::Denied(why), row) => denied(row, why),
@@ -65,7 +65,7 @@ pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {
     response
 }
 
-/// The refusal of a principal whose credential is only valid for other profiles.
+/// The refusal of a principal whose credential is valid only for other profiles.
 pub(super) fn elsewhere(shard: &Shard, entry: &AdmittedRequest) -> Option<Denied> {
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
     not_for(&entry.identity.principal, profile)

@@ -1,5 +1,5 @@
-//! Endpoints with a dialect over HTTP: converts bodies and headers to messages and back. Messages are processed in
-//! `gateway::dialect`.
+//! Endpoints with a dialect over HTTP: converts bodies and headers to messages and back. `gateway::dialect` processes
+//! the messages.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ impl Visit<'_> {
         let streams = match row.events.streams {
             Streams::None => false,
             Streams::Beside => self.place.streams,
-            // The same path may show something else to who wants no events.
+            // The same path may serve something else to clients that do not ask for events.
             Streams::Same if row.web.get == GetAnswer::Info => media::names_events(request.headers()),
             Streams::Same => {
                 media::check_get(request.headers()).is_ok() || !request.headers().contains_key(ACCEPT)
@@ -114,7 +114,7 @@ impl Visit<'_> {
                 take(self.shard, &self.front, identity, session, Some(&head.headers), &text).await
             }
             Some((session, stream)) => {
-                // Whoever has too much under way waits here. It is never closed.
+                // A client with too many running requests waits here. The semaphore is never closed.
                 let place = stream.room.clone().acquire_owned().await.ok();
                 let taking = self.take_beside(session.clone(), head.headers.clone(), text.clone(), place);
                 let row = &self.front.row;
@@ -136,8 +136,8 @@ impl Visit<'_> {
         }
     }
 
-    /// Processes a message of a client with an event stream. The reply goes to the stream, even if the client does not
-    /// wait for the end of its POST.
+    /// Processes a message of a client with an event stream. The reply is sent on the stream, even if the client does
+    /// not wait for the end of its POST.
     fn take_beside(
         &self,
         session: Arc<Session>,
@@ -158,7 +158,7 @@ impl Visit<'_> {
         })
     }
 
-    /// The reply as the response body; a client with a stream has received it there already.
+    /// The reply as the response body; a client with a stream has already received it there.
     fn reply(
         &self,
         mut reply: DialectReply,
@@ -197,7 +197,7 @@ impl Visit<'_> {
     /// Opens a session for a client that has just sent its introduction.
     ///
     /// # Errors
-    /// Returns the message of a refusal if there are too many.
+    /// Returns the message of a refusal if there are too many sessions.
     fn issue(&self, text: &Bytes) -> Result<String, String> {
         let id = seal::random_id().map_err(|_| NO_RANDOM.to_owned())?;
         let gateway = &self.shard.gateway;
@@ -220,7 +220,7 @@ impl Visit<'_> {
         let pairs = query.filter(|_| has_streams).unwrap_or_default().split('&');
         let mut pairs = pairs.filter_map(|pair| pair.split_once('='));
         let in_query = pairs.find(|(key, _)| *key == parameter).map(|(_, id)| id);
-        // Where `initialize` names a session, too, clients without a stream go on with that.
+        // If `initialize` also returns a session id, clients without a stream continue with that session.
         let in_header = || {
             let id = headers.get(names::SESSION_ID).and_then(|id| id.to_str().ok());
             id.filter(|_| !has_streams || row.hello.sessions == Issued::Issued)
@@ -246,8 +246,8 @@ impl Visit<'_> {
             || text(names::PROTOCOL_VERSION).is_some_and(|version| by_version(version.trim()).is_some())
     }
 
-    /// The refusal of an event stream because there are too many. Clients look at the status only, so it does not depend
-    /// on the row's messages.
+    /// The refusal of an event stream because there are too many. Clients only read the status, so it does not depend on
+    /// the row's messages.
     fn full(&self, message: &str) -> Response<Body> {
         let mut reply = refuse(&self.front.row, &Trouble::new(Condition::Internal, message));
         reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();

@@ -1,4 +1,4 @@
-//! A call on a stream of its session. It must not know which method is called.
+//! Runs a call on a stream of its session. It must not know which method is called.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) async fn drive(
     session.touch();
 }
 
-/// A stream of a session. Events that nobody reads now are kept for resumption.
+/// A stream of a session. Events that nobody is reading are kept for resumption.
 struct SessionStream<'a> {
     shard: &'a Arc<Shard>,
     session: &'a Arc<Session>,
@@ -41,7 +41,8 @@ struct SessionStream<'a> {
 
 impl ClientSink for SessionStream<'_> {
     async fn relay(&mut self, call: &Call, text: Bytes) -> bool {
-        // The server's stream waits for a client that reads slowly, as far as it is the call's own.
+        // The server's stream is not read while the client reads slowly, provided that the stream belongs to this
+        // call alone.
         self.streams.push_when_read(self.stream, text, call.deadline().into()).await;
         true
     }

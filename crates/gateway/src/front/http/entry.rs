@@ -12,5 +12,5 @@ pub(super) struct AdmittedRequest {
     pub(super) identity: Identity,
 }
 
-/// A request on its way to its handler, boxed because it is passed on often.
+/// A request on its way to its handler, boxed because it is passed on several times.
 pub(super) type Arrived = Box<Request<Incoming>>;

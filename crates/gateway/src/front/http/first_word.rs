@@ -1,5 +1,5 @@
-//! The first item of a call, which decides if its request is answered by one body or by an event stream. It must not know
-//! the caller.
+//! The first item of a call, which decides whether its request is answered with a single body or an event stream. It must
+//! not know the caller.
 
 use http::{Response, StatusCode};
 use tokio::time::{Instant, sleep_until};
@@ -12,11 +12,11 @@ use crate::call::parked::Parked;
 /// A call and its latest item.
 pub(super) type CallStep = (Box<Call>, Progress);
 
-/// The way in which a request is answered.
+/// The form in which a request is answered.
 pub(super) enum FirstWord {
-    /// With one response; `true` if it is a result.
+    /// A single response; `true` if it contains a result.
     Whole(Box<Response<Body>>, bool),
-    /// With a stream: either the time is over, or a message came before the answer.
+    /// An event stream: either the time has elapsed, or a message preceded the answer.
     Stream(Option<CallStep>),
 }
 

@@ -1,4 +1,4 @@
-//! GET and DELETE of Streamable HTTP: the standing stream, resumption, the end of a session.
+//! GET and DELETE of Streamable HTTP: the standing stream, resumption, and the end of a session.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(super) async fn get(
     let last = headers.get(names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
     let standing = || {
         let opened = streams.open_standing(session.era().primes_streams);
-        // Whatever a client of before a restart has missed, it can ask for again.
+        // A client from before a restart may have missed changes; after this notice it can fetch everything again.
         opened.inspect(|_| session.announce_return())
     };
     let opened = match last.map(EventId::parse) {
@@ -71,7 +71,7 @@ pub(super) async fn delete(
     if let Some(session) = shard.session.state.sessions.remove(&session.id) {
         shard.session.state.end_for_good(&session);
         let shard = shard.clone();
-        // The client need not wait for what its servers have to be told; the task ends when they are.
+        // The client need not wait until its servers are notified; the task ends once they are.
         tokio::spawn(async move { session.end(&shard.session).await });
     }
     answer::empty(StatusCode::NO_CONTENT)
@@ -96,7 +96,8 @@ async fn named(
     Ok(session)
 }
 
-/// The session that a request names; `id` is that of its message. One that this process does not know is restored.
+/// The session that a request names; `id` is that of its message. A session that this process does not know is
+/// restored.
 pub(super) async fn find(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
@@ -127,7 +128,7 @@ pub(super) fn known(
     checked(shard, entry, session, id).map(Some)
 }
 
-/// The session that a request names, which began before this process or was forgotten.
+/// The session that a request names, if it was started before this process or has been forgotten.
 pub(super) async fn restored(
     shard: &Shard,
     entry: &AdmittedRequest,
@@ -145,8 +146,8 @@ pub(super) async fn restored(
     }
 }
 
-/// Checks that a session is this caller's. Somebody else's session is as unknown as none. So is one that was begun with
-/// other rights, from elsewhere or with another token: what it sees was decided then.
+/// Checks that a session belongs to this caller. Another caller's session is treated as unknown. So is a session that
+/// was started with other rights, from elsewhere or with another token: these determined what it can see.
 fn checked(
     shard: &Shard,
     entry: &AdmittedRequest,

@@ -1,5 +1,5 @@
 //! The checks that every request passes first: its authority and origin (MCP transports, security: DNS rebinding), its
-//! framing, and the permissions of browsers from allowed origins (CORS, Fetch metadata).
+//! framing, and what browsers from allowed origins may do (CORS, Fetch metadata).
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use transport::net::{Body, Incoming};
 
 use super::answer;
 
-/// Checks a request's host and origin; returns the origin if it came from an allowed web page.
+/// Checks a request's host and origin; returns the origin if the request came from an allowed web page.
 pub(super) fn check(
     hosts: &Hosts,
     request: &Request<Incoming>,
@@ -52,14 +52,15 @@ pub(super) fn check(
     Ok(Some(origin.clone()))
 }
 
-/// The host that a request is for, with its port if given: that of its target (absolute form in HTTP/1.1, `:authority` in
-/// HTTP/2), else of its header `Host` (RFC 9112, 3.2.2; RFC 9113, 8.3.1). All decisions by host use it.
+/// The host that a request is addressed to, with its port if given: the host in its target (absolute form in HTTP/1.1,
+/// `:authority` in HTTP/2), or else in its `Host` header (RFC 9112, 3.2.2; RFC 9113, 8.3.1). All decisions by host use
+/// this function.
 pub(super) fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
     let target = uri.authority().map(http::uri::Authority::as_str);
     target.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()))
 }
 
-/// Returns false if target and `Host` name different hosts: a proxy may have decided by the other one.
+/// Returns false if the target and `Host` name different hosts: a proxy may have made its decision by the other one.
 fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
     let (Some(target), Some(host)) = (uri.authority(), headers.get(HOST)) else { return true };
     let usual = match uri.scheme_str() {
@@ -72,14 +73,14 @@ fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
     host.to_str().is_ok_and(|host| host == target || plain(host) == plain(target))
 }
 
-/// Returns true if every reader of the request sees the same end of its body. hyper only requires that the last encoding
-/// of the last header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
+/// Returns true if every reader of the request agrees where its body ends. hyper only requires that the last encoding in
+/// the last header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
 fn is_plainly_framed(headers: &HeaderMap) -> bool {
     let mut all = headers.get_all(TRANSFER_ENCODING).iter();
     all.next().is_none_or(|first| first.as_bytes().eq_ignore_ascii_case(b"chunked")) && all.next().is_none()
 }
 
-/// The refusal of a request that a foreign page had a browser send, without an allowed `Origin` (Fetch metadata): such
+/// The refusal of a request that a foreign page made a browser send, without an allowed `Origin` (Fetch metadata): such
 /// requests carry the browser's credentials and need no preflight. Requests with an `Origin` were checked by [`check`].
 pub(super) fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
     let mut sites = headers.get_all("sec-fetch-site").iter();
@@ -92,7 +93,7 @@ pub(super) fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>>
     Some(answer::refusal(StatusCode::FORBIDDEN, message))
 }
 
-/// A header that may occur only once: of two values, another reader may take the other one.
+/// A header that may occur only once: if there were two values, another reader might use the other one.
 fn only<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -119,7 +120,7 @@ fn forbidden(message: &str) -> Box<Response<Body>> {
 const EXPOSED: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, \
                        X-RateLimit-Reset";
 
-/// Lets a page of an allowed origin read the response.
+/// Allows a page of an allowed origin to read the response.
 pub(super) fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(VARY, HeaderValue::from_static("Origin"));
@@ -131,7 +132,7 @@ pub(super) fn preflight() -> Response<Body> {
     let mut response = answer::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, DELETE"));
-    // A wildcard does not cover Authorization; Mcp-Param-* have names that cannot be listed.
+    // A wildcard does not include Authorization, and the names of Mcp-Param-* headers cannot be listed.
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*, Authorization"));
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     response

@@ -12,7 +12,7 @@ use crate::admission::Identity;
 use crate::process::Shard;
 
 /// Identifies the caller, if that is required; `profile` is the one that the request names. Failures are counted by
-/// address, so that guessing is limited.
+/// address, which limits guessing.
 pub(super) async fn identify(
     shard: &Shard,
     request: &Request<Incoming>,
@@ -24,7 +24,8 @@ pub(super) async fn identify(
     let mut identity = Identity::anyone(Some(client));
     if asks && shard.door.asks() {
         let (rates, headers) = (&shard.gateway.rates, request.headers());
-        // Before the credential is looked at, and however many are shown at once. What nobody can guess is no guess.
+        // Count before looking at the credential, so that many concurrent attempts are limited as well. Credentials
+        // that cannot be guessed are exempt.
         let is_familiar = || shard.door.is_familiar(headers);
         let counted = rates.enter(&identity, headers, profile, is_familiar).map_err(EntryRefused::TooSoon)?;
         let principal = shard.door.identify(headers, Some(client.address)).await?;

@@ -1,5 +1,4 @@
-//! The verdict of a rate limit over HTTP: 429 with `Retry-After` (RFC 6585, section 4), and headers with the remaining
-//! quota.
+//! Rate limits over HTTP: 429 with `Retry-After` (RFC 6585, section 4), and headers with the remaining quota.
 
 use crate::call::stateless;
 use std::cell::RefCell;
@@ -23,14 +22,14 @@ const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// Counts a request without a message; returns the verdict of its limit, if one applies.
+/// Counts a request without a message; returns the verdict of its rate limit, if one applies.
 pub(super) fn count(shard: &Shard, entry: &AdmittedRequest, headers: &HeaderMap) -> Option<Verdict> {
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
     shard.gateway.rates.check(&entry.identity, headers, profile, None)
 }
 
-/// Counts the requests in a POST: of an array all or none, so that a refused client loses nothing. Responses and
-/// notifications are not limited, because others wait for them.
+/// Counts the requests in a POST. Of an array, either all are counted or none, so a refused client loses nothing.
+/// Responses and notifications are not limited, because others wait for them.
 ///
 /// # Errors
 /// Returns the refusal if a limit was exceeded.
@@ -98,7 +97,7 @@ pub(super) fn set_rate_headers(headers: &mut HeaderMap, verdict: &Verdict) {
     headers.insert(RESET, number(seconds(verdict.reset)));
 }
 
-/// A number as a header value. Most numbers are the same as in the previous answer, which is reused.
+/// A number as a header value. Most numbers equal the one in the previous answer, whose value is reused.
 fn number(number: u64) -> HeaderValue {
     const KEPT: usize = 8;
     thread_local! {

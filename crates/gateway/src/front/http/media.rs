@@ -1,5 +1,5 @@
-//! Media types of requests and responses (RFC 9110, section 12.5.1). Weights are ignored: each kind of answer has one
-//! form.
+//! Media types of requests and responses (RFC 9110, section 12.5.1). Quality values are ignored: each kind of answer
+//! has only one form.
 
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, Response, StatusCode};
@@ -10,8 +10,8 @@ use super::answer;
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// Checks the headers of a request with a message. A client that accepts one of the two forms of an answer is served,
-/// because many clients name only one.
+/// Checks the headers of a request with a message. A client that accepts only one of the two forms of an answer is
+/// served, because many clients list only one.
 pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     check_json(headers)?;
     if !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) && headers.contains_key(ACCEPT) {
@@ -21,7 +21,7 @@ pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>>
     Ok(())
 }
 
-/// Checks that a message is in JSON.
+/// Checks that a message is JSON.
 pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     let media = headers.get(CONTENT_TYPE).map_or(&b""[..], |value| essence(value.as_bytes()));
     if !media.eq_ignore_ascii_case(JSON.as_bytes()) {
@@ -45,7 +45,7 @@ pub(super) fn names_events(headers: &HeaderMap) -> bool {
     named(headers).any(|media| media.eq_ignore_ascii_case(EVENTS.as_bytes()))
 }
 
-/// Returns true if one of these media types is accepted. The header may have several lines.
+/// Returns true if one of these media types is accepted. The header may occur on several lines.
 fn takes(headers: &HeaderMap, kinds: &[&str]) -> bool {
     let is_one = |media: &[u8]| {
         media == b"*/*" || kinds.iter().any(|kind| media.eq_ignore_ascii_case(kind.as_bytes()))

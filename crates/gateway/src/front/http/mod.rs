@@ -1,14 +1,14 @@
-//! Clients over Streamable HTTP, and over HTTP+SSE for older clients. It must not know how a call is done.
+//! Clients over Streamable HTTP, and older clients over HTTP+SSE. It must not know how a call is performed.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `service`, `guard`, `identify`, `denied`, `limited` | routing; callers, refusals and rate limits |
 //! | `post`, `batch`, `get`, `stateless` | Streamable HTTP |
 //! | `sse` | HTTP+SSE |
-//! | `dialect` | endpoints that behave like another system |
+//! | `dialect` | endpoints that imitate another system |
 //! | `manage/`, `consent` | the management API; pages where users give consent |
 //! | `entry`, `media`, `body`, `drive` | a request, its media types, its body; a call on a session's stream |
-//! | `ready` | whether Dragoman and its servers are ready |
+//! | `ready` | the readiness of Dragoman and its servers |
 //! | `answer`, `reply`, `spare` | responses |
 
 mod answer;

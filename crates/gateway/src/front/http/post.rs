@@ -50,14 +50,14 @@ pub(super) async fn post(
     response
 }
 
-/// Says if the requests of a message have been counted against the rate limits.
+/// Tells if the requests of a message have been counted against the rate limits.
 pub(super) enum RateCounted {
     No,
-    /// They have, with the verdict of the limits that apply.
+    /// The requests have been counted, with the verdict of the limits that apply.
     Yes(Option<Verdict>),
 }
 
-/// Processes a message that was read.
+/// Processes a message that has been read.
 pub(super) async fn take(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
@@ -111,7 +111,7 @@ async fn single(
             answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
         }
         Ok(Spoken::Stateless) => stateless::answer(shard, entry, headers, frame).await,
-        // Boxed as every rare way is: the room for it would else be moved about with every call.
+        // Boxed, like every rare branch: otherwise every call would carry the space for this future.
         Ok(Spoken::Handshake) => Box::pin(handshake(shard, entry, frame)).await,
         Ok(Spoken::Session) => {
             let id = frame.id();
@@ -167,7 +167,7 @@ async fn in_session(
     session: &Arc<Session>,
     frame: Frame,
 ) -> Response<Body> {
-    // The last word of the introduction is no use of the session.
+    // The notification that ends the introduction does not count as use of the session.
     if frame.kind() != FrameKind::Notification || frame.method() != Notice::Initialized.name() {
         session.touch();
     }
@@ -222,7 +222,8 @@ async fn request(
             return answer::refusal_of(StatusCode::TOO_MANY_REQUESTS, &fault.to_string(), id.as_ref());
         }
     };
-    // A client that loses its connection has not cancelled: the call goes on, and its answer waits to be asked for.
+    // A client that loses its connection has not cancelled its request: the call continues, and its answer is kept
+    // until the client asks for it.
     let task = drive(shard.clone(), session.clone(), running, stream, change);
     let session = session.clone();
     tokio::spawn(async move {
@@ -234,8 +235,8 @@ async fn request(
     answer::events(body)
 }
 
-/// A call whose client waits for its first item. A client that closes the connection meanwhile has not cancelled the
-/// call, so the call goes on without it.
+/// A call whose client waits for its first item. A client that closes the connection in the meantime has not
+/// cancelled the call, so the call continues without it.
 struct Attended<'a> {
     shard: &'a Arc<Shard>,
     session: &'a Arc<Session>,
@@ -253,7 +254,7 @@ impl Attended<'_> {
         first
     }
 
-    /// Takes the call, for another owner to run.
+    /// Takes the call out, for another owner to run.
     fn leave(mut self) -> Option<(Running, Option<Change>)> {
         Some((self.running.take()?, self.change.take()))
     }
@@ -269,5 +270,5 @@ impl Drop for Attended<'_> {
     }
 }
 
-/// The number of a stream that has no reader: everything that is sent on it is lost.
+/// The number of a stream that has no reader: everything sent on it is lost.
 const NOBODY: u64 = u64::MAX;

@@ -1,5 +1,5 @@
-//! `/ready`: does Dragoman accept requests, and are its servers there? Anybody may ask, so an answer has no word of a server's, and
-//! no name where callers have to show who they are. It must not know how servers are watched.
+//! `/ready`: tells if Dragoman accepts requests and if its servers are available. Anybody may ask, so an answer contains no
+//! text from a server, and no names if callers have to authenticate. It must not know how servers are monitored.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use upstream::health::HealthReport;
 use super::answer;
 use crate::process::Shard;
 
-/// A server that counts, and its state.
+/// A server that counts for readiness, and its state.
 struct CountedServer {
     name: Option<String>,
     health: HealthReport,
@@ -29,7 +29,7 @@ pub(super) fn ready(shard: &Shard) -> Response<Body> {
     }
 }
 
-/// The servers that count. One that wants each caller's own consent has no state that all callers share.
+/// The servers that count. A server that requires each caller's own consent has no state that all callers share.
 fn counted(shard: &Shard) -> Vec<CountedServer> {
     let gateway = &shard.gateway;
     let (servers, hides_names) = (&gateway.standing.config().mcp_servers, shard.door.asks());
@@ -45,7 +45,7 @@ fn counted(shard: &Shard) -> Vec<CountedServer> {
         .collect()
 }
 
-/// The reasons why it is not ready, a line for each server; `None` if it is.
+/// The reasons why Dragoman is not ready, one line for each server; `None` if it is ready.
 fn missing(mode: Readiness, servers: &[CountedServer]) -> Option<String> {
     let is_there = |server: &CountedServer| match mode {
         Readiness::Started => server.health.was_tried,

@@ -1,4 +1,4 @@
-//! One thread's HTTP service: the checks before anything is read, and routing.
+//! One thread's HTTP service: routing, and the checks before anything is read.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -95,8 +95,8 @@ impl Arrival {
         self.serve(place, entry, request).await
     }
 
-    /// Answers a request for a profile that does not exist. The caller is authenticated and counted as for any other:
-    /// otherwise anybody could find out which profiles exist.
+    /// Answers a request for a profile that does not exist. The caller is authenticated and counted as for any other
+    /// request: otherwise anybody could find out which profiles exist.
     async fn at_no_profile(&self, slug: String, request: Arrived, peer: SocketAddr) -> Response<Body> {
         let shard = &self.shard;
         if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {
@@ -149,7 +149,7 @@ impl Arrival {
         }
     }
 
-    /// Answers a request that is not MCP.
+    /// Answers a request that is not an MCP request.
     fn other(&self, path: &str) -> Response<Body> {
         let gateway = &self.shard.gateway;
         match path {
@@ -167,7 +167,7 @@ impl Arrival {
         }
     }
 
-    /// The paths that anybody may know. If authentication is required, profiles are not listed to unauthenticated
+    /// The paths that anybody may learn. If authentication is required, profiles are not listed to unauthenticated
     /// callers.
     fn known_paths(&self) -> Vec<&str> {
         let (snapshot, asks) = (&self.shard.gateway.snapshot, self.shard.door.asks());
@@ -198,14 +198,15 @@ impl Arrival {
 
 impl Handler for Service {
     async fn handle(&self, request: Arrived, peer: SocketAddr) -> Response<Body> {
-        // Boxed, because a connection keeps room for this future as long as it is open.
-        // It is made in its box, not copied there.
+        // Boxed, because a connection reserves space for this future as long as it is open. It is constructed inside
+        // its box, to avoid a copy.
         let arrival = Arrival { shard: self.0.now() };
         let responding = Box::write(Box::new_uninit(), async move { arrival.respond(request, peer).await });
         Box::into_pin(responding).await
     }
 
-    /// Counts an idle connection: after a thousand of them, freed memory is worth returning.
+    /// Counts a connection that has become idle: after a thousand of them, it is worth returning freed memory to the
+    /// system.
     fn rested(&self) {
         self.0.now().session.state.tidying.count();
     }

@@ -1,12 +1,12 @@
-//! The map of a request's headers, reused for the headers of an answer: allocating it anew was a twentieth of a call's
-//! fixed cost. One map circulates on each thread: it arrives with a request, stays here, leaves with an answer, and
-//! serves the next request of that connection. It must not know what headers mean.
+//! The map of a request's headers, reused for the headers of an answer: allocating a new map took a twentieth of a
+//! call's fixed cost. One map circulates on each thread: it arrives with a request, is kept here, leaves with an
+//! answer, and serves the next request of that connection. It must not know what headers mean.
 
 use std::cell::Cell;
 
 use http::HeaderMap;
 
-/// The largest capacity that is kept; larger maps are freed, so that one client's long headers do not occupy memory.
+/// The maximum capacity that is kept; larger maps are freed, so that one client's many headers do not occupy memory.
 const MOST: usize = 64;
 
 thread_local! {
@@ -21,7 +21,7 @@ pub(super) fn give(mut headers: HeaderMap) {
     }
 }
 
-/// An empty map, with capacity if there is some.
+/// An empty map, with spare capacity if there is any.
 pub(super) fn take() -> HeaderMap {
     SPARE.take().unwrap_or_default()
 }

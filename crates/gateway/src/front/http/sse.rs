@@ -1,5 +1,5 @@
-//! HTTP+SSE (MCP 2024-11-05, transports: HTTP with SSE): a GET opens the event stream of a session, and its first event
-//! contains the address for the client's POSTs. All messages to the client come on the stream.
+//! HTTP+SSE (MCP 2024-11-05, transports: HTTP with SSE): a GET opens the event stream of a session, and the first event
+//! contains the address for the client's POSTs. All messages to the client are sent on the stream.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ use engine::Fault;
 /// The path at which streams of the default profile are opened.
 pub(super) const STREAM: &str = "/sse";
 
-/// The path of the messages for these streams.
+/// The path for messages to these streams' sessions.
 pub(super) const MESSAGES: &str = "/message";
 
 /// The query parameter that names a session.
@@ -43,22 +43,22 @@ const SESSION: &str = "sessionId";
 /// The number of messages of a client that may wait for earlier ones.
 const AHEAD: usize = 16;
 
-/// The time for which the next message waits for room.
+/// The time for which the next message may wait for room.
 const ROOM_TIME: Duration = Duration::from_secs(30);
 
-/// The number of events that may be on their way to a client's connection, besides those that wait.
+/// The number of events that may be in transit to a client's connection, in addition to those that wait.
 const EVENTS: usize = 16;
 
 /// The interval of keep-alive events on an idle stream.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
-/// The time to cancel the calls of a client that has left, and to write a last event.
+/// The time for cancelling the calls of a client that has left, and for writing a last event.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// The content of one POST.
 type Posted = Result<Message, FrameError>;
 
-/// Returns true if [`STREAM`] exists; a default profile with a dialect has only the paths of that system.
+/// Returns true if [`STREAM`] is served; a default profile with a dialect has only the paths of the imitated system.
 pub(super) fn is_served(snapshot: &Snapshot) -> bool {
     let default = snapshot.profile_named(DEFAULT_PROFILE);
     default.is_some_and(|profile| snapshot.profiles[profile].dialect.is_none())
@@ -107,7 +107,7 @@ pub(super) async fn messages(shard: &Arc<Shard>, identity: Identity, request: Ar
 }
 
 /// Returns true if a GET at a Streamable HTTP endpoint opens a stream of this transport: it names neither a session nor a
-/// version with another transport.
+/// version that uses another transport.
 pub(super) fn is_opening(headers: &HeaderMap) -> bool {
     let version = headers.get(names::PROTOCOL_VERSION);
     let is_older = |version: &str| by_version(version.trim()).is_some_and(|era| era.web == Web::EventStream);
@@ -154,7 +154,7 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
         messages,
     };
     sessions.open_door(id.as_str().into(), door, permit);
-    // Whoever changed the rules meanwhile did not meet this door.
+    // A configuration that took effect meanwhile did not see this stream.
     let now = shard.view.state.current.load();
     if shard.gateway.snapshot.regime != now.regime || !now.profiles[entry.profile].is_there {
         ends.stop();
@@ -163,14 +163,14 @@ pub(super) fn open(shard: &Arc<Shard>, entry: &AdmittedRequest, path: &str) -> R
     let mut first = Vec::new();
     encode_event(&mut first, Some("endpoint"), None, None, format!("{place}?{SESSION}={id}").as_bytes());
     let (events, body) = Body::channel(EVENTS);
-    // It is the first, so there is room.
+    // This is the first event, so there is room for it.
     let _ = events.try_send(Bytes::from(first));
     let opened = Opened { shard: shard.clone(), id: id.into(), ends, holding };
     tokio::spawn(serve(opened, entry.clone(), inbox, events));
     answer::events(body)
 }
 
-/// A session's receiver of messages, which is closed when this is dropped.
+/// A session's receiver of messages; dropping it closes the receiver.
 struct Opened {
     shard: Arc<Shard>,
     id: Box<str>,
@@ -221,7 +221,7 @@ async fn serve(
         () = opened.ends.stopped() => true,
     };
     if stopping {
-        // What was asked before is still answered, as long as somebody waits for it.
+        // Earlier requests are still answered, as long as the client reads the answers.
         let drain = async { while tasks.join_next().await.is_some() {} };
         tokio::select! {
             _ = timeout(gateway.snapshot.limits.drain_timeout, drain) => {}
@@ -261,7 +261,7 @@ async fn write(mut queue: mpsc::Receiver<Bytes>, events: BodySender) {
     }
 }
 
-/// Receives a message for a session; `profile` is the one of the endpoint, if the path names one.
+/// Receives a message for a session; `profile` is that of the endpoint, if the path names one.
 pub(super) async fn post(
     shard: &Arc<Shard>,
     profile: Option<usize>,
@@ -290,7 +290,7 @@ pub(super) async fn post(
         Err(refusal) => return *refusal,
     };
     let posted = match Message::parse(text, shard.gateway.frame_limits()) {
-        // Nobody would know whose answer this is.
+        // An answer without an id could not be matched to its request.
         Err(e) if e.id.is_none() => return answer::message(400, Fault::from(&e).response(None)),
         posted => posted,
     };

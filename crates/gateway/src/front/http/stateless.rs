@@ -1,4 +1,4 @@
-//! Requests without a session: each describes its client itself.
+//! Requests without a session: each one describes its client itself.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::session::streams::{SILENCE, event};
 /// The number of events that may wait for a client that reads slowly.
 const BEHIND: usize = 64;
 
-/// The time to finish a long answer, and for a client to read its last event.
+/// The time for finishing a long answer, and for the client to read its last event.
 const LONG_TIME: Duration = Duration::from_mins(1);
 
 /// The interval of keep-alive events on an idle stream.
@@ -56,7 +56,7 @@ pub(super) async fn answer(
     let headers = RequestHeaders(headers);
     match frame.kind() {
         FrameKind::Request => {}
-        // The core defines none over HTTP; what an extension sends has nobody to go to.
+        // The core protocol defines no client notifications over HTTP, and those of extensions have no receiver.
         FrameKind::Notification => {
             return match check_notification(&frame, mirrored) {
                 Ok(()) => answer::empty(StatusCode::ACCEPTED),
@@ -97,7 +97,7 @@ struct RequestHeaders<'a>(&'a HeaderMap);
 
 impl Headers for RequestHeaders<'_> {
     fn get(&self, name: &str) -> Option<&[u8]> {
-        // One that says two things says nothing.
+        // A header with two different values is ignored.
         header_value(self.0, name).unwrap_or_default()
     }
 }
@@ -120,7 +120,7 @@ fn mirrored(headers: &HeaderMap) -> Result<Mirrored<'_>, EraFault> {
     })
 }
 
-/// The error that the lines of one header differ.
+/// The error if the lines of one header differ.
 struct Differ;
 
 /// The value of a header, if all its lines agree.
@@ -150,7 +150,7 @@ struct EventStream(BodySender);
 
 impl ClientSink for EventStream {
     async fn relay(&mut self, call: &Call, text: Bytes) -> bool {
-        // While it is not read, nothing else looks at the call's deadline.
+        // While the client does not read, nothing else checks the call's deadline.
         let deadline = call.deadline().into();
         matches!(timeout_at(deadline, self.0.send(event(&text))).await, Ok(Ok(())))
     }
@@ -160,7 +160,7 @@ impl ClientSink for EventStream {
             tokio::select! {
                 () = self.0.gone() => return,
                 () = tokio::time::sleep(KEEP_ALIVE_EVERY) => {
-                    // Where there is no room, more is on its way than a sign of life.
+                    // If there is no room, other events are already in transit, so no keep-alive is needed.
                     let _ = self.0.try_send(Bytes::from_static(KEEP_ALIVE));
                 }
             }
@@ -170,7 +170,7 @@ impl ClientSink for EventStream {
     async fn end(&mut self, end: CallEnd) {
         let text = match end {
             CallEnd::Answer(answer, _) => answer.body,
-            // The stream has begun, so the answer has to be one event of it.
+            // The stream has begun, so the answer has to be one of its events.
             CallEnd::Long(body, call) => {
                 let read = collect(body, Part::Answers, usize::MAX, Instant::now() + LONG_TIME).await;
                 read.unwrap_or_else(|_| call.broken().body)

@@ -28,30 +28,30 @@ use crate::session::session::{Face, Session};
 /// The number of messages that may wait to be written.
 pub(crate) const LINES: usize = 1024;
 
-/// The number of concurrent stateless requests that are answered here, beyond the calls.
+/// The maximum number of concurrent stateless requests that are answered here, in addition to calls.
 const OWN: usize = 64;
 
 /// The transport of a client's messages.
 pub(crate) struct LineTransport {
     /// The id of the session that it may open.
     pub(crate) id: Box<str>,
-    /// The profile that it sees.
+    /// The profile that the client sees.
     pub(crate) profile: usize,
     /// Its identity.
     pub(crate) identity: Identity,
-    /// The channel for messages to it.
+    /// The channel for messages to the client.
     pub(crate) out: mpsc::Sender<Bytes>,
     /// Raised when the client is so far behind that `out` is full. If `None`, the sender waits instead.
     pub(crate) behind: Option<Stop>,
     /// True if it may send requests without a session.
     pub(crate) stateless: bool,
-    /// The answer that it gets if it sends anything before its introduction.
+    /// The error message that the client gets if it sends anything before its introduction.
     pub(crate) stranger: &'static str,
 }
 
 /// The client.
 pub(crate) struct Client {
-    /// The thread, with the gateway in force when the client connected.
+    /// The thread, with the gateway that was in force when the client connected.
     first: Arc<Shard>,
     pub(crate) way: LineTransport,
     session: Mutex<Option<Arc<Session>>>,
@@ -59,8 +59,8 @@ pub(crate) struct Client {
     pub(crate) open: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
     /// Permits for stateless calls and listeners; a session counts its calls itself.
     pub(crate) calls: Arc<Semaphore>,
-    /// Permits for requests that run while reading goes on. If there is none, a request is refused: pausing the reading
-    /// would also hold back cancellations and answers that open calls wait for.
+    /// Permits for requests that run while reading continues. If there is none left, a request is refused: pausing the
+    /// reading would also hold back cancellations, and answers that open calls wait for.
     pub(crate) requests: Arc<Semaphore>,
 }
 
@@ -77,12 +77,13 @@ impl Client {
         })
     }
 
-    /// The current gateway: a client may stay for days, and each of its messages uses the configuration in force.
+    /// The current gateway: a client may stay connected for days, and each of its messages uses the configuration in
+    /// force.
     pub(crate) fn shard(&self) -> Arc<Shard> {
         self.first.now()
     }
 
-    /// The fault for one request too many.
+    /// The fault for a request above the limit.
     pub(crate) fn too_many(&self) -> Fault {
         in_flight::full_session(self.first.gateway.snapshot.limits.calls_per_session)
     }
@@ -117,7 +118,7 @@ impl Client {
     }
 
     /// Processes a message, or an array of messages if the version has them. Slow requests become tasks, and are
-    /// registered before this returns, so that cancellations find them.
+    /// registered before this returns, so that cancellations can find them.
     pub(crate) async fn take(self: &Arc<Self>, said: Result<Message, FrameError>, tasks: &mut JoinSet<()>) {
         match said {
             Err(e) => self.refuse(&Fault::from(&e), e.id.as_ref()).await,
@@ -222,7 +223,7 @@ impl Client {
     async fn in_session(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
         let Some(frame) = self.cancel_stateless(frame) else { return };
         let Some(session) = self.session() else {
-            // The one thing that may be asked before the introduction (2025-11-25, lifecycle).
+            // A ping is the only request allowed before the introduction (2025-11-25, lifecycle).
             if let (Some(Method::Ping), Some(id)) = (Method::from_name(&frame.method()), frame.id()) {
                 return self.say(result_response(id, b"{}")).await;
             }
@@ -240,8 +241,8 @@ impl Client {
         }
     }
 
-    /// Processes a request in a session. Calls are registered before the next line is read, so that cancellations find
-    /// them.
+    /// Processes a request in a session. Calls are registered before the next line is read, so that cancellations can
+    /// find them.
     async fn request(
         self: &Arc<Self>,
         session: Arc<Session>,
@@ -250,7 +251,8 @@ impl Client {
         to: Option<mpsc::Sender<Bytes>>,
     ) {
         let id = frame.id().cloned();
-        // A level is passed on to servers, which may take their time; others have yet to come.
+        // A log level is passed on to servers, which may take a while; other slow requests wait for servers that are
+        // not available yet.
         let slow = Method::from_name(&frame.method()) == Some(Method::SetLevel) || is_early(&session, &frame);
         let decision = if slow { None } else { Some(self.decide(&session, frame.clone()).await) };
         let decision = match decision {
@@ -288,7 +290,7 @@ impl Client {
                 let ok = self.drive(call, to).await;
                 session.settle(&self.shard().session, change.as_ref(), ok);
             }
-            // Clients with a session listen by other means.
+            // Clients with a session receive notifications in another way.
             Decision::Listen(..) => {}
         }
     }
@@ -312,14 +314,14 @@ struct LineSink<'a> {
 
 impl ClientSink for LineSink<'_> {
     async fn relay(&mut self, call: &Call, text: Bytes) -> bool {
-        // A client that reads slowly is waited for; one that does not read until then is cut off by what comes next.
+        // Wait for a client that reads slowly. If it has not read by the deadline, the next message disconnects it.
         let _ = timeout_at(call.deadline().into(), self.client.way.out.reserve()).await;
         self.client.say(text).await;
         true
     }
 
     async fn end(&mut self, end: CallEnd) {
-        // Long answers are only asked for where they can be passed on as they come.
+        // Long answers are requested only for clients to which they can be passed on as they arrive.
         if let CallEnd::Answer(answer, _) = end {
             self.client.give(self.to, answer.body).await;
             self.ok = answer.ok;

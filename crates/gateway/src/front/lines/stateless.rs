@@ -1,5 +1,5 @@
-//! Requests without a session, from a client whose messages arrive in order: each is registered before the next message
-//! is read, and can be cancelled by id.
+//! Requests without a session, from a client whose messages arrive in order: each request is registered before the next
+//! message is read, and can be cancelled by id.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ struct Request {
 impl Client {
     /// Registers a stateless request before the next line is read, and runs it as a task.
     pub(crate) async fn stateless(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
-        // Some clients give a cancellation an envelope, too.
+        // Some clients add a request's envelope to a cancellation as well.
         let Some(frame) = self.cancel_stateless(frame) else { return };
         let (FrameKind::Request, Some(id)) = (frame.kind(), frame.id().cloned()) else { return };
         match self.register(id, &frame) {
@@ -45,7 +45,7 @@ impl Client {
         let room = self.requests.clone().try_acquire_owned().map_err(|_| self.too_many())?;
         let (cancel, cancelled) = oneshot::channel();
         if let Ok(mut open) = self.open.lock() {
-            // One whose receiver has gone is over.
+            // A request whose receiver is gone has ended.
             if open.get(&id).is_some_and(|other| !other.is_closed()) {
                 return Err(Fault::client(code::INVALID_REQUEST, "a request with this id is open"));
             }
@@ -73,7 +73,7 @@ impl Client {
         }
         drop(cancelled);
         if let Ok(mut open) = self.open.lock()
-            // The id may have been used again.
+            // The id may have been reused.
             && open.get(&id).is_some_and(oneshot::Sender::is_closed)
         {
             open.remove(&id);
@@ -115,13 +115,13 @@ impl Client {
         }
     }
 
-    /// Cancels the stateless request that a cancellation names; returns the message if it means something else.
+    /// Cancels the stateless request that a cancellation names; returns the message if it does not name one.
     pub(crate) fn cancel_stateless(&self, frame: Frame) -> Option<Frame> {
         if frame.method() != Notice::Cancelled.name() {
             return Some(frame);
         }
         let Some(call) = self.open_stateless(&frame) else { return Some(frame) };
-        // One that has just ended is past cancelling.
+        // A request that has just ended can no longer be cancelled.
         let _ = call.send(Some(frame));
         None
     }

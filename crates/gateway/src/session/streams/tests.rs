@@ -1,4 +1,4 @@
-//! What reaches the reader of a stream, and when.
+//! The messages that reach a stream's reader, and when.
 
 use http_body_util::BodyExt as _;
 
@@ -8,7 +8,7 @@ fn notice() -> Bytes {
     Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#)
 }
 
-/// The events of a stream until it has sent this text.
+/// The events of a stream up to the one that contains this text.
 async fn until(body: &mut Body, last: &str) -> String {
     let mut all = String::new();
     while !all.contains(last) {
@@ -29,11 +29,11 @@ async fn a_change_before_the_standing_stream_is_told_once_it_is_open() {
     streams.push_standing(Bytes::from_static(b"\"last\""), false);
     let told = until(&mut body, "last").await;
     assert_eq!(told.matches("list_changed").count(), 1, "{told}");
-    // The next one is another change.
+    // The next notification is about another change.
     streams.push_standing(notice(), true);
     streams.push_standing(Bytes::from_static(b"\"later\""), false);
     assert_eq!(until(&mut body, "later").await.matches("list_changed").count(), 1);
-    // While the client reconnects, a change waits for it, whether or not it says where it stopped.
+    // While the client reconnects, a change waits for it, whether or not the client names its last event.
     drop(body);
     streams.push_standing(notice(), true);
     let mut body = streams.open_standing(false).unwrap();

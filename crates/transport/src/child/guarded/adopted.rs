@@ -1,5 +1,5 @@
-//! Reaps processes that no other code in this process waits for: those that a killed guardian left, and all orphans if
-//! this process is the first of a container. It must not know what they were.
+//! Reaps processes that no other code in this process waits for: those that a killed guardian left, and all orphans if this
+//! process is the first of a container. It must not know what these processes were.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::super::stat::ProcessStat;
 /// The children that other code in this process waits for.
 static OWN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Starts a child that its owner waits for, and registers it before the reaper can take it for a stranger.
+/// Starts a child that its owner waits for, and registers it before the reaper can mistake it for an unknown process.
 pub(in super::super) fn own_child<T, E>(
     start: impl FnOnce() -> Result<T, E>,
     id: impl FnOnce(&T) -> Option<u32>,
@@ -63,10 +63,10 @@ impl Reaper {
     }
 }
 
-/// Reaps strangers. Waiting for "any child" would take the status of children whose owners wait for it, so each one is
-/// checked first. If this process is the first of a container, every child without an owner is a stranger. Otherwise
-/// programs that use this library may have children of their own. Then strangers are the children of other sessions, as
-/// holders and servers are.
+/// Reaps unknown processes. Waiting for "any child" would take the status of children whose owners wait for it, so each one
+/// is checked first. If this process is the first of a container, every child without an owner is unknown. Otherwise,
+/// programs that use this library may have children of their own; then the unknown processes are the children in other
+/// sessions, such as holders and servers.
 fn reap() {
     let own = OWN.lock();
     let first = getpid().is_init();

@@ -1,5 +1,5 @@
-//! One server under its holder, as the gateway sees it: a socket that reports when the server runs, when it has ended, and when
-//! nothing of it is left. It must not know grace periods: the owner decides when to end a server.
+//! One server under its holder, as the gateway sees it: a socket that reports when the server runs, when it has ended, and
+//! when no process of it is left. It must not know grace periods: the owner decides when to end a server.
 
 use std::{
     io,
@@ -18,8 +18,7 @@ use super::{
     packets::PacketSocket,
 };
 
-/// The time that it may take to execute a program. It takes longer only on a file system that does not
-/// respond.
+/// The time that the execution of a program may take. It takes longer only on a file system that does not respond.
 const EXECUTED: Duration = Duration::from_secs(30);
 
 /// A server with its holder. Dropping it ends the whole tree.
@@ -27,23 +26,23 @@ pub(in super::super) struct HeldServer {
     control: PacketSocket,
     /// True if the server has ended.
     ended: bool,
-    /// The status with which it ended; `None` if its holder was killed before it could report one.
+    /// The server's exit status; `None` if its holder was killed before it could report one.
     status: Option<ExitStatus>,
     caps: ChildCaps,
-    /// The cap that it has hit, or may have.
+    /// The cap that the server has hit, or may have.
     cap: Option<CapUse>,
-    /// Nothing is left, or nobody is there to tell.
+    /// True if no process is left, or no holder is left to report to.
     gone: bool,
 }
 
 impl HeldServer {
-    /// A server whose holder has the other end of this socket. To be called in a runtime.
+    /// A server whose holder has the other end of this socket. Call this in a runtime.
     pub(super) fn new(control: OwnedFd, caps: ChildCaps) -> io::Result<Self> {
         let control = PacketSocket::new(control)?;
         Ok(Self { control, ended: false, status: None, caps, cap: None, gone: false })
     }
 
-    /// The cap that has ended it, or may have, once it has ended.
+    /// The cap that has ended the server, or may have, once it has ended.
     pub(in super::super) fn cap(&self) -> Option<CapUse> {
         self.cap
     }
@@ -74,7 +73,7 @@ impl HeldServer {
         self.status
     }
 
-    /// Waits until nothing of the server is left, for at most `patience`. Returns true if so.
+    /// Waits until no process of the server is left, for at most `patience`. Returns true if none is left.
     pub(in super::super) async fn vanishes(&mut self, patience: Duration) -> bool {
         let gone = async {
             while !self.gone {
@@ -84,12 +83,12 @@ impl HeldServer {
         timeout(patience, gone).await.is_ok()
     }
 
-    /// Returns true if nothing of the server is left.
+    /// Returns true if no process of the server is left.
     pub(in super::super) fn is_gone(&self) -> bool {
         self.gone
     }
 
-    /// Asks the whole tree to end. After the server's end, the holder does so by itself.
+    /// Asks the whole tree to end. When the server itself ends, the holder does so without being asked.
     pub(in super::super) fn terminate(&self) {
         if !self.ended {
             self.say(HolderWord::End);
@@ -111,7 +110,7 @@ impl HeldServer {
             Some(HolderReport::Exited { status, memory }) => {
                 self.ended = true;
                 let status = ExitStatus::from_raw(status);
-                // Whatever cannot get memory fails in its own way.
+                // A program that cannot get memory fails in its own way.
                 if self.cap.is_none() && !status.success() {
                     self.cap = self.caps.memory.map(|most| CapUse::Memory { used: memory.min(most), most });
                 }

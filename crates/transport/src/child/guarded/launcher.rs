@@ -1,5 +1,5 @@
-//! Starts the guardian with the first server, starts another one if it was ended, and starts servers through it. It must
-//! not know why servers are started.
+//! Starts the guardian with the first server, starts another guardian if the first one was killed, and starts servers through
+//! it. It must not know why servers are started.
 
 use std::{
     ffi::OsString,
@@ -100,8 +100,8 @@ impl Launcher {
         Ok((HeldServer::new(own, caps)?, pipes))
     }
 
-    /// Releases the guardian, which ends once nothing is left of its servers. Returns its process id, so that the caller can
-    /// have it reaped.
+    /// Releases the guardian, which ends once no process of its servers is left. Returns its process id, so that the caller
+    /// can have it reaped.
     pub(in super::super) fn close(&mut self) -> Option<Pid> {
         let guardian = self.guardian.take()?;
         // The task that watches the guardian still holds the socket.
@@ -124,7 +124,7 @@ fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
 impl Guardian {
     async fn start(arguments: &[&str]) -> io::Result<Self> {
         let (own, theirs) = socket::pair()?;
-        // If the guardian is killed, its holders become children of this process, not of a stranger.
+        // If the guardian is killed, its holders become children of this process, not of an unrelated one.
         set_child_subreaper(Some(getpid()))?;
         let own = PacketSocket::new(own)?;
         let mut process = execute(theirs, arguments)?;

@@ -1,6 +1,6 @@
 //! The gateway's side of guarded children: starting the guardian, starting servers through it, receiving reports of their
-//! ends, and reaping the processes that no other code reaps. Linux only. Of the other processes, it must know nothing but
-//! their messages.
+//! ends, and reaping the processes that no other code reaps. Linux only. It must know nothing about the other processes
+//! except their messages.
 
 mod adopted;
 mod held;

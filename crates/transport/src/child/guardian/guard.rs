@@ -1,5 +1,5 @@
-//! The guardian: forks a holder for each server, and ends everything that a killed holder left. It exits once the gateway is
-//! gone and no process is left. It must not know what a server is.
+//! The guardian: forks a holder for each server, and ends all processes that a killed holder left. It exits once the gateway
+//! is gone and no process is left. It must not know what a server is.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -21,8 +21,8 @@ use super::{
     tree,
 };
 
-/// The time that holders have to end their trees once the gateway is gone; then everything is killed. They need less, but a
-/// holder may be stopped.
+/// The time that holders have to end their trees once the gateway is gone; then everything is killed. Holders need less time,
+/// but one of them may be suspended.
 const HOLDERS: Duration = Duration::from_millis(2500);
 
 /// The pause between two checks of processes that are being killed.
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Returns the process's exit code.
 pub(super) fn run(gateway: OwnedFd) -> u8 {
     let _ = rustix::thread::set_name(c"child-guardian");
-    // This fails for the leader of a group. This process is one only if it was started in another way.
+    // This fails for the leader of a group. This process leads one only if it was started in another way.
     let _ = setsid();
     // The programs of servers pass through this process with their secrets.
     let _ = crate::memory::protect();
@@ -99,7 +99,7 @@ impl Guard {
         }
     }
 
-    /// Takes one order. Returns the exit code in a forked process.
+    /// Handles one order. Returns the exit code in a forked process.
     fn listen(&mut self) -> Option<u8> {
         match socket::receive(self.gateway.as_ref()?) {
             Ok(Some(packet)) => match GuardianOrder::decode(&packet.frame)? {
@@ -130,7 +130,7 @@ impl Guard {
 
     /// Forks a holder. Returns the exit code in the forked process, when the holder's work is done.
     fn start(&mut self, packet: Packet, grace: Duration, caps: ChildCaps) -> Option<u8> {
-        // Without all of them there is nobody to tell.
+        // If descriptors are missing, there is no holder to report to.
         let [stdin, stdout, stderr, control, program]: [OwnedFd; 5] = packet.descriptors.try_into().ok()?;
         match kernel::fork() {
             Ok(Forked::Parent(holder)) => {

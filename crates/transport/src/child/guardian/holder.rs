@@ -29,10 +29,10 @@ use super::{
 /// The maximum time between SIGTERM and SIGKILL once the gateway is gone.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
-/// The time between two looks at what a tree uses, where it has caps.
+/// The time between two checks of a tree's resource use, if it has caps.
 const CAPS: Duration = Duration::from_millis(500);
 
-/// The pauses between two looks at a tree that is being killed: the first and the longest.
+/// The first and the longest pause between two checks of a tree that is being killed.
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(250)];
 
 /// Starts a server and watches it to its end. The forked process that should become the server also returns from here if it
@@ -40,7 +40,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(2
 ///
 /// Returns the process's exit code.
 pub(super) fn run(server: ServerParts, control: OwnedFd, signals: OwnedFd, terms: HolderTerms) -> u8 {
-    // A name is for people who look.
+    // The name only helps people who list processes.
     let _ = rustix::thread::set_name(c"child-holder");
     match begin(server) {
         Ok(HolderStart::Server(code)) => code,
@@ -88,7 +88,7 @@ fn begin(server: ServerParts) -> io::Result<HolderStart> {
     })
 }
 
-/// The terms on which a holder has its server.
+/// The conditions under which a holder runs its server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HolderTerms {
     /// The time between SIGTERM and SIGKILL.
@@ -109,7 +109,7 @@ struct Holder {
     control: Option<OwnedFd>,
     signals: OwnedFd,
     terms: HolderTerms,
-    /// The time of the next look at what the tree uses, if there are caps.
+    /// The time of the next check of the tree's resource use, if there are caps.
     look_at: Option<Instant>,
     /// The time of SIGKILL, once the tree is being ended.
     kill_at: Option<Instant>,
@@ -236,7 +236,7 @@ impl Holder {
         }
     }
 
-    /// Ends the tree if it uses more than it may.
+    /// Ends the tree if it exceeds a cap.
     fn look(&mut self) {
         let tree = tree::descendants(&[]);
         let caps = self.terms.caps;
@@ -246,7 +246,7 @@ impl Holder {
         } else {
             caps.memory.is_some_and(|most| memory > most).then_some(HolderReport::TooMuchMemory(memory))
         };
-        // A tree that is being ended needs no other end.
+        // A tree that is already being ended needs no further checks.
         self.look_at = (report.is_none() && self.kill_at.is_none()).then(|| Instant::now() + CAPS);
         if let Some(report) = report {
             self.report(report);
@@ -254,7 +254,7 @@ impl Holder {
         }
     }
 
-    /// Ends the tree at once. What has been started meanwhile is found at the next look.
+    /// Ends the tree at once. Processes that were started meanwhile are found at the next check.
     fn kill(&mut self) {
         self.kill_at.get_or_insert_with(Instant::now);
         if self.terms.sees_processes {

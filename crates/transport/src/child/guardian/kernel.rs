@@ -74,10 +74,10 @@ pub(super) fn unblock_signals() -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The most memory that one of the children that were reaped, or of those that they had reaped, has used, in bytes.
+/// The maximum memory that any of the reaped children, or any child that these had reaped, has used, in bytes.
 pub(super) fn largest_child() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: all bytes zero are a valid `rusage`, and the call writes to nothing else.
+    // SAFETY: a `rusage` whose bytes are all zero is valid, and the call writes to nothing else.
     let usage = unsafe {
         libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
         usage.assume_init()

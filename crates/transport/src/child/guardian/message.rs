@@ -24,7 +24,7 @@ pub(crate) enum GuardianOrder {
     Start {
         /// The time between SIGTERM and SIGKILL, in milliseconds.
         grace: u32,
-        /// The caps of the server and all that it starts.
+        /// The caps of the server and all processes that it starts.
         caps: ChildCaps,
     },
 }
@@ -58,14 +58,14 @@ pub(crate) enum HolderReport {
     Exited {
         /// The status as the system reports it.
         status: i32,
-        /// The most memory that the server or anything that it started, and that was reaped, was seen to use, in bytes.
+        /// The maximum memory in bytes that the server, or any reaped process that it started, was observed to use.
         memory: u64,
     },
-    /// The server and all that it started are being ended, because they use so much memory, in bytes.
+    /// The server and all processes that it started are being ended, because they use this many bytes of memory.
     TooMuchMemory(u64),
-    /// The same for so many processes.
+    /// The same because there are this many processes.
     TooManyProcesses(u64),
-    /// Nothing of the server is left.
+    /// No process of the server is left.
     Gone {
         /// The processor time that the server and all of its descendants took, in milliseconds.
         cpu: u64,

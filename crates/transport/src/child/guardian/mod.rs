@@ -10,15 +10,15 @@
 //! | `message` | the messages between these processes, as bytes; pure |
 //! | `socket` | packets with descriptors beside them |
 //! | `kernel` | fork, signals as bytes of a file: all `unsafe` code |
-//! | `guard` | the guardian: forks holders, ends what a killed holder left |
+//! | `guard` | the guardian: forks holders, ends the processes that a killed holder left |
 //! | `holder` | the parent of one server: reaps, ends the whole tree |
 //! | `server` | a holder's child until the server's program replaces it |
 //! | `tree` | descendants in `/proc`, and signals to them |
 //!
 //! There is a holder for each server, because orphans of a common parent would no longer show which server they belonged to.
-//! The server itself adopts no orphans: most programs never reap strangers. The guardian and the holders have one thread and
-//! no runtime, since only such a process may continue after a fork. Each holder has a socket whose other end only the
-//! gateway holds. When that end is closed, for whatever reason, the holder ends its tree. It must not know the gateway's
+//! The server itself adopts no orphans: most programs never reap unknown children. The guardian and the holders have one
+//! thread and no runtime, since only such a process may continue after a fork. Each holder has a socket whose other end only
+//! the gateway holds. When that end is closed, for whatever reason, the holder ends its tree. It must not know the gateway's
 //! side, which is `guarded`.
 
 mod guard;
@@ -48,7 +48,7 @@ const ROLE: &str = "guardian-of-children";
 static ENTERED: AtomicBool = AtomicBool::new(false);
 
 /// Runs the guardian if this process was started as one, and then returns the process's exit code. Call this before anything
-/// else, and above all before there is a second thread. If it is not called, children are ended by their process groups.
+/// else, and in particular before there is a second thread. If it is not called, children are ended by their process groups.
 pub fn enter() -> Option<ExitCode> {
     if std::env::args_os().nth(1).is_some_and(|first| first == ROLE) {
         return Some(guard_stdin().map_or(ExitCode::from(2), ExitCode::from));

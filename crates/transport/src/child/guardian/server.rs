@@ -19,11 +19,11 @@ use super::{
 
 /// Everything that the gateway hands over for a server.
 pub(super) struct ServerParts {
-    /// Its stdin, stdout and stderr.
+    /// The server's stdin, stdout and stderr.
     pub(super) stdio: [OwnedFd; 3],
-    /// The memory file with its [`ServerProgram`].
+    /// The memory file with the server's [`ServerProgram`].
     pub(super) program: OwnedFd,
-    /// The bytes of memory that each of its processes may have.
+    /// The number of bytes of memory that each of the server's processes may have.
     pub(super) memory: Option<u64>,
 }
 
@@ -37,15 +37,15 @@ pub(super) fn become_server(parts: ServerParts, holder: Pid, mut failure: PipeWr
     127
 }
 
-/// Limits the memory that this process and those that it starts can write to. Not the address space: runtimes such as Node's
-/// reserve far more of that than they use.
+/// Limits the memory that this process and those that it starts can write to. It does not limit the address space: runtimes
+/// such as Node's reserve far more of that than they use.
 fn limit_data(most: u64) -> io::Result<()> {
     let least = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
     let before = getrlimit(Resource::Data);
     Ok(setrlimit(Resource::Data, Rlimit { current: least(before.current), maximum: least(before.maximum) })?)
 }
 
-/// Reads what [`become_server`] has told: `None` if the server's program runs.
+/// Reads the error that [`become_server`] wrote: `None` if the server's program runs.
 pub(super) fn failure(mut pipe: PipeReader) -> Option<i32> {
     let mut errno = [0; 4];
     pipe.read_exact(&mut errno).ok().map(|()| i32::from_ne_bytes(errno))

@@ -15,8 +15,8 @@ pub(super) struct Process(ProcessStat);
 
 impl Process {
     /// Calls `act` if this very process is still alive or waits to be reaped. A descriptor pins the process. Its start time,
-    /// group and parent are compared after that, because the id may have been reused before. An orphan becomes a child of this
-    /// process meanwhile; if another process adopted it, the next check of the tree finds it there.
+    /// group and parent are compared after that, because the id may have been reused before. An orphan becomes a child of
+    /// this process in the meantime; if another process adopted it, the next check of the tree finds it there.
     fn if_same(&self, act: impl FnOnce(Option<&OwnedFd>)) {
         let held = match pidfd_open(self.0.pid, PidfdFlags::empty()) {
             Ok(held) => Some(held),
@@ -74,7 +74,7 @@ pub(super) fn descendants(except: &[Pid]) -> Vec<Process> {
     below(&all, getpid(), except)
 }
 
-/// The memory that these processes use, in bytes: pages that they share with files or with one another count for none of them.
+/// The memory that these processes use, in bytes. Pages that they share with files or with one another are not counted.
 pub(super) fn memory(processes: &[Process]) -> u64 {
     let page = rustix::param::page_size() as u64;
     let own = |process: &Process| {
@@ -85,7 +85,7 @@ pub(super) fn memory(processes: &[Process]) -> u64 {
     processes.iter().filter_map(own).sum()
 }
 
-/// Asks processes to end, and wakes those that are stopped, which could not hear it otherwise.
+/// Asks processes to end, and resumes those that are stopped, which could not react otherwise.
 pub(super) fn terminate(processes: &[Process]) {
     for process in processes {
         process.signal(Signal::TERM);

@@ -1,11 +1,11 @@
-//! Caps of memory and processes, for a child and all that it starts.
+//! Caps on memory and processes, for a child and all processes that it starts.
 
 use super::*;
 use crate::child::{CapUse, ChildCaps, Exit};
 
 const MIB: u64 = 1 << 20;
 
-/// The end of a script under these caps, which nobody asked for.
+/// The end of a script under these caps, without a request to end.
 async fn ends(script: &str, caps: ChildCaps) -> Exit {
     let spec = Spec { caps, ..Spec::new("sh").arg("-c").arg(script) };
     let (_supervisor, child) = start(&spec, Limits::default()).await;
@@ -43,7 +43,7 @@ async fn a_process_gets_no_more_memory_than_it_may_have() {
 
 #[tokio::test]
 async fn a_tree_that_uses_too_much_memory_ends() {
-    // Each of them may have what it has.
+    // Each of the processes may use the memory that it uses here.
     let one = "{ head -c 40000000 /dev/zero; sleep 60; } | tail -c 30000000 > /dev/null &";
     let exit = ends(&format!("{one} {one} {one} {one} wait"), memory(64)).await;
     assert!(matches!(exit.cap, Some(CapUse::Memory { most, used }) if used > most), "{exit}");

@@ -1,5 +1,4 @@
-//! Children that do not read, or write too much: memory and waiting times are bounded, and no other child is
-//! affected.
+//! Children that do not read, or write too much: memory and waiting times are bounded, and no other child is affected.
 
 use std::time::Instant;
 

@@ -9,8 +9,7 @@ use std::{path::Path, time::Duration};
 
 use super::{Child, Limits, Spec, Supervisor};
 
-/// Returns the output of `future`; fails the test if there is none in time, so that a hang is reported as
-/// one.
+/// Returns the output of `future`; fails the test if there is none in time, so that a hang is reported as a failure.
 async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_mins(1), future).await.expect("this should not take a minute")
 }
@@ -57,7 +56,7 @@ async fn ends(pid: u32) {
     .await;
 }
 
-/// Not a test: the guardian of the other tests, which start their own program once more for this role.
+/// Not a test, but the guardian of the other tests, which start their own program again for this role.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "the harness has nothing to report")]
 #[test]

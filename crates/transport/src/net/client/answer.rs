@@ -23,7 +23,7 @@ pub struct ResponseBody {
 
 /// The source of the bytes.
 pub(super) enum BodySource {
-    /// HTTP/1.1, with the time for which the connection may be kept afterwards. `None` once the body is over.
+    /// HTTP/1.1: the connection, and the time for which it may be kept afterwards. `None` once the body is over.
     Http1(Option<(Box<Link>, Option<Duration>)>),
     Http2(Incoming),
 }

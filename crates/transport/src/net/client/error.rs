@@ -1,5 +1,5 @@
-//! Failures of requests to upstreams. Each shows if the upstream may have acted on the request, and suggests a
-//! fix. It must not know who made the request.
+//! Failures of requests to upstreams. Each one shows if the upstream may have acted on the request, and suggests a fix. It
+//! must not know who made the request.
 
 use std::io;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub enum WireError {
     Http2(#[from] hyper::Error),
 }
 
-/// The reason why there is no answer. Each message names the host and, if there is one, a remedy.
+/// The reason why there is no answer. Each message names the host and, if there is one, a suggested fix.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {

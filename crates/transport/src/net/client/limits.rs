@@ -55,7 +55,7 @@ pub enum Protocol {
 /// The condition under which a request may be sent a second time when a kept connection turns out to be dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replay {
-    /// Only if certainly no byte of it was sent: for requests that must not happen twice.
+    /// Only if it is certain that no byte of the request was sent: for requests that must not be executed twice.
     Unsent,
     /// Whenever no answer arrived.
     Always,

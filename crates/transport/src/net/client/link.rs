@@ -1,7 +1,6 @@
-//! One HTTP/1.1 connection to an upstream, driven by the request that waits for its answer: the request's own future
-//! reads and writes the socket, and no other task has to be woken or given the data. A waiting connection holds no
-//! buffer: bytes that are read and written at once pass through space that the thread's connections share. It must
-//! not know the pool.
+//! One HTTP/1.1 connection to an upstream, driven by the request that waits for its answer. The request's own future reads
+//! and writes the socket, so no other task has to be woken or handed the data. A waiting connection holds no buffer: bytes
+//! that are read and written at once pass through a buffer that the thread's connections share. It must not know the pool.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -46,7 +45,7 @@ pub(super) struct Link {
 #[derive(Debug)]
 pub(super) struct Unanswered {
     pub(super) error: WireError,
-    /// True if any byte of it was sent.
+    /// True if any byte of the request was sent.
     pub(super) sent: bool,
 }
 

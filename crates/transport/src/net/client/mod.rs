@@ -9,7 +9,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `origin` | one origin: its pool, its HTTP/2 connection, sending and retrying |
-//! | `connect` | a new connection: name, TCP, TLS |
+//! | `connect` | a new connection: name lookup, TCP, TLS |
 //! | `link` | one HTTP/1.1 connection |
 //! | [`http1`] | HTTP/1.1 as bytes: requests written, answers read |
 //! | `answer` | an answer's body, which returns its connection to the pool |
@@ -87,7 +87,7 @@ impl Client {
 
     /// Changes [`ClientLimits::connect_timeout`], also for known origins.
     pub fn set_connect_timeout(&self, within: Duration) {
-        // Done under the lock of the origins, so that an origin that is created meanwhile has the new time.
+        // Done under the lock of the origins, so that an origin that is created meanwhile gets the new time.
         let origins = self.0.origins.lock().unwrap_or_else(PoisonError::into_inner);
         self.0.limits.lock().unwrap_or_else(PoisonError::into_inner).connect_timeout = within;
         for origin in origins.values() {

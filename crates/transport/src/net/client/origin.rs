@@ -70,7 +70,7 @@ struct Pool {
 struct Idle {
     link: Box<Link>,
     until: Instant,
-    /// The time until which it is trusted for a request that must not be sent twice.
+    /// The time until which the connection is trusted for a request that must not be sent twice.
     trusted: Instant,
 }
 
@@ -149,7 +149,7 @@ impl OriginState {
         ask: &TemplatedRequest<'_>,
         replay: Replay,
     ) -> Result<Response<ResponseBody>, ClientError> {
-        // What is rare is boxed here: the room for it would else be moved about with every request.
+        // Rarely used futures are boxed; otherwise, space for them would be moved with every request.
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => Box::pin(self.permit()).await?,
@@ -235,7 +235,7 @@ impl OriginState {
         let _one_at_a_time = self.dialing.lock().await;
         let made = self.pool().shared.as_ref().map(|shared| shared.sender.clone());
         match made {
-            // Fresh enough: another task made it while we waited.
+            // Another task made this connection while this one waited, so it is fresh.
             Some(sender) if !sender.is_closed() => Ok(ConnectionChoice::Shared { sender, fresh: true }),
             _ => self.connect(true).await,
         }
@@ -306,7 +306,7 @@ impl OriginState {
         request
     }
 
-    /// Takes back a link whose answer has been read to its end. `keep` is the time for which the peer keeps it.
+    /// Takes back a link whose answer has been read to its end. `keep` is the time for which the peer keeps the connection.
     pub(super) fn give_back(self: &Arc<Self>, mut link: Box<Link>, keep: Option<Duration>) {
         if !link.rest() {
             return;
@@ -329,7 +329,7 @@ impl OriginState {
         if pool.sweeping {
             return;
         }
-        // Outside a runtime, this origin is being dropped together with it.
+        // Without a current runtime, this origin is being dropped together with its runtime.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         pool.sweeping = true;
         let (origin, pause) = (Arc::downgrade(self), self.limits.idle_timeout / 4);

@@ -74,7 +74,7 @@ fn connectors(extra: &[CertificateDer<'static>]) -> Result<Connectors, rustls::E
     let verifier = Verifier::new_with_extra_roots(extra.iter().cloned(), provider.clone())?;
     let mut http1 = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
-        // "Dangerous" is only the name of the function: the verifier is that of the platform.
+        // "Dangerous" is only the function's name: the verifier is that of the platform.
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();

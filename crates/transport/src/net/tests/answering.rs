@@ -92,13 +92,12 @@ async fn an_answer_that_comes_before_the_request_is_read_counts() {
             read_head(&mut stream).await;
             let answer = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 3\r\n\r\nbig";
             stream.write_all(answer).await.unwrap();
-            // Not closed, because closing with unread bytes may lose the answer.
+            // The connection is not closed, because closing with unread bytes may lose the answer.
             connections.push(stream);
         }
         connections
     });
-    // More than the sockets' buffers hold. The connection cannot be reused, so the second request has its
-    // own.
+    // This is more than the sockets' buffers hold. The connection cannot be reused, so the second request has its own.
     for _ in 0..2 {
         let (status, body) = asked(&origin, vec![b'x'; 32 << 20].into()).await;
         assert_eq!((status, body.unwrap().as_str()), (StatusCode::PAYLOAD_TOO_LARGE, "big"));
@@ -136,7 +135,7 @@ async fn a_bodiless_answer_gives_its_connection_back() {
             read_head(&mut stream).await;
             stream.write_all(answer.as_bytes()).await.unwrap();
         }
-        // HEAD: a length, but no body.
+        // HEAD: the answer has a length, but no body.
         assert!(read_head(&mut stream).await.starts_with(b"HEAD "));
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n").await.unwrap();
     });

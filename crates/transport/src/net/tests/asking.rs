@@ -171,12 +171,12 @@ async fn an_upstream_that_closes_between_requests_is_not_noticed() {
             let mut stream = accept(&listener).await;
             read_request(&mut stream, 4).await;
             stream.write_all(HI).await.unwrap();
-            // It closes without an announcement.
+            // The upstream closes without an announcement.
         }
     });
     for _ in 0..10 {
         assert_eq!(asked(&origin, "body").await, "hi");
-        // Lets the close arrive.
+        // Waits until the close has arrived.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     upstream.await.unwrap();

@@ -1,4 +1,4 @@
-//! Idle connections keep only their stream, and clients notice nothing.
+//! Idle connections keep only their stream, and clients do not notice it.
 
 use std::net::SocketAddr;
 use std::time::Duration;

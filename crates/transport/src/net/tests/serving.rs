@@ -37,7 +37,7 @@ async fn a_request_in_small_pieces_is_put_together() {
     let served = Served::start(ServerLimits::default(), 10, echo);
     let mut stream = served.connect().await;
     stream.set_nodelay(true).unwrap();
-    // It starts like the HTTP/2 preface, so the protocol is certain only at the fourth byte.
+    // The request starts like the HTTP/2 preface, so the protocol is certain only at the fourth byte.
     for byte in b"PRIZE /x HTTP/1.1\r\nhost: x\r\n\r\n" {
         stream.write_all(&[*byte]).await.unwrap();
         tokio::task::yield_now().await;
@@ -55,7 +55,7 @@ async fn slow_heads_are_cut_off() {
     first.write_all(b"GET / HT").await.unwrap();
     get(&mut second, "/fine").await;
     second.write_all(b"GET / HTTP/1.1\r\n").await.unwrap();
-    // A byte now and then must not extend the time.
+    // Single bytes from time to time must not extend the deadline.
     let (mut dripped, mut drip) = first.into_split();
     let dripping = tokio::spawn(async move {
         while drip.write_all(b"x").await.is_ok() {

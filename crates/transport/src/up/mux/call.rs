@@ -19,9 +19,9 @@ pub struct MuxCall {
     pub(super) early: Option<MuxItem>,
     /// Reports that the request could not be sent, if that becomes known only afterwards.
     pub(super) sending: Option<oneshot::Receiver<LinkError>>,
-    /// Its entry among the calls of clients, if it is such a call.
+    /// The exchange's entry among the clients' calls, if it is such a call.
     pub(super) open: Option<OpenCall>,
-    /// The line of its request, if it was sent over a pipe.
+    /// The line of the exchange's request, if it was sent over a pipe.
     pub(super) line: Option<QueuedLine>,
     pub(super) mux: Mux,
 }
@@ -49,7 +49,7 @@ impl MuxCall {
         }
     }
 
-    /// Records the line of its request.
+    /// Records the line of the exchange's request.
     pub(in crate::up) fn written_as(mut self, line: QueuedLine) -> Self {
         self.line = Some(line);
         self
@@ -78,11 +78,11 @@ impl MuxCall {
         Ok(self.items.recv().await)
     }
 
-    /// Waits until it is known if the request was accepted, but no longer than `patience`: some servers report that
-    /// only together with the answer.
+    /// Waits until it is known if the request was accepted, but no longer than `patience`: some servers report that only
+    /// together with the answer.
     ///
     /// # Errors
-    /// The reason why it could not be sent.
+    /// The reason why the request could not be sent.
     pub(in crate::up) async fn sent(
         &mut self,
         mut sending: oneshot::Receiver<LinkError>,
@@ -112,8 +112,8 @@ impl MuxCall {
         }
     }
 
-    /// Returns the item. If the stream only ended, the failure to send the request is returned instead, if there is
-    /// one, because it says more.
+    /// Returns the item. If the stream only ended, returns the failure to send the request instead, if there is one, because
+    /// it is more informative.
     fn unless_unsent(&mut self, item: Option<MuxItem>) -> Result<Option<MuxItem>, LinkError> {
         let failed = match self.sending.as_mut().map(oneshot::Receiver::try_recv) {
             None | Some(Err(oneshot::error::TryRecvError::Empty)) => None,

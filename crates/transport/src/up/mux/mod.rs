@@ -1,5 +1,5 @@
-//! One stream of messages that many exchanges share: each gets its own messages, assigned by our own ids. It must not
-//! know which transport carries the stream.
+//! One stream of messages that many exchanges share. Each exchange receives its own messages, which are assigned by our own
+//! ids. It must not know which transport carries the stream.
 
 mod call;
 mod cut;
@@ -77,7 +77,7 @@ impl From<MuxFault> for LinkError {
 /// An item for an exchange.
 #[derive(Debug)]
 enum MuxItem {
-    /// A message that belongs to it.
+    /// A message that belongs to the exchange.
     Frame(Frame),
     /// The answer cannot arrive.
     Failed(MuxFault),
@@ -87,7 +87,7 @@ enum MuxItem {
 #[derive(Debug)]
 struct WaitingExchange {
     items: mpsc::Sender<MuxItem>,
-    /// The client behind it, if there is one; it can receive notices and questions meanwhile.
+    /// The client behind the exchange, if there is one; it can receive notifications and questions meanwhile.
     owner: Option<Owner>,
 }
 
@@ -286,8 +286,8 @@ impl Intake {
         self.mux.take(text)
     }
 
-    /// Reports a dropped message. The exchange whose id is in its `beginning` fails, otherwise the only waiting one. If
-    /// several wait and none is named, the affected one runs into its deadline, and the others are not disturbed.
+    /// Reports a dropped message. The exchange whose id is in its `beginning` fails; without an id, the only waiting exchange
+    /// fails. If several wait and none is named, the affected one runs into its deadline, and the others are not disturbed.
     pub(in crate::up) fn left_out(&self, why: MuxFault, beginning: &[u8]) {
         tracing::warn!("{why}");
         let mut waiting = self.mux.0.waiting.lock();
@@ -346,7 +346,7 @@ fn sole(waiting: &HashMap<u64, WaitingExchange>) -> Option<u64> {
     waiting.keys().next().copied().filter(|_| waiting.len() == 1)
 }
 
-/// Our key that a message names.
+/// The request key that a message names.
 fn key_in(frame: &Frame, place: Result<Option<Span>, Duplicate>) -> Option<u64> {
     let span = place.ok().flatten()?;
     std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()

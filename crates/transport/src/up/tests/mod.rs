@@ -65,7 +65,7 @@ impl Stream {
         self.write(&format!("event: message\ndata: {json}\n\n")).await;
     }
 
-    /// Waits until the client has closed it.
+    /// Waits until the client has closed the stream.
     async fn closed(mut self) {
         let read = timeout(LONG, self.0.read(&mut [0])).await.expect("closed in time");
         assert!(matches!(read, Ok(0) | Err(_)), "{read:?}");

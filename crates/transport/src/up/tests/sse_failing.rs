@@ -1,4 +1,4 @@
-//! HTTP+SSE with servers that misbehave, or that are another kind of server.
+//! HTTP+SSE with servers that misbehave, or that use another protocol.
 
 use std::time::Duration;
 

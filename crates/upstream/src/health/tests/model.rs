@@ -1,4 +1,4 @@
-//! A server that is told random things, in any order, and the rules that hold after each of them.
+//! A server with random events in any order, and the rules that hold after each event.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn failure() -> impl Strategy<Value = Failure> {
     ]
 }
 
-/// What the model does next.
+/// The next action of the model.
 #[derive(Debug, Clone)]
 enum Step {
     Say(HealthEvent),
@@ -56,7 +56,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A server that is told random things, and the rules that hold after each of them.
+/// A server with random events, and the rules that hold after each event.
 struct Model {
     world: World,
     openings: u32,
@@ -134,7 +134,7 @@ impl Model {
         }
     }
 
-    /// Ends what is under way, and has the server answer.
+    /// Ends everything that is in progress, and lets the server answer.
     fn heal(&mut self) {
         while self.openings > 0 {
             self.take(Step::EndOpening(Err(Failure::Nothing)));

@@ -1,4 +1,4 @@
-//! The negotiator: which candidates are tried, in which order, and what is remembered of them.
+//! Tests of the negotiator: the candidates, their order, and the results that are remembered.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The pool's rules one by one; in `model` all of them over random orders of events.
+//! Tests of the pool's single rules; `model` checks all rules over random orders of events.
 
 mod model;
 
@@ -19,7 +19,7 @@ fn class(bits: u8) -> LinkClass {
     LinkClass { version: "2025-11-25", askable: Askable::from_bits(bits) }
 }
 
-/// A pool, its clock, and what it has told its owners.
+/// A pool, its clock, and the messages that it sent to its owners.
 struct World {
     dispatch: Dispatch,
     now: Instant,

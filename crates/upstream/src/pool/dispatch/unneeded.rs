@@ -1,24 +1,24 @@
-//! Links that nobody needs: those that have rested long enough, and the one that goes first where there is no room for a
-//! process of another server. It must not know other pools.
+//! Links that nobody needs: those that have been idle long enough, and the first one to close when another server needs a
+//! process. It must not know other pools.
 
 use std::time::{Duration, Instant};
 
 use super::{Dispatch, Slot, SlotId};
 
-/// A link on which nothing runs. Of several, the least one goes first.
+/// A link on which nothing runs. Links are closed in ascending order of this value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spare {
-    /// True if it has an owner, which then loses what the server kept for it.
+    /// True if the link has an owner, which would lose the state that the server keeps for it.
     pub is_owned: bool,
-    /// The time of its last use.
+    /// The time of the link's last use.
     pub used: Instant,
-    /// Its number.
+    /// The link's number.
     pub slot: SlotId,
 }
 
 impl Dispatch {
-    /// The links without an owner that were not used for so long, or for as long as such links are kept; they are no longer
-    /// in the pool.
+    /// Removes the links without an owner that were not used for `idle_for`, or for as long as such links are kept, and
+    /// returns them.
     pub fn shed(&mut self, idle_for: Duration, now: Instant) -> Vec<SlotId> {
         let rest = idle_for.min(self.rules.unowned_rest);
         let is_old = |slot: &Slot| {
@@ -32,8 +32,8 @@ impl Dispatch {
         old
     }
 
-    /// The link that goes first if another server needs room: one without an owner, else one whose owner has not used it for
-    /// as long as it was promised.
+    /// The link that is closed first if another server needs a process: one without an owner, otherwise one whose owner has
+    /// not used it for as long as the link is promised to that owner.
     pub fn spare(&self, now: Instant) -> Option<Spare> {
         let may_go = |slot: &Slot| {
             let rest = now.saturating_duration_since(slot.used);
@@ -43,7 +43,7 @@ impl Dispatch {
         free.map(|(id, slot)| Spare { is_owned: slot.owner.is_some(), used: slot.used, slot: *id }).min()
     }
 
-    /// Takes a link out of the pool, if it is still spare.
+    /// Removes a link from the pool, if it is still spare.
     pub fn give_up(&mut self, spare: Spare, now: Instant) -> bool {
         let is_same = self.slots.get(&spare.slot).is_some_and(|slot| {
             slot.can_go(now) && slot.owner.is_some() == spare.is_owned && slot.used == spare.used

@@ -1,5 +1,5 @@
-//! Signature algorithms (RFC 7518, 3.1; RFC 8037), all with public keys, and their requirements on a key. It must not
-//! know tokens.
+//! Signature algorithms (RFC 7518, 3.1; RFC 8037), all of them with public keys, and their requirements for a key. It
+//! must not know tokens.
 
 use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256,
@@ -11,7 +11,7 @@ use engine::config::Algorithm;
 /// The type of key that an algorithm needs.
 #[derive(Clone, Copy)]
 pub(super) enum KeyType {
-    /// RSA of 2 048 to 8 192 bits.
+    /// RSA with 2 048 to 8 192 bits.
     Rsa(&'static RsaParameters),
     /// A point on this curve, with coordinates of this many bytes.
     Curve(&'static str, usize, &'static dyn VerificationAlgorithm),

@@ -1,5 +1,5 @@
-//! The address of an issuer's keys, if the configuration does not give it: from the metadata of the authorization server
-//! (RFC 8414, 3) or of `OpenID` Connect (Discovery 1.0, 4). It must not know keys or tokens.
+//! Discovers the address of an issuer's keys, if the configuration does not contain it: from the metadata of the
+//! authorization server (RFC 8414, 3) or of `OpenID` Connect (Discovery 1.0, 4). It must not know keys or tokens.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use upstream::web::{Get, Web, is_local, is_safe, issuer_places};
 
-/// The longest accepted metadata, in bytes.
+/// The maximum size of accepted metadata, in bytes.
 const LONGEST: usize = 256 * 1024;
 
 #[derive(Deserialize)]
@@ -17,7 +17,7 @@ struct Metadata {
     jwks_uri: String,
 }
 
-/// Fetches the metadata of `issuer` and returns the address of its keys, or the reason why there is none.
+/// Fetches the metadata of `issuer` and returns the address of its keys, or the reason why it cannot be determined.
 pub(super) async fn keys_of(issuer: &str, web: &dyn Web, within: Duration) -> Result<Uri, String> {
     let url: Uri = issuer.parse().map_err(|_| "the issuer is not a URL".to_owned())?;
     let mut why = String::new();
@@ -45,12 +45,12 @@ async fn keys_at(
     }
     let metadata: Metadata = serde_json::from_slice(&answer.body)
         .map_err(|_| "the metadata lack `issuer` or `jwks_uri`".to_owned())?;
-    // Else one issuer could speak for another (RFC 8414, 3.3).
+    // Otherwise one issuer could impersonate another (RFC 8414, 3.3).
     if metadata.issuer != issuer {
         return Err("it is the metadata of another issuer".to_owned());
     }
     let keys: Uri = metadata.jwks_uri.parse().map_err(|_| "its `jwks_uri` is not a URL".to_owned())?;
-    // An issuer elsewhere does not make us ask this machine.
+    // A remote issuer must not make the gateway send requests to its own machine.
     if !is_safe(&keys) || (is_local(&keys) && !is_local(url)) {
         return Err("its `jwks_uri` is not https".to_owned());
     }

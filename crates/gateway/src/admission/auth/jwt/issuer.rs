@@ -1,6 +1,6 @@
-//! One issuer of tokens: its configuration, and its keys, which are fetched when they are needed and cached. An unknown
-//! key causes another fetch, and so does a wrong signature, because a new key may have the same name; but fetches are
-//! limited, whatever clients send.
+//! One issuer of tokens: its configuration, and its keys, which are fetched on demand and cached. An unknown key
+//! triggers another fetch. So does a wrong signature, because a new key may have the same name as an old one. Fetches
+//! are rate-limited regardless of what clients send.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,17 +22,17 @@ use upstream::web::{Get, Web, is_safe};
 
 /// The age at which keys are fetched again.
 const FRESH: Duration = Duration::from_mins(10);
-/// The age until which keys are used if they cannot be fetched again.
+/// The age up to which cached keys are used if they cannot be fetched again.
 const STALE: Duration = Duration::from_hours(1);
-/// The average time between fetches beyond the first few.
+/// The average time between fetches after the first few.
 const BETWEEN: Duration = Duration::from_secs(10);
-/// The number of fetches that may follow each other at once: the first one, and a rotation of keys just then.
+/// The number of fetches allowed in immediate succession: the first one, plus a key rotation at that moment.
 const AT_ONCE: u32 = 3;
-/// The same for wrong signatures, which anybody can send: one fetch is left for the name of a new key.
+/// The same for wrong signatures, which anybody can send: one fetch is reserved for unknown key names.
 const AT_ONCE_FOR_ANYBODY: u32 = AT_ONCE - 1;
-/// The time for one fetch, with its discovery.
+/// The time limit for one fetch, including discovery.
 const WITHIN: Duration = Duration::from_secs(5);
-/// The longest accepted set of keys, in bytes.
+/// The maximum size of an accepted key set, in bytes.
 const LONGEST: usize = 256 * 1024;
 
 /// One configured issuer.
@@ -45,31 +45,31 @@ pub(in crate::admission::auth) struct Issuer {
     /// The tolerated clock skew, in seconds.
     skew: u64,
     kept: ArcSwapOption<CachedKeys>,
-    /// Held during a fetch, so that one fetch serves all waiting requests.
+    /// Locked during a fetch, so that one fetch serves all waiting requests.
     fetching: Mutex<Fetching>,
 }
 
-/// Keys, and the time when they were fetched.
+/// Keys, and the time at which they were fetched.
 #[derive(Debug)]
 struct CachedKeys {
     keys: KeySet,
     at: Duration,
 }
 
-/// The key that a token needs.
+/// The requirements for a token's key.
 #[derive(Clone, Copy)]
 struct KeyQuery<'a> {
     kid: Option<&'a str>,
     algorithm: Algorithm,
-    /// Only accepts keys that were fetched after this time.
+    /// Accepts only keys that were fetched after this time.
     after: Option<Duration>,
 }
 
 #[derive(Debug, Default)]
 struct Fetching {
-    /// The address of the keys, once it was discovered.
+    /// The address of the keys, once it has been discovered.
     place: Option<Uri>,
-    /// The time when the fetches so far no longer count (GCRA).
+    /// The time at which all previous fetches stop counting (GCRA).
     paid: Duration,
     /// The reason why the last fetch failed.
     failed: Option<String>,
@@ -126,7 +126,8 @@ impl Issuer {
         if !self.algorithms.contains(&token.algorithm) {
             return Err(Refused::Bad("its algorithm is not allowed for its issuer"));
         }
-        // What is wrong without a key costs no fetch; what is said of it is believed below.
+        // Check the claims first: a token that is wrong without a key needs no fetch. Its claims are trusted only
+        // after the check of the signature below.
         let expected = Expected { audiences: &self.audiences, skew: self.skew, now: now.unix() };
         let accepted = claims::check(&token.claims, &expected).map_err(Refused::Bad)?;
         let now = now.since_start;
@@ -135,7 +136,7 @@ impl Issuer {
         if verifies(kept.key(wanted)?, token) {
             return Ok(accepted);
         }
-        // One of the same name may have taken its place since.
+        // The issuer may have replaced this key with one of the same name.
         if kept.at < now {
             let newer = self.keys(KeyQuery { after: Some(kept.at), ..wanted }, web, now).await?;
             if newer.at > kept.at && verifies(newer.key(wanted)?, token) {
@@ -145,7 +146,7 @@ impl Issuer {
         Err(Refused::Bad("its signature is wrong"))
     }
 
-    /// Fresh keys that include the wanted one; older or other keys if these cannot be fetched.
+    /// Fresh keys that include the wanted one; older keys, or other keys, if fresh ones cannot be fetched.
     async fn keys(
         &self,
         wanted: KeyQuery<'_>,
@@ -161,14 +162,14 @@ impl Issuer {
         let known = known.filter(|kept| has(kept));
         let mut fetching = match (self.fetching.try_lock(), known) {
             (Ok(fetching), _) => fetching,
-            // Somebody is fetching newer ones, for which nobody has to wait who gets along with these.
+            // Another request is fetching newer keys; this one does not need them, so it does not wait.
             (Err(_), Some(kept)) => return Ok(kept),
             (Err(_), None) => {
                 let turn = tokio::time::timeout(2 * WITHIN, self.fetching.lock()).await;
                 turn.map_err(|_| self.unavailable(BETWEEN, "too many requests are waiting for them"))?
             }
         };
-        // Somebody else may have fetched them in the meantime.
+        // Another request may have fetched them in the meantime.
         if let Some(kept) = self.kept.load_full().filter(|kept| serves(kept)) {
             return Ok(kept);
         }
@@ -196,7 +197,7 @@ impl Issuer {
                 None => discovery::keys_of(&self.url, web, WITHIN).await?,
             };
             let keys = self.fetch_from(&place, web).await?;
-            // A place that serves no keys is forgotten, and discovered again.
+            // An address that serves no keys is forgotten, and discovered again.
             fetching.place = Some(place);
             Ok(keys)
         });
@@ -224,7 +225,7 @@ impl Issuer {
 }
 
 impl CachedKeys {
-    /// The wanted key, whatever the age of the set.
+    /// The wanted key, regardless of the age of the set.
     fn key(&self, wanted: KeyQuery<'_>) -> Result<&ParsedPublicKey, Refused> {
         match self.keys.find(wanted.kid, wanted.algorithm) {
             KeyMatch::Key(key) => Ok(key),

@@ -1,5 +1,5 @@
 //! An issuer's public keys: a JWK set (RFC 7517), reduced to the keys that can verify signatures here. It must not know
-//! their source.
+//! where the keys come from.
 
 use aws_lc_rs::signature::{ParsedPublicKey, RsaPublicKeyComponents};
 use base64::Engine as _;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::algorithm::{self, KeyType};
 
-/// The number of keys in a set that are examined.
+/// The maximum number of keys in a set that are examined.
 const MOST_KEYS: usize = 64;
 
 /// The keys that verify tokens of one issuer.
@@ -17,22 +17,23 @@ pub(super) struct KeySet(Vec<Key>);
 
 struct Key {
     kid: Option<Box<str>>,
-    /// The algorithms that this key may be used with, by the configuration and by its own properties.
+    /// The algorithms that this key may be used with, according to the configuration and to its own properties.
     ways: Vec<(Algorithm, ParsedPublicKey)>,
 }
 
-/// The result of looking for a token's key in a set.
+/// The result of searching a set for a token's key.
 pub(super) enum KeyMatch<'a> {
-    /// The key.
+    /// The set contains the key.
     Key(&'a ParsedPublicKey),
-    /// No key has this name; there may be a new one.
+    /// The set has no key with this name; the issuer may have added one.
     Unknown,
-    /// There are keys, but none that fits the token.
+    /// The set has keys, but none is suitable for the token.
     Unfit(&'static str),
 }
 
 impl KeySet {
-    /// Reads a set. Keys of other types, for other purposes, or too weak are left out (RFC 7517, 5).
+    /// Reads a set. Keys are ignored if they have another type, are meant for another use, or are too weak (RFC 7517,
+    /// 5).
     pub(super) fn read(bytes: &[u8], algorithms: &[Algorithm]) -> Option<Self> {
         let set: Map<String, Value> = serde_json::from_slice(bytes).ok()?;
         let listed = set.get("keys")?.as_array()?;
@@ -103,7 +104,7 @@ fn public_key(jwk: &Map<String, Value>, algorithm: Algorithm) -> Option<ParsedPu
             if text("kty") == Some("EC") && text("crv") == Some(curve) =>
         {
             let (x, y) = (bytes("x")?, bytes("y")?);
-            // An uncompressed point (SEC 1, 2.3.3); that it lies on the curve is checked where it is parsed.
+            // An uncompressed point (SEC 1, 2.3.3); the parser checks that it lies on the curve.
             let point = [&[4], x.as_slice(), y.as_slice()].concat();
             (x.len() == size && y.len() == size).then(|| ParsedPublicKey::new(parameters, point).ok())?
         }

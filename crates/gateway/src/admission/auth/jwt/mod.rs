@@ -1,8 +1,8 @@
 //! Tokens from issuers: JWT (RFC 7519) as access tokens (RFC 9068), verified with the keys of their issuers.
 //!
-//! A token's own claims only choose among what the configuration allows: its issuer among the configured ones, its key
-//! among that issuer's, its algorithm among those of the issuer and that key. There is no code for `none` and for shared
-//! secrets (`HS…`), so these cannot be confused with public keys.
+//! A token can only select from what the configuration allows: a configured issuer, one of that issuer's keys, and an
+//! algorithm that both the issuer and the key permit. `none` and shared secrets (`HS…`) are not implemented, so neither
+//! can be confused with public keys.
 //!
 //! | file | is for |
 //! |---|---|

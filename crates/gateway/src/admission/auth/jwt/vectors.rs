@@ -10,7 +10,7 @@ use super::keys::{KeyMatch, KeySet};
 const JOE: &str =
     "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
 
-/// Checks that a key verifies its signature, and no altered one.
+/// Checks that a key accepts its signature, and rejects an altered one.
 fn verifies(key: &Value, algorithm: Algorithm, signed: &str, signature: &str) {
     let set = KeySet::read(json!({ "keys": [key] }).to_string().as_bytes(), &[algorithm]).unwrap();
     let KeyMatch::Key(key) = set.find(None, algorithm) else { panic!("no key") };
@@ -82,7 +82,7 @@ fn keys_that_are_none_are_left_out() {
     let all: Vec<Algorithm> = Algorithm::ALL.iter().map(|(_, algorithm)| *algorithm).collect();
     let set = json!({ "keys": [off, short, other, unsigned, weak, huge, 7, null, {}, [], { "kty": 1 }] });
     assert!(KeySet::read(set.to_string().as_bytes(), &all).unwrap().is_empty());
-    // What is no number for RSA is left out, or verifies nothing.
+    // Numbers that are invalid for RSA are rejected, or verify nothing.
     for odd in [one, even] {
         let set = KeySet::read(json!({ "keys": [odd] }).to_string().as_bytes(), &[Algorithm::Rs256]).unwrap();
         let verifies = |signature: &[u8]| match set.find(None, Algorithm::Rs256) {

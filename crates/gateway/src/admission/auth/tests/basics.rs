@@ -1,4 +1,4 @@
-//! The single token, no credential, and the wrong kind of one.
+//! The single token, missing credentials, and unsupported kinds of credentials.
 
 use engine::access::{Principal, Scheme};
 use engine::fault::Condition;
@@ -69,7 +69,7 @@ async fn who_shows_nothing_is_told_what_to_show() {
     let denied = closed.identify_at(&HeaderMap::new(), at(0)).await.unwrap_err();
     assert_eq!((denied.condition, denied.status().as_u16()), (Condition::NoCredentials, 401));
     assert_eq!(denied.challenge.unwrap(), "Bearer realm=\"dragoman\"");
-    // Anything but this header is nothing, whatever it is called.
+    // Credentials in any other header are ignored, whatever its name.
     let mut headers = HeaderMap::new();
     for name in ["x-authorization", "x-api-key", "proxy-authorization", "cookie", "access_token"] {
         headers.insert(name, HeaderValue::from_str(&format!("Bearer {TOKEN}")).unwrap());
@@ -87,7 +87,7 @@ async fn two_credentials_are_none() {
     let denied = closed.identify_at(&headers, at(0)).await.unwrap_err();
     assert_eq!(denied.condition, Condition::BadCredentials);
     assert_eq!(denied.message, "the header Authorization occurs more than once");
-    // Known or not.
+    // This holds whether or not the credential is cached.
     assert!(closed.identify_at(&bearer(TOKEN), at(0)).await.is_ok());
     assert!(closed.identify_at(&headers, at(1)).await.is_err());
     for joined in [

@@ -1,5 +1,5 @@
-//! Comparisons take as long wherever two secrets differ. Each measurement is also made of a comparison that does stop at
-//! the first difference, which it must find out: so it could see one.
+//! Comparisons take the same time wherever two secrets differ. As a control, each measurement also includes a comparison
+//! that does stop at the first difference: it proves that the method can detect one.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use super::super::users::Users;
 use super::rig::config;
 use super::users::hash;
 
-/// Measurements of each side, taken in turns.
+/// The number of measurements of each side, taken alternately.
 const ROUNDS: usize = 200;
-/// Comparisons of one measurement.
+/// The number of comparisons in one measurement.
 const BATCH: usize = 100;
-/// The factor by which one side may be slower. A comparison that stops early is far above it.
+/// The factor by which one side may be slower. A comparison that stops early exceeds it by far.
 const ALIKE: f64 = 1.25;
 
-/// The factor by which the slower of two is slower, by the quietest quarter of all measurements: disturbances only add
+/// The ratio of the slower to the faster of two, by the fastest quarter of all measurements: disturbances only add
 /// time.
 fn ratio(rounds: usize, mut early: impl FnMut(), mut late: impl FnMut()) -> f64 {
     let timed = |work: &mut dyn FnMut()| {
@@ -45,8 +45,8 @@ fn ratio(rounds: usize, mut early: impl FnMut(), mut late: impl FnMut()) -> f64 
     first.max(second) / first.min(second)
 }
 
-/// The least of a few measurements, since a busy machine may disturb a whole one, or the first that shows no difference;
-/// a difference that is there is there each time.
+/// The minimum of a few measurements, since a busy machine may disturb an entire measurement; stops at the first one
+/// that shows no difference. A real difference shows up in every measurement.
 fn least(measure: impl Fn() -> f64) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..8 {
@@ -58,8 +58,8 @@ fn least(measure: impl Fn() -> f64) -> f64 {
     least
 }
 
-/// Checks whether two take as long, by a measurement that does see the difference of a third, which stops early; on a
-/// busy machine not each does. A few are made.
+/// Checks that two comparisons take the same time, by a measurement that detects the difference of a third one, which
+/// stops early. A busy machine can spoil single measurements, so several are made.
 fn alike(measure: impl Fn() -> (f64, f64)) -> Result<(), String> {
     let mut all = Vec::new();
     for _ in 0..12 {
@@ -134,7 +134,7 @@ fn a_name_that_nobody_has_takes_as_long_as_a_wrong_password() {
             });
         }
     };
-    // With nobody to compare with, there is nothing to check, which is seen.
+    // Without any user there is nothing to compare with, and the measurement must detect that.
     let empty = Users::new(&engine::config::Auth::default().users).unwrap();
     let checks_nothing = || {
         runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! Where an issuer's keys are found when the configuration does not say.
+//! Discovery of an issuer's keys if the configuration does not contain their address.
 
 use std::sync::Arc;
 

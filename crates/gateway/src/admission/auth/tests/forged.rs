@@ -1,4 +1,4 @@
-//! Tokens that must not pass, each made from one that does.
+//! Tokens that must be rejected, each derived from a valid one.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ async fn a_resource_without_a_path_is_that_with_a_slash() {
         let token = signed("RS256", "rsa", &claims(&json!({ "aud": audience })));
         authenticator.identify_at(&bearer(&token), at(0)).await.is_ok()
     };
-    // SDKs ask for tokens with what their URL types make of the resource.
+    // SDKs request tokens for the resource as their URL types normalize it.
     assert!(identified("https://mcp.example.com/").await && identified("https://mcp.example.com").await);
     assert!(!identified("https://mcp.example.com/mcp").await && !identified("https://example.com").await);
 }
@@ -110,7 +110,7 @@ async fn no_signature_and_no_algorithm_pass() {
 
 #[tokio::test]
 async fn a_public_key_is_not_taken_for_a_shared_secret() {
-    // Even where the set says that its public key is one.
+    // This holds even if the key set contains a shared secret under the same key id.
     let (world, authenticator) = place(&format!(", algorithms: {ALL}"));
     let secret = json!({ "kty": "oct", "kid": "rsa", "k": encoded("a shared secret"), "alg": "HS256" });
     world.page(KEYS, 200, key_set(&[all_keys(), vec![secret]].concat()));
@@ -120,7 +120,7 @@ async fn a_public_key_is_not_taken_for_a_shared_secret() {
             let token = signed_by_secret(&header(name, "rsa"), &claims(&json!({})), key);
             assert_eq!(refused(&authenticator, &token).await, "its signature algorithm is not supported");
         }
-        // The other way round: the tag in the place of a signature.
+        // The other way round: an HMAC tag instead of a signature.
         let token = signed_by_secret(&header("RS256", "rsa"), &claims(&json!({})), key);
         assert_eq!(refused(&authenticator, &token).await, "its signature is wrong");
     }
@@ -146,7 +146,7 @@ async fn an_algorithm_goes_with_its_issuer_and_its_key() {
             "{algorithm} {kid}"
         );
     }
-    // A key that says what it is for is for nothing else.
+    // A key that names its algorithm is not used with any other.
     let mut key = rsa_jwk("rsa", &RSA);
     key["alg"] = json!("PS256");
     world.page(KEYS, 200, key_set(&[key]));
@@ -205,7 +205,7 @@ async fn a_token_without_the_name_of_its_key_needs_an_issuer_with_one() {
     }
 }
 
-/// A `sub` is whatever its user has been given; the ids of clients are the issuer's own.
+/// A user may be able to choose their own `sub`; only the issuer assigns ids to clients.
 #[tokio::test]
 async fn no_subject_is_taken_for_a_client_nor_a_client_for_a_subject() {
     let (_, authenticator) = place("");
@@ -223,7 +223,7 @@ async fn no_subject_is_taken_for_a_client_nor_a_client_for_a_subject() {
         assert!(!seen.contains(&id), "{changes}: {id}");
         seen.push(id);
     }
-    // What is stored for users stays theirs.
+    // Data stored for users still belongs to them.
     assert_eq!(seen[0], "jwt:https://id.example.com/tenant#robot");
     assert_eq!(seen[1], "jwt-client:https://id.example.com/tenant#robot");
     let by_azp = signed("RS256", "rsa", &claims(&json!({ "sub": null, "azp": "robot" })));

@@ -1,4 +1,4 @@
-//! Whatever stands in the header: no panic, no way in, and nothing of it in what is said.
+//! Arbitrary header values: they cause no panic, admit nobody, and do not appear in any message.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +16,7 @@ use super::rig::{Book, World, at, open_with};
 use super::signer::*;
 use super::users::hash;
 
-/// All ways are open, so each is tried.
+/// All methods are enabled, so every one is tried.
 static PLACE: LazyLock<Authenticator> = LazyLock::new(|| {
     let world = World::new();
     world.page(KEYS, 200, key_set(&all_keys()));
@@ -33,7 +33,7 @@ fn refused(value: &HeaderValue) -> Result<(), TestCaseError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let denied = runtime.block_on(PLACE.identify_at(&headers, at(0)));
     let denied = denied.expect_err("nobody guesses this");
-    // Words of four letters may be ours by chance.
+    // Short words may occur in our own message by chance.
     let said = format!("{denied:?}");
     for word in
         String::from_utf8_lossy(value.as_bytes()).split([' ', ':', '.']).filter(|word| word.len() > 12)
@@ -92,7 +92,7 @@ proptest! {
     }
 }
 
-/// Objects whose members are those that are looked at, with values of any kind.
+/// Objects that have the members which are read, with values of any type.
 fn any_object() -> impl Strategy<Value = String> {
     let names = prop::sample::select(vec![
         "alg", "typ", "kid", "crit", "jwk", "iss", "aud", "sub", "exp", "nbf", "scope", "scp", "cnf", "x",

@@ -1,4 +1,4 @@
-//! Attacks on every way to come in, with the time as an argument; then what must work.
+//! Tests of every method of authentication, with the time as an argument: first attacks, then what must work.
 
 mod basics;
 mod compares;

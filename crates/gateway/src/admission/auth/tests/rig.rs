@@ -1,4 +1,5 @@
-//! An authenticator in a world that tests make: other servers that answer as a test says, keys in memory, no clock.
+//! An authenticator in a simulated world: other servers answer as the test specifies, keys are in memory, and there
+//! is no clock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,17 +24,17 @@ use upstream::web::{Answer, Answering, Get, Web, WebError};
 /// 2026-11-22T06:00:00Z.
 pub(super) const NOW: u64 = 1_795_327_200;
 
-/// The moment `seconds` after the beginning.
+/// The moment `seconds` after the start.
 pub(super) fn at(seconds: u64) -> Moment {
     Moment { since_start: Duration::from_secs(seconds), unix_ms: (NOW + seconds) * 1000 }
 }
 
-/// Other servers.
+/// The simulated other servers.
 pub(super) struct World {
     pages: Mutex<HashMap<String, (StatusCode, Bytes)>>,
-    /// URLs with the values of `Authorization`, in the order in which they were asked for.
+    /// Requested URLs with the values of `Authorization`, in order.
     asked: Mutex<Vec<(String, Option<HeaderValue>)>>,
-    /// Every answer takes one of these.
+    /// Every answer takes one of these permits.
     answers: Semaphore,
     waiting: AtomicUsize,
 }
@@ -48,13 +49,13 @@ impl World {
         })
     }
 
-    /// From now on `url` is answered so.
+    /// From now on, `url` answers with this status and body.
     pub(super) fn page(&self, url: &str, status: u16, body: impl Into<String>) {
         let page = (StatusCode::from_u16(status).unwrap(), Bytes::from(body.into()));
         self.pages.lock().insert(url.to_owned(), page);
     }
 
-    /// From now on nobody answers at `url`.
+    /// From now on, nobody answers at `url`.
     pub(super) fn gone(&self, url: &str) {
         self.pages.lock().remove(url);
     }
@@ -64,22 +65,22 @@ impl World {
         self.asked.lock().drain(..).map(|(url, _)| url).collect()
     }
 
-    /// The credential of the last question.
+    /// The credential of the last request.
     pub(super) fn shown(&self) -> Option<HeaderValue> {
         self.asked.lock().last().and_then(|(_, shown)| shown.clone())
     }
 
-    /// From now on answers wait for [`World::answer`].
+    /// From now on, answers wait for [`World::answer`].
     pub(super) fn hold(&self) {
         self.answers.forget_permits(1_000_000);
     }
 
-    /// Lets answers go.
+    /// Releases this many answers.
     pub(super) fn answer(&self, count: usize) {
         self.answers.add_permits(count);
     }
 
-    /// Waits until so many questions are open.
+    /// Waits until this many requests are open.
     pub(super) async fn until_waiting(&self, count: usize) {
         while self.waiting.load(Ordering::SeqCst) < count {
             tokio::task::yield_now().await;
@@ -111,7 +112,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Keys in memory.
+/// An in-memory store of keys.
 #[derive(Default)]
 pub(super) struct Book {
     keys: Mutex<HashMap<[u8; 32], ApiKey>>,
@@ -120,7 +121,7 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// A new key, and its text.
+    /// Adds a new key and returns its text.
     pub(super) fn add(&self, name: &str, change: impl FnOnce(&mut ApiKey)) -> String {
         let mut random = [0; 32];
         getrandom::fill(&mut random).unwrap();
@@ -169,36 +170,36 @@ pub(super) fn config(auth: &str) -> Auth {
     engine::config::load(&text, "test", &lookup).unwrap().config.auth
 }
 
-/// An authenticator of what `auth` says.
+/// An authenticator configured by `auth`.
 pub(super) fn open(auth: &str, world: &Arc<World>) -> Authenticator {
     Authenticator::new(&config(auth), None, world.clone()).unwrap()
 }
 
-/// One with keys.
+/// An authenticator with keys.
 pub(super) fn open_with(auth: &str, world: &Arc<World>, book: &Arc<Book>) -> Authenticator {
     Authenticator::new(&config(auth), Some(book.clone()), world.clone()).unwrap()
 }
 
-/// The headers of a request that shows `value`.
+/// The headers of a request with the `Authorization` value `value`.
 pub(super) fn shows(value: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(AUTHORIZATION, HeaderValue::from_str(value).unwrap());
     headers
 }
 
-/// Those that show a token.
+/// The headers of a request with a bearer token.
 pub(super) fn bearer(token: &str) -> HeaderMap {
     shows(&format!("Bearer {token}"))
 }
 
-/// Those that show a name and a password.
+/// The headers of a request with a name and a password.
 pub(super) fn basic(user: &str, password: &str) -> HeaderMap {
     use base64::Engine as _;
     let pair = base64::prelude::BASE64_STANDARD.encode(format!("{user}:{password}"));
     shows(&format!("Basic {pair}"))
 }
 
-/// The id of who is let in.
+/// The id of the admitted principal.
 pub(super) fn id(identified: &Result<Arc<Principal>, Denied>) -> &str {
     &identified.as_ref().expect("let in").id
 }

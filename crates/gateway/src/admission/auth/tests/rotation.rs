@@ -1,4 +1,4 @@
-//! An issuer changes its keys, or is away: what is fetched, how often, and what passes meanwhile.
+//! Key rotation and outages of an issuer: what is fetched, how often, and which tokens are accepted meanwhile.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn place() -> (Arc<World>, Authenticator) {
     (world, authenticator)
 }
 
-/// A token that lives long; each subject's is another one.
+/// A long-lived token; each subject has a different one.
 fn token(kid: &str, subject: &str) -> String {
     signed("RS256", kid, &claims(&json!({ "exp": NOW + 100_000, "sub": subject })))
 }
@@ -60,7 +60,7 @@ async fn another_key_under_the_same_name_is_found_at_once() {
 async fn forged_tokens_do_not_keep_a_new_key_from_being_found() {
     let (world, authenticator) = place();
     assert!(authenticator.identify_at(&bearer(&token("rsa", "a")), at(0)).await.is_ok());
-    // Then the next fetch for what is forged is still to come.
+    // After this loop, the next fetch for a forged token is not due yet.
     for second in 1..35 {
         let forged = signed_with(&OTHER_RSA, "rsa", &claims(&json!({ "sub": second.to_string() })));
         let refused = authenticator.identify_at(&bearer(&forged), at(second)).await;
@@ -124,7 +124,7 @@ async fn made_up_keys_do_not_make_us_ask_all_the_time() {
     }
     let asked = world.asked().len();
     assert!((10..=13).contains(&asked), "{asked} in 100 seconds");
-    // Meanwhile a true new key is found as soon as the next question is due.
+    // A real new key is nevertheless found as soon as the next fetch is due.
     world.page(KEYS, 200, key_set(&[rsa_jwk("new", &RSA)]));
     let mut seconds = 100..;
     let found = loop {
@@ -225,7 +225,7 @@ async fn nobody_is_remembered_beyond_the_end_of_a_token() {
     let (world, authenticator) = place();
     let brief = signed("RS256", "rsa", &claims(&json!({ "exp": NOW + 10 })));
     assert!(authenticator.identify_at(&bearer(&brief), at(0)).await.is_ok());
-    // The clocks of both may differ by a minute.
+    // The two clocks may differ by a minute.
     let brief = signed("RS256", "rsa", &claims(&json!({ "exp": NOW - 50 })));
     assert!(authenticator.identify_at(&bearer(&brief), at(0)).await.is_ok());
     assert!(authenticator.identify_at(&bearer(&brief), at(9)).await.is_ok());

@@ -1,4 +1,4 @@
-//! What is written to the log, at any level, and what is shown of values holds no credential.
+//! Log lines of any level, and `Debug` output, contain no credential.
 
 use std::io::Write;
 use std::net::IpAddr;
@@ -58,7 +58,7 @@ fn place(book: &Arc<Book>) -> (Arc<World>, Authenticator) {
     (world, authenticator)
 }
 
-/// Requests of every kind, those that are let in among them, and what they show.
+/// Requests of every kind, including accepted ones, and the secrets that they contain.
 fn requests(book: &Book) -> (Vec<HeaderMap>, Vec<String>) {
     let key = book.add("laptop", |_| {});
     let far = json!({ "exp": 4_000_000_000_u64 });
@@ -74,7 +74,7 @@ fn requests(book: &Book) -> (Vec<HeaderMap>, Vec<String>) {
         ("ann", PASSWORD),
         ("ann", WRONG_PASSWORD),
         ("bob", WRONG_PASSWORD),
-        // The password where the name belongs.
+        // The password in the field for the name.
         (WRONG_PASSWORD, "ann"),
     ];
     let mut requests: Vec<HeaderMap> = pairs.iter().map(|(user, password)| basic(user, password)).collect();
@@ -90,7 +90,8 @@ fn requests(book: &Book) -> (Vec<HeaderMap>, Vec<String>) {
     (requests, secrets)
 }
 
-/// Makes all requests twice, the second time with nobody there to ask; what was made of them, as `Debug` shows it.
+/// Sends all requests twice, the second time with all other servers unreachable; returns the results as `Debug`
+/// prints them.
 async fn made(
     requests: &[HeaderMap],
     world: &World,

@@ -1,4 +1,4 @@
-//! Settings that cannot be are named, and those of OAuth are published.
+//! Invalid settings are named in errors, and OAuth settings are published.
 
 use engine::config::{Auth, Bearer, Text};
 use http::HeaderMap;

@@ -1,4 +1,4 @@
-//! An issuer's private keys: signs whatever a test wants, sound or not.
+//! An issuer's private keys: signs whatever a test needs, valid or not.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ pub(super) const ISSUER: &str = "https://id.example.com/tenant";
 pub(super) const KEYS: &str = "https://id.example.com/tenant/jwks";
 pub(super) const RESOURCE: &str = "https://mcp.example.com/mcp";
 
-/// One pair of each kind, since making them takes time.
+/// One key pair of each kind, shared because generating them takes time.
 pub(super) static RSA: LazyLock<RsaKeyPair> =
     LazyLock::new(|| RsaKeyPair::generate(rsa::KeySize::Rsa2048).unwrap());
 pub(super) static OTHER_RSA: LazyLock<RsaKeyPair> =
@@ -34,7 +34,7 @@ pub(super) fn encoded(bytes: impl AsRef<[u8]>) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The modulus of a pair of 2 048 bits, out of its DER (RFC 8017, A.1.1): a sequence of two integers.
+/// The modulus of a key pair of 2 048 bits, from its DER (RFC 8017, A.1.1): a sequence of two integers.
 pub(super) fn modulus(pair: &RsaKeyPair) -> Vec<u8> {
     let der = pair.public_key().as_ref();
     let at = der.len() - 5 - 256;
@@ -52,7 +52,7 @@ fn curve_jwk(kid: &str, curve: &str, pair: &EcdsaKeyPair) -> Value {
     json!({ "kty": "EC", "crv": curve, "kid": kid, "x": encoded(x), "y": encoded(y) })
 }
 
-/// The public keys of all pairs: `rsa`, `p256`, `p384`, `ed`.
+/// The public keys of all key pairs: `rsa`, `p256`, `p384`, `ed`.
 pub(super) fn all_keys() -> Vec<Value> {
     vec![
         rsa_jwk("rsa", &RSA),
@@ -66,7 +66,7 @@ pub(super) fn key_set(keys: &[Value]) -> String {
     json!({ "keys": keys }).to_string()
 }
 
-/// Claims that are accepted, with changes: `null` removes.
+/// Claims that are accepted, with changes applied: `null` removes a claim.
 pub(super) fn claims(changes: &Value) -> Value {
     let mut claims = json!({
         "iss": ISSUER, "aud": RESOURCE, "sub": "ann", "exp": NOW + 300, "nbf": NOW - 1, "scope": "mcp profile",
@@ -83,12 +83,12 @@ pub(super) fn header(algorithm: &str, kid: &str) -> Value {
     json!({ "alg": algorithm, "kid": kid, "typ": "at+jwt" })
 }
 
-/// A token signed with the pair that `algorithm` needs.
+/// A token signed with the key pair that `algorithm` needs.
 pub(super) fn signed(algorithm: &str, kid: &str, claims: &Value) -> String {
     signed_as(algorithm, &header(algorithm, kid), claims)
 }
 
-/// The same with any header.
+/// A token signed in the same way, with any header.
 pub(super) fn signed_as(algorithm: &str, header: &Value, claims: &Value) -> String {
     let text = format!("{}.{}", encoded(header.to_string()), encoded(claims.to_string()));
     let signature = signature(algorithm, text.as_bytes());
@@ -101,7 +101,7 @@ pub(super) fn rsa_signature(pair: &RsaKeyPair, how: &'static dyn RsaEncoding, te
     signature
 }
 
-/// A token signed with this pair, whatever its key is called (RS256).
+/// A token signed with this key pair, whatever its key id says (RS256).
 pub(super) fn signed_with(pair: &RsaKeyPair, kid: &str, claims: &Value) -> String {
     let text = format!("{}.{}", encoded(header("RS256", kid).to_string()), encoded(claims.to_string()));
     let signature = rsa_signature(pair, &RSA_PKCS1_SHA256, text.as_bytes());
@@ -125,14 +125,14 @@ fn signature(algorithm: &str, text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A token signed with a shared secret, as a library that takes the public key for one would check it.
+/// A token signed with a shared secret, to deceive a library that would use the public key as that secret.
 pub(super) fn signed_by_secret(header: &Value, claims: &Value, secret: &[u8]) -> String {
     let text = format!("{}.{}", encoded(header.to_string()), encoded(claims.to_string()));
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret), text.as_bytes());
     format!("{text}.{}", encoded(tag))
 }
 
-/// The public key as people pass it on.
+/// The public key in the PEM format that people exchange.
 pub(super) fn rsa_pem() -> String {
     use aws_lc_rs::encoding::{AsDer as _, PublicKeyX509Der};
     let der: PublicKeyX509Der<'_> = RSA.public_key().as_der().unwrap();

@@ -1,4 +1,4 @@
-//! Names with passwords that a WordPress site knows.
+//! Names with passwords that a WordPress site checks.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ async fn who_may_there_may_here() {
     let principal = identified.unwrap();
     assert_eq!((principal.scheme, principal.user.as_deref()), (Scheme::Site, Some("ann")));
     assert_eq!(**principal.claims.as_ref().unwrap(), json!({ "id": 7, "roles": ["administrator"] }));
-    // What they open does not stay open for ever: the site is asked again by then.
+    // Their streams do not stay open forever: by this time, the site must be asked again.
     assert_eq!(principal.until_ms, Some(at(15 * 60).unix_ms));
     assert!(authenticator.takes_what_ends());
     let shown = world.shown().unwrap();

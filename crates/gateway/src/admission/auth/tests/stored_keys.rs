@@ -1,4 +1,4 @@
-//! API keys: in memory, then in the store.
+//! API keys: first in memory, then in the store.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -118,7 +118,7 @@ async fn keys_of_the_store_are_found_and_their_use_is_written() {
     let found = book.look_up(&text, NOW * 1000 + 5).unwrap().unwrap();
     assert_eq!((found.name.as_str(), found.last_used_ms), ("laptop", None));
     assert_eq!(book.look_up(&KeyText::generate([1; 32]), 0), Ok(None));
-    // Written by another thread: nobody here waits for a disk.
+    // Another thread writes this: the dropping thread does not wait for a disk.
     drop(book);
     let written = async {
         while keys.find(&text.digest()).unwrap().unwrap().last_used_ms != Some(NOW * 1000 + 5) {

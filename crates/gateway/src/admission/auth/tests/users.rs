@@ -1,4 +1,4 @@
-//! Names with passwords out of the configuration.
+//! Names with passwords from the configuration.
 
 use argon2::password_hash::PasswordHasher;
 use argon2::password_hash::phc::PasswordHash;
@@ -9,7 +9,7 @@ use engine::fault::Condition;
 use super::super::users::Users;
 use super::rig::{World, at, basic, id, open, why};
 
-/// A hash that takes no time.
+/// A hash that is fast to check.
 pub(super) fn hash(password: &str) -> String {
     costly(password, 64, 1)
 }
@@ -60,7 +60,7 @@ async fn everything_else_is_refused_in_the_same_words() {
     }
 }
 
-/// Users `u0`, `u1` …, whose passwords are their names, of these memories and passes.
+/// Users `u0`, `u1` …, whose passwords equal their names, with these memory sizes and numbers of passes.
 fn users_of(costs: &[(u32, u32)]) -> String {
     let user = |(at, (memory, passes)): (usize, &(u32, u32))| {
         format!("u{at}: '{}'", costly(&format!("u{at}"), *memory, *passes))
@@ -88,7 +88,7 @@ async fn every_name_costs_the_same_whatever_the_hashes_cost() {
         assert_eq!(costs(name), (1, all.clone()), "{name}");
         assert!(authenticator.identify_at(&basic(name, name), at(0)).await.is_ok());
     }
-    // The passwords of those who stand in for others open nothing.
+    // The passwords of the users whose hashes stand in for others admit nobody else.
     for (user, password) in [("nobody", "u0"), ("u1", "u0"), ("u0", "u1"), ("u2", "u0")] {
         assert_eq!(why(authenticator.identify_at(&basic(user, password), at(0)).await), WRONG);
     }

@@ -1,4 +1,4 @@
-//! The port to other servers over real sockets: what is sent, and what is not put up with.
+//! The client for other servers over real sockets: what is sent, and which answers are rejected.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use transport::net::{Client, ClientLimits, Trust};
 
 use upstream::web::{Get, Web, is_local, is_safe};
 
-/// A server that answers one request with these bytes and keeps the connection; what it was sent.
+/// A server that answers one request with these bytes and keeps the connection open; its task returns the request.
 async fn server(answer: String) -> (Uri, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/keys?a=b", listener.local_addr().unwrap()).parse().unwrap();
@@ -20,7 +20,7 @@ async fn server(answer: String) -> (Uri, tokio::task::JoinHandle<String>) {
             request.push(socket.read_u8().await.unwrap());
         }
         let _ = socket.write_all(answer.as_bytes()).await;
-        // Until the other side has had enough.
+        // Wait until the other side closes the connection.
         let _ = socket.read_u8().await;
         String::from_utf8(request).unwrap()
     });

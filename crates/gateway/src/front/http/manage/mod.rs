@@ -26,7 +26,7 @@ use crate::changes::Refusal;
 use crate::management::audit::{self, ManagementAction};
 use crate::process::Shard;
 
-/// The longest part of a path that is recorded, in bytes.
+/// The maximum length of the recorded part of a path, in bytes.
 const LONGEST: usize = 200;
 
 /// The path of the API.
@@ -76,8 +76,8 @@ fn asked(method: &Method, uri: &Uri) -> String {
     format!("{method} {}", &path[..path.floor_char_boundary(LONGEST)])
 }
 
-/// The reason why a request is neither from one of this server's own pages nor from a program, if so: foreign pages, even
-/// those that may use the MCP endpoints, could start programs on behalf of their visitors.
+/// The reason to refuse a request unless it comes from one of this server's own pages or from a program: foreign pages,
+/// even those that may use the MCP endpoints, could start programs on behalf of their visitors.
 fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     let host = guard::authority(headers, uri);
     let is_own = |origin: &HeaderValue| {
@@ -100,7 +100,7 @@ fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     None
 }
 
-/// Admits callers that may manage: a manager can start programs.
+/// Admits callers that may manage; a manager can start programs.
 async fn entered(
     shard: &Arc<Shard>,
     management: &Management,

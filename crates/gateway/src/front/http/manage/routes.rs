@@ -167,9 +167,9 @@ impl ManagementRequest<'_> {
         }
     }
 
-    /// The tools of a server in a profile, even if the server cannot be reached now.
+    /// The tools of a server in a profile, even if the server currently cannot be reached.
     async fn profile_tools(&self, standing: &Standing, slug: &str, id: &str) -> Answered {
-        // What is refused without them need not be asked for.
+        // A request that would be refused anyway does not need the server's list.
         ask::profile_tools(standing, slug, id, &[])?;
         let known = status::tools(&self.shard.now(), &self.identity, id, self.wants_fresh()).await;
         let known = known.map(|tools| status::known(&tools)).unwrap_or_default();
@@ -229,7 +229,7 @@ impl ManagementRequest<'_> {
         Ok(ok(&json!({ "id": id, "tools": tools })))
     }
 
-    /// The state of the servers in the query's `ids=a,b`; of all servers without it.
+    /// The state of the servers in the query's `ids=a,b`, or of all servers if it is missing.
     fn batch_status(&self) -> Result<Value, Refusal> {
         let named = self.asked_for("ids");
         let ids: Vec<&str> = match &named {

@@ -13,7 +13,7 @@ use super::head::{AnswerContext, HeadLimits};
 
 const LIMITS: HeadLimits = HeadLimits { lines: 20, bytes: 8192 };
 
-/// An answer's status, its body, and true if the connection may serve again.
+/// An answer's status, its body, and true if the connection may be reused.
 type Read = (u16, String, bool);
 
 fn read_as(stream: &[u8], size: usize, method: &Method) -> Result<Read, Http1Error> {
@@ -75,7 +75,7 @@ fn an_answer_whose_end_two_parties_may_see_differently_is_the_last_of_its_connec
         ),
         ("200 OK\r\ntransfer-encoding: chunked, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", own(200, "a")),
         ("200 OK\r\ntransfer-encoding: \x0bchunked\r\n\r\n0\r\n\r\n", own(0, "")),
-        // Statuses that allow no body, with one.
+        // Statuses that allow no body, sent with a body.
         ("204 No Content\r\ncontent-length: 3\r\n\r\n", own(204, "")),
         ("204 No Content\r\ncontent-length: 3\r\n\r\nabc", own(204, "")),
         ("204 No Content\r\ntransfer-encoding: chunked\r\n\r\n", own(204, "")),
@@ -141,7 +141,7 @@ fn heads_that_parties_read_differently_are_refused() {
 
 #[test]
 fn lines_that_end_without_a_carriage_return_end_in_heads_alone() {
-    // RFC 9112, 2.2 allows a bare LF there; in chunks it would move their ends.
+    // RFC 9112, 2.2 allows a bare LF in the head; within chunks it would move their ends.
     let (status, body, again) = read("HTTP/1.1 200 OK\ncontent-length: 1\n\na").unwrap();
     assert_eq!((status, &*body, again), (200, "a", true));
     for chunks in ["1\na\r\n0\r\n\r\n", "1\r\na\n0\r\n\r\n", "1\r\na\r\n0\n\r\n", "1\r\na\r\n0\r\n\n"] {
@@ -183,8 +183,8 @@ fn a_length_beyond_all_files_asks_for_no_more_room_than_any_other() {
     }
 }
 
-/// Floods before a head must be parsed only once: parsing each from its beginning would keep a core busy for
-/// minutes.
+/// A flood before a head must be parsed only once: parsing it again from its beginning with each piece would keep a core busy
+/// for minutes.
 #[test]
 fn floods_before_a_head_are_read_once() {
     let wide = HeadLimits { lines: 100, bytes: 1 << 20 };
@@ -196,7 +196,7 @@ fn floods_before_a_head_are_read_once() {
             assert!(reader.head(flood.as_bytes(), asked).unwrap().is_none());
             assert!(reader.held() <= flood.len());
         }
-        // They still count towards the head's length.
+        // The flooding bytes still count towards the head's length.
         let refused = (0..200_000).find_map(|_| reader.head(flood.as_bytes(), asked).err());
         assert!(matches!(refused, Some(Http1Error::LongHead)), "{flood:?}");
         assert!(begun.elapsed().as_secs() < 20, "{flood:?} took {:?}", begun.elapsed());

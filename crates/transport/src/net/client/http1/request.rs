@@ -22,8 +22,8 @@ pub struct Template {
 }
 
 impl Template {
-    /// Requests with `method` for `uri`: its path and query, and its host if `headers` has none. The client alone
-    /// sets the length of a body; a length in `headers` is dropped.
+    /// A template for requests with `method` to `uri`. It uses the path and query of `uri`, and its host if `headers` has
+    /// none. The client alone sets the length of a body; a length in `headers` is dropped.
     pub fn new(method: Method, uri: &Uri, mut headers: HeaderMap) -> Self {
         headers.remove(CONTENT_LENGTH);
         headers.remove(TRANSFER_ENCODING);
@@ -44,8 +44,7 @@ impl Template {
         Self { method, path, headers, start: start.into(), closes, hears: None }
     }
 
-    /// The same requests, for callers that read only these headers of the answers. Over HTTP/2, other headers may
-    /// be included.
+    /// The same template for callers that read only these headers of the answers. Over HTTP/2, other headers may be included.
     #[must_use]
     pub fn hearing(self, names: &'static [HeaderName]) -> Self {
         Self { hears: Some(names), ..self }

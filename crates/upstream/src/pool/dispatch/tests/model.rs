@@ -1,4 +1,4 @@
-//! The pool over random orders of events, with what its owners know kept beside it.
+//! Tests the pool over random orders of events, against a record of what its owners know.
 
 use proptest::prelude::*;
 
@@ -16,14 +16,14 @@ enum Happening {
     Lose(usize),
     Cancel(usize),
     Pass(u64),
-    /// Another server needs room.
+    /// Another server needs a process.
     MakeRoom,
-    /// What nobody has used for so long is closed.
+    /// Links that were not used for this long are closed.
     Shed(u64),
-    /// The call of an owner waits for its client, whose link is then given up for another.
+    /// An owner's call waits for its client, and its link may be given up for another owner.
     Park(OwnerId),
     MakeWay,
-    /// The server asks for roots in the midst of a call, or its configuration changes: every link is lost.
+    /// The server asks for an owner's roots during a call. In `Reload`, its configuration changes, and every link is lost.
     Personal(OwnerId),
     Reload,
 }
@@ -49,7 +49,7 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-/// What the owners know, kept beside the pool.
+/// The knowledge of the owners, recorded independently of the pool.
 #[derive(Default)]
 struct Owners {
     /// The link that each owner was given last.
@@ -57,14 +57,14 @@ struct Owners {
     calls: Vec<(OwnerId, SlotId)>,
     waiting: Vec<(Ticket, OwnerId)>,
     opening: Vec<(SlotId, OwnerId)>,
-    /// Calls that wait for their clients, the oldest first. They hold their links.
+    /// Calls that wait for their clients and hold their links, the oldest first.
     parked: Vec<(OwnerId, SlotId)>,
     /// The links whose server knows the roots of this owner.
     personal: std::collections::HashMap<SlotId, OwnerId>,
 }
 
 impl Owners {
-    /// Takes note of what the pool did; a link goes to nobody while another owner's call is on it.
+    /// Records the pool's actions, and checks that no link is given away while another owner's call uses it.
     fn note(&mut self, world: &mut World) {
         for action in std::mem::take(&mut world.told) {
             match action {
@@ -136,7 +136,7 @@ impl Owners {
         self.note(world);
     }
 
-    /// Links that go although nobody has asked for one of this server.
+    /// Events that close links although nobody has requested a link of this server.
     fn shrink(&mut self, world: &mut World, what: Happening) {
         let gone = match what {
             Happening::MakeRoom => {
@@ -162,14 +162,14 @@ impl Owners {
         }
     }
 
-    /// Calls that wait for their clients, and owners whose roots a server knows.
+    /// Events of calls that wait for their clients, and of owners whose roots a server knows.
     fn wait(&mut self, world: &mut World, what: Happening) {
         match what {
             Happening::Park(owner) => {
                 let call = self.calls.iter().find(|call| call.0 == owner && !self.parked.contains(call));
                 self.parked.extend(call.copied());
             }
-            // Who has waited longest is given up: its server may still work on it.
+            // The longest waiting call is given up: its server may still work on it.
             Happening::MakeWay if !self.parked.is_empty() => {
                 let (owner, slot) = self.parked.remove(0);
                 world.dispatch.bind(slot, Binding::Owner);
@@ -211,14 +211,14 @@ impl Owners {
                 let (ticket, _) = self.waiting.remove(which);
                 world.dispatch.cancel(ticket);
             }
-            // Nobody is meant.
+            // The event has no target.
             _ => {}
         }
     }
 }
 
 proptest! {
-    /// One owner a link, never more links than allowed, and nobody waits once all calls have ended.
+    /// Checks that a link has one owner, the limit of links holds, and nobody waits once all calls have ended.
     #[test]
     fn any_order_of_events(history in prop::collection::vec(happening(), 1..120)) {
         let (mut world, mut owners) = (World::new(), Owners::default());
