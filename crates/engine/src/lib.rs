@@ -17,6 +17,7 @@
 //! | [`call_rules`] | the rules for requests to one server, compiled |
 //! | [`snapshot`], [`places`] | the compiled configuration; the served paths |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
+//! | [`nearest`] | the known name that a mistyped one most likely means |
 //! | [`session`] | state for clients of handshake eras: open questions, events to replay |
 //! | [`fault`] | an error in the form that a client gets |
 
@@ -31,6 +32,7 @@ pub mod dialect_rows;
 pub mod exchange;
 pub mod fault;
 pub mod list_kind;
+pub mod nearest;
 pub mod places;
 pub mod principal;
 pub mod rate;

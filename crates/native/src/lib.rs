@@ -29,7 +29,6 @@ mod discover;
 pub mod heritage;
 mod hints;
 mod html;
-mod nearest;
 pub mod plain;
 pub mod port;
 mod rest;

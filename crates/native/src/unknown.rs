@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::nearest::nearest;
+use engine::nearest::nearest;
 
 /// The treatment of arguments that a tool does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! Fetches an upstream's lists, page by page, as a state machine: requests out, answers in.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,7 +10,9 @@ use proto::era::{CacheHint, Era, ServerHello, own_meta};
 use proto::json::{Elements, MAX_DEPTH, Members, Scanner, quote};
 use proto::rpc::{Frame, FrameKind, Id, RpcError, code};
 
-use super::hidden::{Screening, ScreeningNote, screen, screen_text};
+use super::gather_notes::GatherNotes;
+use super::hidden::{Screening, screen, screen_text};
+use super::page_queue::{PageQueue, PageRequest};
 use super::selection::ToolSelection;
 use super::soundness::{Soundness, check};
 use super::upstream_catalogue::{ListFaults, Lists};
@@ -52,18 +54,13 @@ pub enum GatherFault {
 pub struct Gather {
     limits: GatherLimits,
     client_info: String,
-    todo: VecDeque<(ListKind, Option<String>)>,
-    pages: usize,
-    entries: usize,
-    seen: HashSet<String>,
+    queue: PageQueue,
+    /// The kinds and keys of the items in the lists.
+    seen: HashSet<(ListKind, String)>,
     hint: Option<CacheHint>,
-    screened: ScreeningNote,
-    /// The repaired items, by kind of repair: their number, and the first of them.
-    repaired: BTreeMap<&'static str, (usize, String)>,
     selection: ToolSelection,
     hello: ServerHello,
-    notes: Vec<String>,
-    left_out: usize,
+    notes: GatherNotes,
     lists: Lists,
     failed: ListFaults,
     /// True once a page has been read.
@@ -75,9 +72,9 @@ pub struct Gather {
 impl Gather {
     /// A run that fetches the lists that the upstream announced. `client_info` is the gateway's own, as JSON.
     pub fn new(mut hello: ServerHello, limits: GatherLimits, client_info: &str) -> Self {
-        let mut screened = ScreeningNote::default();
+        let mut notes = GatherNotes::default();
         if let Some(Cow::Owned(text)) = hello.instructions.as_deref().map(screen_text) {
-            screened.instructions();
+            notes.screened.instructions();
             hello.instructions = Some(text);
         }
         let announced = Members::of_document(&hello.capabilities, proto::json::MAX_DEPTH).ok();
@@ -85,28 +82,19 @@ impl Gather {
             announced.as_ref().is_some_and(|m| m.get(&hello.capabilities, kind.capability()).is_some())
         };
         let asked = |kind: &ListKind| hello.era.knows(kind.method()) && has(kind);
-        let todo: VecDeque<_> = ListKind::ALL.into_iter().filter(asked).map(|kind| (kind, None)).collect();
-        let client_info = client_info.to_owned();
-        let seen = HashSet::new();
-        let selection = ToolSelection::default();
-        let (hint, repaired) = (None, BTreeMap::new());
+        let queue = PageQueue::new(ListKind::ALL.into_iter().filter(asked), limits.pages);
         Self {
             limits,
-            client_info,
-            has_read: false,
-            failed: ListFaults::default(),
-            todo,
-            pages: 0,
-            entries: 0,
-            seen,
-            hint,
-            screened,
-            repaired,
-            selection,
+            client_info: client_info.to_owned(),
+            queue,
+            seen: HashSet::new(),
+            hint: None,
+            selection: ToolSelection::default(),
             hello,
-            notes: Vec::new(),
-            left_out: 0,
+            notes,
             lists: Lists::default(),
+            failed: ListFaults::default(),
+            has_read: false,
             capabilities: "{}".to_owned(),
         }
     }
@@ -126,12 +114,12 @@ impl Gather {
 
     /// The list that the next request asks for; `None` once all lists are complete.
     pub fn wants(&self) -> Option<ListKind> {
-        self.todo.front().map(|(kind, _)| *kind)
+        self.queue.next().map(|request| request.kind)
     }
 
     /// The next request.
     pub fn request(&self, id: &Id) -> Option<Bytes> {
-        let (kind, cursor) = self.todo.front()?;
+        let PageRequest { kind, cursor, .. } = self.queue.next()?;
         let meta = own_meta(self.era(), &self.capabilities, &self.client_info);
         let cursor = cursor.as_ref().map(|c| format!("\"cursor\":{c}")).unwrap_or_default();
         let comma = if meta.is_empty() || cursor.is_empty() { "" } else { "," };
@@ -151,7 +139,6 @@ impl Gather {
         let asked = self.wants();
         let fed = self.read(answer);
         if let (Some(kind), Err(fault)) = (asked, &fed) {
-            self.pages = 0;
             self.failed[kind.index()] = Some(fault.to_string().into());
         }
         fed
@@ -159,8 +146,7 @@ impl Gather {
 
     /// Records that the last request was not answered, and continues with the next list.
     pub fn fail(&mut self, why: impl fmt::Display) {
-        let Some((kind, _)) = self.todo.pop_front() else { return };
-        self.pages = 0;
+        let Some(PageRequest { kind, .. }) = self.queue.pop() else { return };
         self.failed[kind.index()] = Some(format!("{}: {why}", kind.method().name()).into());
     }
 
@@ -170,12 +156,12 @@ impl Gather {
     }
 
     fn read(&mut self, answer: &Frame) -> Result<(), GatherFault> {
-        let Some((kind, _)) = self.todo.pop_front() else { return Ok(()) };
+        let Some(request) = self.queue.pop() else { return Ok(()) };
+        let kind = request.kind;
         let method = kind.method().name();
         let text = answer.text();
         let refused = answer.payload().filter(|_| answer.kind() == FrameKind::Error);
         if let Some(error) = refused.and_then(|span| RpcError::of_value(text, span)) {
-            self.pages = 0;
             // Many servers declare lists that they do not have.
             if kind != ListKind::Tools && error.code == code::METHOD_NOT_FOUND {
                 return Ok(());
@@ -203,91 +189,70 @@ impl Gather {
         let hint = if era.typed_results { CacheHint::of_result(text, &result) } else { CacheHint::NONE };
         self.hint = Some(self.hint.map_or(hint, |h| h.and(hint)));
         let next = result.get(text, "nextCursor").filter(|span| era.shapes.pages && span.of(text)[0] == b'"');
-        self.turn(kind, next.map(|span| String::from_utf8_lossy(span.of(text)).into_owned()));
+        if let Some(cursor) = next.map(|span| String::from_utf8_lossy(span.of(text)).into_owned())
+            && let Err(why) = self.queue.follow(request, cursor)
+        {
+            self.notes.add(why);
+        }
         Ok(())
     }
 
     fn take(&mut self, kind: ListKind, text: &[u8]) {
-        if self.entries == self.limits.entries {
-            return self.omit(format!("more than {} entries; the rest is ignored", self.limits.entries));
+        if self.seen.len() == self.limits.entries {
+            return self
+                .notes
+                .omit(format!("more than {} entries; the rest is ignored", self.limits.entries));
         }
         if Scanner::new(text, ITEM_DEPTH).and_then(|scanner| scanner.document()).is_err() {
             let what = format!("{} {}", kind.member(), shown_key(kind, text));
             return self
+                .notes
                 .omit(format!("{what} is left out: it nests more than {ITEM_DEPTH} arrays and objects"));
         }
         // The buffer of the page is released when its items are merged, so each item keeps its own copy of its bytes.
         let own = match screen(kind, text) {
             Screening::Clean => Bytes::copy_from_slice(text),
             Screening::Cleaned(text) => {
-                self.screened.cleaned(kind);
+                self.notes.screened.cleaned(kind);
                 text
             }
             Screening::Refused(found) => {
-                self.left_out += 1;
-                return self.screened.refused(kind, text, found);
+                self.notes.left_out += 1;
+                return self.notes.screened.refused(kind, text, found);
             }
         };
         let own = match check(kind, &own, self.era().shapes.structured) {
             Soundness::Sound => own,
             Soundness::Repaired(text, what) => {
-                let first = || (0, format!("{} {}", kind.member(), shown_key(kind, &own)));
-                self.repaired.entry(what).or_insert_with(first).0 += 1;
+                self.notes.repaired(what, || format!("{} {}", kind.member(), shown_key(kind, &own)));
                 text
             }
             Soundness::Unsound(why) => {
-                return self.omit(format!("{} {} is left out: {why}", kind.member(), shown_key(kind, &own)));
+                return self.notes.omit(format!(
+                    "{} {} is left out: {why}",
+                    kind.member(),
+                    shown_key(kind, &own)
+                ));
             }
         };
         let Some(item) = Item::read(kind, own) else {
-            return self.omit(format!("an entry of {} without a {} is left out", kind.member(), kind.key()));
+            return self.notes.omit(format!(
+                "an entry of {} without a {} is left out",
+                kind.member(),
+                kind.key()
+            ));
         };
         if kind == ListKind::Tools && !self.selection.admits(&item.key) {
             return;
         }
-        if !self.seen.insert(format!("{} {}", kind.member(), item.key)) {
-            return self.note(format!(
+        if !self.seen.insert((kind, item.key.clone())) {
+            return self.notes.add(format!(
                 "{} {:?} is listed twice; the first one is used",
                 kind.member(),
                 item.key
             ));
         }
-        self.entries += 1;
         self.lists[kind.index()].push(item);
-    }
-
-    /// Continues with the next page, unless the upstream's cursors form a cycle.
-    fn turn(&mut self, kind: ListKind, next: Option<String>) {
-        self.pages += 1;
-        let Some(cursor) = next else {
-            self.pages = 0;
-            return;
-        };
-        if !self.seen.insert(format!("{} page {cursor}", kind.member())) {
-            self.pages = 0;
-            return self.note(format!("{} pages form a loop; fetching stopped there", kind.member()));
-        }
-        if self.pages >= self.limits.pages {
-            self.pages = 0;
-            return self.note(format!(
-                "more than {} pages of {}; stopped there",
-                self.limits.pages,
-                kind.member()
-            ));
-        }
-        self.todo.push_front((kind, Some(cursor)));
-    }
-
-    /// Leaves an item out.
-    fn omit(&mut self, why: String) {
-        self.left_out += 1;
-        self.note(why);
-    }
-
-    fn note(&mut self, text: String) {
-        if self.notes.len() < 32 && !self.notes.contains(&text) {
-            self.notes.push(text);
-        }
     }
 
     fn era(&self) -> &'static Era {
@@ -295,19 +260,14 @@ impl Gather {
     }
 
     /// The gathered catalogue.
-    pub fn finish(mut self) -> UpstreamCatalogue {
-        let repaired = self.repaired.iter().map(|(what, (count, first))| match count - 1 {
-            0 => format!("{first} was repaired: {what}"),
-            more => format!("{first} and {more} more were repaired: {what}"),
-        });
-        self.notes.extend(repaired);
-        self.notes.extend(self.screened.text().into_iter().chain(self.selection.note()));
+    pub fn finish(self) -> UpstreamCatalogue {
+        let (notes, left_out) = self.notes.finish(self.selection.note());
         UpstreamCatalogue {
             listed_in: self.hello.era,
             hello: self.hello,
             cache: self.hint.unwrap_or(CacheHint::NONE),
-            notes: self.notes,
-            left_out: self.left_out,
+            notes,
+            left_out,
             reader: None,
             is_confirmed: true,
             failed: self.failed,

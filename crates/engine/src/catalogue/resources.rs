@@ -1,14 +1,15 @@
 //! Finds the server that owns a URI, how certain this is, and if clients may use the URI. It must not know how lists
 //! are built.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::entry::present;
 use super::part::Part;
 use super::template::{covers, pattern};
 use super::{ListKind, UpstreamId, View, declares};
 use crate::access::Annotations;
-use crate::config::Glob;
+use crate::config::{Glob, UriRules};
 
 /// A resource that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,50 @@ impl TemplateOwner {
     }
 }
 
+/// The listed resources and templates of a view, by URI.
+#[derive(Debug, Clone)]
+pub(super) struct ResourceTable {
+    // Shared with the same view without its pages.
+    resources: Arc<HashMap<String, UpstreamId>>,
+    templates: Arc<[TemplateOwner]>,
+    /// The profile's own rules for URIs.
+    rules: UriRules,
+}
+
+impl ResourceTable {
+    /// The table of these resources and templates, of which the profile's rules admit some.
+    pub(super) fn new(
+        resources: Vec<(String, UpstreamId)>,
+        templates: Vec<TemplateOwner>,
+        rules: UriRules,
+    ) -> Self {
+        Self { resources: Arc::new(resources.into_iter().collect()), templates: templates.into(), rules }
+    }
+
+    /// The number of resources and templates.
+    pub(super) fn len(&self) -> usize {
+        self.resources.len() + self.templates.len()
+    }
+
+    /// Checks if the profile's own rules admit a URI.
+    pub(super) fn admits(&self, uri: &str) -> bool {
+        self.rules.admits(uri)
+    }
+
+    /// Returns true if this resource, or a template that matches it, is listed and not excluded by the profile's own
+    /// rules.
+    pub(super) fn is_listed(&self, uri: &str) -> bool {
+        let covered = |owner: &TemplateOwner| owner.is_listed && covers(&owner.template, uri);
+        self.admits(uri) && (self.listed(uri).is_some() || self.templates.iter().any(covered))
+    }
+
+    /// The server that lists this resource, or a template with this text.
+    fn listed(&self, uri: &str) -> Option<UpstreamId> {
+        let template = || self.templates.iter().find(|owner| owner.is_listed && owner.template == uri);
+        self.resources.get(uri).copied().or_else(|| template().map(|owner| owner.upstream))
+    }
+}
+
 impl View {
     /// The server that owns a URI, as far as clients may know it. The lists determine the owner. If no rule can deny
     /// the clients a similar resource, the templates also count, and so does the only server that has resources.
@@ -73,32 +118,19 @@ impl View {
         Some(ResourceEntry { upstream, masked })
     }
 
-    /// Returns true if this resource, or a template that matches it, is listed and not excluded by the profile's own
-    /// rules.
-    pub(super) fn is_listed(&self, uri: &str) -> bool {
-        let covered = |owner: &TemplateOwner| owner.is_listed && covers(&owner.template, uri);
-        self.uri_rules.admits(uri) && (self.listed(uri).is_some() || self.templates.iter().any(covered))
-    }
-
     fn found(&self, uri: &str) -> Option<(UpstreamId, ResourceMatch<'_>)> {
-        if !self.uri_rules.admits(uri) {
+        if !self.resources.admits(uri) {
             return None;
         }
         let may = |upstream| self.admits(upstream, ListKind::Resources, uri, (Annotations::default(), None));
-        let listed = self.listed(uri).map(|upstream| (upstream, ResourceMatch::Listed));
+        let listed = self.resources.listed(uri).map(|upstream| (upstream, ResourceMatch::Listed));
         let covered = || {
-            let mut owners = self.templates.iter();
+            let mut owners = self.resources.templates.iter();
             let owner = owners.find(|owner| covers(&owner.template, uri) && may(owner.upstream))?;
             Some((owner.upstream, ResourceMatch::Like(&owner.template)))
         };
         let nowhere = || Some((self.sole_with("resources")?, ResourceMatch::Nowhere));
         listed.or_else(covered).or_else(nowhere).filter(|(upstream, _)| may(*upstream))
-    }
-
-    /// The server that lists this resource, or a template with this text.
-    fn listed(&self, uri: &str) -> Option<UpstreamId> {
-        let template = || self.templates.iter().find(|owner| owner.is_listed && owner.template == uri);
-        self.resources.get(uri).copied().or_else(|| template().map(|owner| owner.upstream))
     }
 
     /// The only present upstream that declares a capability.
@@ -112,9 +144,6 @@ impl View {
     /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or, without
     /// `like`, any resource.
     fn bounds(&self, upstream: UpstreamId, like: Option<&Glob>) -> bool {
-        self.guard.as_ref().is_some_and(|guard| {
-            let any = Glob::any();
-            guard.bounds_resources(self.server(upstream), like.unwrap_or(&any))
-        })
+        self.restrictions.bound_resources(self.server(upstream), like)
     }
 }

@@ -236,14 +236,17 @@ fn tools_with_bad_header_annotations_are_left_out() {
     assert!(of(&V2025_11_25).tool("u__bad").is_some());
 }
 
+/// The access of any client under the rules of this configuration.
+fn guard(config: &str) -> Guard {
+    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+    let rules = Arc::new(Rules::compile(&load(config, "test", &lookup).unwrap().config.access));
+    let class = rules.class(&Asker { principal: &Principal::anyone(), address: None });
+    Guard { rules, class, profile: "default".into() }
+}
+
 #[test]
 fn an_absent_upstream_is_not_named_to_those_who_may_not_use_it() {
-    let config = "access: [{ deny: '*', servers: [gone] }]\nmcpServers: { gone: { command: x } }\n";
-    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
-    let loaded = load(config, "test", &lookup).unwrap();
-    let rules = Arc::new(Rules::compile(&loaded.config.access));
-    let class = rules.class(&Asker { principal: &Principal::anyone(), address: None });
-    let guard = Guard { rules, class, profile: "default".into() };
+    let guard = guard("access: [{ deny: '*', servers: [gone] }]\nmcpServers: { gone: { command: x } }\n");
     let profile = Profile::default();
     let spec = ViewSpec {
         era: &V2025_11_25,

@@ -4,20 +4,22 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use proto::era::{CacheHint, CacheScope, CacheableResult, Era, discover_result};
+use proto::era::{CacheHint, CacheScope, CacheableResult, Era};
 use proto::json::unquote;
 
-use super::assemble::{Assembly, ToolTable, capabilities, instructions, is_awaited};
-use super::capabilities::{declared, declares, names_extension};
+use super::assemble::{Assembly, ToolTable, is_awaited};
+use super::capabilities::{declares, names_extension};
 use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec, present};
 use super::names::SEPARATOR;
 use super::pages::Shown;
 use super::part::Part;
-use super::resources::TemplateOwner;
+use super::resources::{ResourceTable, TemplateOwner};
+use super::restrictions::Restrictions;
+use super::server_description::ServerDescription;
 use super::template::covers;
 use super::{ListKind, Pages, UpstreamCatalogue};
-use crate::access::{Annotations, Guard};
-use crate::config::{Glob, Naming, UriRules};
+use crate::access::Annotations;
+use crate::config::Naming;
 
 /// The merged catalogue of a profile for the clients of one era with the same capabilities.
 #[derive(Debug, Clone)]
@@ -26,27 +28,15 @@ pub struct View {
     // Shared with the same view without its pages.
     tools: Arc<ToolTable>,
     prompts: Arc<HashMap<String, PromptEntry>>,
-    pub(super) resources: Arc<HashMap<String, UpstreamId>>,
-    pub(super) templates: Arc<[TemplateOwner]>,
-    /// The profile's own rules for URIs.
-    pub(super) uri_rules: UriRules,
+    pub(super) resources: ResourceTable,
     pages: [Pages; 4],
-    capabilities: String,
-    /// The names of the declared capabilities; every request needs one of them.
-    declared: Vec<String>,
-    instructions: Option<String>,
-    discover: CacheableResult,
+    description: ServerDescription,
     /// True while the lists must not be cached: some are outdated, or a server may still join.
     is_provisional: bool,
     /// The upstreams from which the clients may use anything.
     upstreams: Vec<ViewSource>,
     notes: Vec<String>,
-    pub(super) guard: Option<Guard>,
-    hidden: Arc<HashSet<(ListKind, String)>>,
-    /// The servers that list something; true if all of it is withheld from the clients.
-    barred: HashMap<UpstreamId, bool>,
-    /// The servers from which the clients may use nothing. All other code treats them as absent.
-    denied: Vec<UpstreamId>,
+    pub(super) restrictions: Restrictions,
     /// True if names start with the name of their server.
     prefixed: bool,
     separate: bool,
@@ -91,7 +81,6 @@ impl View {
         let is_open = |id: UpstreamId| !denied.contains(&id);
         let open: Vec<&Part<'_>> = parts.iter().filter(|part| is_open(part.upstream.id)).collect();
         let seen: Vec<ViewSource> = upstreams.iter().filter(|u| is_open(u.id)).cloned().collect();
-        let capabilities = capabilities(&spec, &open, &seen);
         let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
         let is_provisional = is_provisional(&open, &seen);
         let cache = cache_hint(&spec, &open, is_provisional);
@@ -103,11 +92,12 @@ impl View {
         } else {
             alone(ListKind::Resources, &resource_items)
         };
-        let declared = declared(&capabilities, spec.era, open.iter().any(|part| part.may_complete()));
-        let templates = TemplateOwner::all(&open, &templates);
-        let instructions = instructions(spec.profile, &open, seen.len());
-        let discover =
-            discover_result(spec.era, &capabilities, spec.server_info, instructions.as_deref(), cache);
+        let description = ServerDescription::new(&spec, &open, &seen, cache);
+        let resources = ResourceTable::new(
+            resources,
+            TemplateOwner::all(&open, &templates),
+            spec.profile.resources.clone(),
+        );
         let pages = [
             alone(ListKind::Tools, &tool_items),
             alone(ListKind::Prompts, &prompt_items),
@@ -118,22 +108,14 @@ impl View {
         Self {
             era: spec.era,
             pages,
-            resources: Arc::new(resources.into_iter().collect()),
+            resources,
             tools: tools.into(),
             prompts: prompts.into(),
-            templates: templates.into(),
-            uri_rules: spec.profile.resources.clone(),
-            declared,
-            capabilities,
-            instructions,
-            discover,
+            description,
             is_provisional,
             notes,
-            guard: spec.guard.cloned(),
-            hidden: hidden.into(),
-            barred,
             upstreams: upstreams.into_iter().filter(|u| !denied.contains(&u.id)).collect(),
-            denied,
+            restrictions: Restrictions::new(spec.guard.cloned(), hidden, barred, denied),
             prefixed: spec.profile.names == Naming::Prefix,
             separate: spec.separate,
         }
@@ -163,18 +145,8 @@ impl View {
         what: (Annotations, Option<&[u8]>),
     ) -> bool {
         let is_uri = matches!(kind, ListKind::Resources | ListKind::Templates);
-        (!is_uri || self.uri_rules.admits(name)) && self.guard_admits(upstream, kind, name, what)
-    }
-
-    fn guard_admits(
-        &self,
-        upstream: UpstreamId,
-        kind: ListKind,
-        name: &str,
-        what: (Annotations, Option<&[u8]>),
-    ) -> bool {
-        let Some(guard) = &self.guard else { return true };
-        guard.admits(&guard.target(self.server(upstream), kind, name).annotated(what.0).called(what.1))
+        (!is_uri || self.resources.admits(name))
+            && self.restrictions.admits(self.server(upstream), kind, name, what)
     }
 
     pub(super) fn server(&self, upstream: UpstreamId) -> &str {
@@ -184,7 +156,7 @@ impl View {
     /// The interpretations of a call's arguments, JSON text, by the tool's server, if they are known and rules have
     /// conditions on arguments. The rules must also allow each of these.
     pub fn readings(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> Vec<String> {
-        if !self.guard.as_ref().is_some_and(|guard| guard.rules.look_at_arguments()) {
+        if !self.restrictions.look_at_arguments() {
             return Vec::new();
         }
         let catalogue = present(&self.upstreams).find(|(upstream, _)| upstream.id == tool.upstream);
@@ -199,36 +171,31 @@ impl View {
     /// Returns true if, as far as is known, the clients may use nothing from a server. Then neither side learns
     /// anything about the other.
     pub fn denies_server(&self, upstream: UpstreamId) -> bool {
-        self.denied.contains(&upstream)
+        self.restrictions.deny_server(upstream)
     }
 
     /// Returns true if the clients may use this method to request unlisted items from a server. They may not if they
     /// may use none of its listed items. If the server lists nothing, the rules decide about the method.
     pub fn reaches(&self, upstream: UpstreamId, method: &str) -> bool {
-        match self.barred.get(&upstream) {
-            Some(barred) => !barred,
-            None => self.guard_admits(upstream, ListKind::Resources, method, (Annotations::default(), None)),
-        }
+        self.restrictions.open_method(upstream, self.server(upstream), method)
     }
 
     /// Returns true if this item exists but is withheld from the clients, or from one of them because of the
     /// requested way of access. Only the audit log makes this distinction.
     pub fn hides(&self, kind: ListKind, name: &str) -> bool {
         // Without rules, nothing is withheld.
-        if self.guard.is_none() {
+        if self.restrictions.are_none() {
             return false;
         }
-        let is_hidden = |kind, is_it: &dyn Fn(&str) -> bool| {
-            self.hidden.iter().any(|(of, own)| *of == kind && is_it(own))
-        };
         let is_listed = match kind {
             ListKind::Tools => self.tools.contains_key(name),
             ListKind::Prompts => self.prompts.contains_key(name),
             ListKind::Resources | ListKind::Templates => {
-                self.is_listed(name) || is_hidden(ListKind::Templates, &|own| covers(own, name))
+                self.resources.is_listed(name)
+                    || self.restrictions.hide(ListKind::Templates, |own| covers(own, name))
             }
         };
-        is_listed || is_hidden(kind, &|own| own == name)
+        is_listed || self.restrictions.hide(kind, |own| own == name)
     }
 
     /// The prompt with this public name.
@@ -265,7 +232,7 @@ impl View {
 
     /// The number of items in its lists.
     pub fn items(&self) -> usize {
-        self.tools.len() + self.prompts.len() + self.resources.len() + self.templates.len()
+        self.tools.len() + self.prompts.len() + self.resources.len()
     }
 
     /// The same view without ready pages: look-ups by name still work, but lists cannot be answered from it.
@@ -282,18 +249,17 @@ impl View {
 
     /// The merged server capabilities, a JSON object.
     pub fn capabilities(&self) -> &str {
-        &self.capabilities
+        self.description.capabilities()
     }
 
     /// Returns true if a capability, or a flag of it, is declared, or may be supported without a declaration.
     pub fn declares(&self, name: &str, flag: Option<&str>) -> bool {
-        self.declared.iter().any(|declared| declared == name)
-            && (flag.is_none() || declares(self.capabilities.as_bytes(), name, flag))
+        self.description.declares(name, flag)
     }
 
     /// The merged instructions.
     pub fn instructions(&self) -> Option<&str> {
-        self.instructions.as_deref()
+        self.description.instructions()
     }
 
     /// Returns true while the lists must not be cached: some are outdated, or a server may still join.
@@ -303,7 +269,7 @@ impl View {
 
     /// The prepared result of `server/discover`.
     pub fn discover(&self) -> &CacheableResult {
-        &self.discover
+        self.description.discover()
     }
 
     /// The era of an available upstream.
@@ -348,8 +314,7 @@ impl View {
     pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
         let may = |server: &str| {
             let like = if self.prefixed { format!("{server}{SEPARATOR}*") } else { "*".to_owned() };
-            let like = Glob::parse(&like).unwrap_or_else(|_| Glob::any());
-            self.guard.as_ref().is_none_or(|guard| guard.opens(server, &like))
+            self.restrictions.open_names(server, &like)
         };
         let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.catalogue.as_ref().err()?)));
         let mut absent = all.filter(|(server, _)| may(server));

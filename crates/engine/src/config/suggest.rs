@@ -2,27 +2,8 @@
 
 use strsim::osa_distance;
 
-/// The maximum length of a compared name: a longer one is not a mistyped form of a short known name.
-const MAX_COMPARED: usize = 64;
-/// Names whose lengths differ by more than this, in bytes, are not compared.
-const MAX_DIFFERENCE: usize = 6;
-
-/// The known name that was probably meant by `name`: equal except for case, `-` and `_`, or a few typing errors away.
-pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    let wanted = plain(name);
-    if wanted.is_empty() || wanted.len() > MAX_COMPARED {
-        return None;
-    }
-    known
-        .into_iter()
-        .filter(|candidate| {
-            candidate.len() <= MAX_COMPARED && candidate.len().abs_diff(name.len()) <= MAX_DIFFERENCE
-        })
-        .map(|candidate| (osa_distance(&wanted, &plain(candidate)), candidate))
-        .filter(|(distance, candidate)| *distance <= tolerated(wanted.len().min(candidate.len())))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
+pub(super) use crate::nearest::nearest;
+use crate::nearest::{MAX_COMPARED, plain};
 
 /// Advice for an unknown name: the nearest known one, or the text from `otherwise`.
 pub(super) fn or<'k>(
@@ -64,19 +45,6 @@ fn words(name: &str) -> impl Iterator<Item = String> {
     words.into_iter().filter(|word| word.len() > 2)
 }
 
-fn tolerated(length: usize) -> usize {
-    match length {
-        0..=2 => 0,
-        3..=5 => 1,
-        6..=9 => 2,
-        _ => 3,
-    }
-}
-
-fn plain(name: &str) -> String {
-    name.chars().filter(|char| !matches!(char, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,26 +56,5 @@ mod tests {
         assert_eq!(ranked("protocolVersions", known, 2), ["versions", "versionPolicy"]);
         assert_eq!(ranked("id-kind", known, 1), ["ids"]);
         assert_eq!(ranked(&"ä".repeat(100_000), known, 9).len(), 5);
-    }
-
-    #[test]
-    fn near_names_are_found_and_far_ones_are_not() {
-        let known = ["command", "args", "env", "url", "mcpServers", "allowedHosts"];
-        let cases = [
-            ("comand", Some("command")),
-            ("cmomand", Some("command")),
-            ("arg", Some("args")),
-            ("mcp_servers", Some("mcpServers")),
-            ("MCPSERVERS", Some("mcpServers")),
-            ("allowed-host", Some("allowedHosts")),
-            ("urls", Some("url")),
-            ("x", None),
-            ("somethingElse", None),
-            ("", None),
-        ];
-        for (name, wanted) in cases {
-            assert_eq!(nearest(name, known), wanted, "{name}");
-        }
-        assert_eq!(nearest(&"command".repeat(100_000), known), None);
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use jiff::Timestamp;
 use proto::bridge::tasks::{Status, related_to};
 use proto::json::quote;
 
@@ -106,18 +107,8 @@ impl HeldOutcomes {
 
 /// A point in time, milliseconds since 1970, as ISO 8601 text.
 fn iso_time(unix_ms: u64) -> String {
-    let (days, millis) = (unix_ms / 86_400_000, unix_ms % 86_400_000);
-    let (hour, minute, second) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1000 % 60);
-    // The calendar repeats every 400 years; if years start on 1 March, a leap day is the last day of its year.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let date = day - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = year + era * 400 + later;
-    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", millis % 1000)
+    let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    format!("{:.3}", at.unwrap_or(Timestamp::MAX))
 }
 
 #[cfg(test)]

@@ -143,19 +143,9 @@ impl Catalogue {
         if before.is_some_and(|before| !same(&before, hello)) { self.tell(egress) } else { Updating::done() }
     }
 
-    /// Returns true if requests of clients of version `client` are built for the server's version `speaks`.
-    pub fn expects(&self, client: &'static Era, speaks: &'static Era) -> bool {
-        self.known(client).is_none_or(|base| self.introduction(&base, client).era == speaks)
-    }
-
     /// The server's own tools, as they were listed last.
     pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, Absence> {
         self.known(client).ok_or_else(|| self.absence(client))
-    }
-
-    /// The number of tools that the server lists.
-    pub fn tool_count(&self, client: &'static Era) -> usize {
-        self.known(client).map_or(0, |catalogue| catalogue.list(ListKind::Tools).len())
     }
 
     /// The size in bytes of everything that the catalogue holds. If both lifecycles share all items, the items are counted

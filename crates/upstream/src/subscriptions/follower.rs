@@ -16,7 +16,7 @@ use super::topics::{Listener, Listening, Topics};
 use crate::egress::Egress;
 use crate::link::OpenLink;
 use crate::link::reply::{Item, ReplySource};
-use crate::link::requests::request;
+use crate::link::requests::{OpenRequest, request};
 use crate::pool::Links;
 use crate::server::Server;
 
@@ -254,8 +254,8 @@ impl Follower {
         let Some(source) = opened? else { return Ok(None) };
         // The acknowledgement gets the same time limit again.
         let until = Instant::now() + patience;
-        let (egress, link) = (self.egress.clone(), link.clone());
-        Ok(Some(NoticeStream { number, upto, uris, source, until, egress, link, key }))
+        let request = OpenRequest::new(&self.egress, link, key);
+        Ok(Some(NoticeStream { number, upto, uris, source, until, _request: request }))
     }
 }
 
@@ -292,9 +292,7 @@ struct NoticeStream {
     uris: Vec<String>,
     source: ReplySource,
     until: Instant,
-    egress: Egress,
-    link: Arc<OpenLink>,
-    key: u64,
+    _request: OpenRequest,
 }
 
 impl NoticeStream {
@@ -307,23 +305,6 @@ impl NoticeStream {
                 Ok(Item::Paused(_)) => {}
                 Err(_) => return None,
             }
-        }
-    }
-}
-
-impl Drop for NoticeStream {
-    fn drop(&mut self) {
-        if !self.link.hears_cancellation() || !self.link.is_alive() {
-            return;
-        }
-        let (egress, link, key) = (self.egress.clone(), self.link.clone(), self.key);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                let params = format!("\"requestId\":{key}");
-                let text = proto::era::notice(Notice::Cancelled.name(), params.as_bytes());
-                // A child that is gone no longer sends notifications either.
-                let _ = link.notify(egress.client(), text).await;
-            });
         }
     }
 }

@@ -6,11 +6,7 @@ const TWO: &str = "mcpServers: { docs: { command: x }, blog: { command: x } }\n"
 
 /// The view that any client has of these servers, under these rules.
 fn under(rules: &str, upstreams: Vec<ViewSource>) -> View {
-    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
-    let config = load(&format!("{TWO}access: {rules}\n"), "test", &lookup).unwrap().config;
-    let rules = Arc::new(Rules::compile(&config.access));
-    let class = rules.class(&Asker { principal: &Principal::anyone(), address: None });
-    let guard = Guard { rules, class, profile: "default".into() };
+    let guard = guard(&format!("{TWO}access: {rules}\n"));
     let profile = Profile::default();
     let spec = ViewSpec {
         era: &V2025_11_25,

@@ -14,11 +14,7 @@ fn public() -> Arc<UpstreamCatalogue> {
 
 #[test]
 fn lists_that_depend_on_who_asks_are_private() {
-    let config = "access: [{ deny: '*secret*' }]\nmcpServers: { u: { command: x } }\n";
-    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
-    let rules = Arc::new(Rules::compile(&load(config, "test", &lookup).unwrap().config.access));
-    let class = rules.class(&Asker { principal: &Principal::anyone(), address: None });
-    let guard = Guard { rules, class, profile: "default".into() };
+    let guard = guard("access: [{ deny: '*secret*' }]\nmcpServers: { u: { command: x } }\n");
     let profile = Profile::default();
     let spec = ViewSpec {
         era: &V2026_07_28,

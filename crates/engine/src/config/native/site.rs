@@ -76,8 +76,6 @@ section! {
 impl Site {
     /// The default number of requests that may run at one site at the same time.
     pub const AT_ONCE: u32 = 20;
-    /// The default API address of the image host.
-    pub const IMAGE_HOST: &str = "https://api.imgbb.com/1";
 }
 
 words! {

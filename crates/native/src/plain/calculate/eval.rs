@@ -1,9 +1,10 @@
 //! Evaluates a formula's tree.
 
+use engine::nearest::nearest;
+
 use super::functions::{FAMILIES, Function, constant};
 use super::parse::Node;
 use super::value::{FormulaFault, FormulaFaultKind, FormulaResult, Value};
-use crate::nearest::nearest;
 
 /// The most values that a formula may visit. The limit keeps a formula far below the five seconds that it may
 /// take.

@@ -2,7 +2,7 @@
 
 use super::client::{Client, Fault};
 use super::connection::Connection;
-use super::{Options, SET_UP, say, wait_for_line};
+use super::{Options, SET_UP, print_line, wait_for_line};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -21,7 +21,7 @@ pub(super) async fn run(options: &Options) -> Result<(), String> {
     };
     let (mut sessions, faults) =
         timeout(SET_UP, open).await.map_err(|_| "opening the sessions took too long")?;
-    say(&line("open", sessions.len(), &faults))?;
+    print_line(&line("open", sessions.len(), &faults))?;
     wait_for_line()?;
 
     let close = async {
@@ -36,7 +36,7 @@ pub(super) async fn run(options: &Options) -> Result<(), String> {
     let faults = timeout(SET_UP, close).await.map_err(|_| "ending the sessions took too long")?;
     let ended = sessions.len() - faults.len();
     drop(sessions);
-    say(&line("closed", ended, &faults))
+    print_line(&line("closed", ended, &faults))
 }
 
 async fn open_one(options: &Options) -> Result<(Client, Option<Connection>), Fault> {

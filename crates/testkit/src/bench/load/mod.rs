@@ -114,7 +114,7 @@ pub fn run(options: &Options) -> Result<(), String> {
 }
 
 /// Prints a line for the program that started this one.
-fn say(line: &str) -> Result<(), String> {
+fn print_line(line: &str) -> Result<(), String> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("stdout: {error}"))
 }

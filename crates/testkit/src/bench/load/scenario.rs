@@ -3,7 +3,7 @@
 use super::check::{Checker, Wanted};
 use super::client::{Client, Fault, Template, put_number};
 use super::report::Report;
-use super::{Options, SET_UP, Scenario, say, wait_for_line};
+use super::{Options, SET_UP, Scenario, print_line, wait_for_line};
 use crate::bench::payload_text;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -28,11 +28,11 @@ pub(super) async fn run(options: &Options) -> Result<(), String> {
     let mut workers =
         timeout(SET_UP, open_all(options)).await.map_err(|_| "opening the sessions took too long")??;
     if options.gate {
-        say("ready")?;
+        print_line("ready")?;
         wait_for_line()?;
     }
     let (report, elapsed) = measure(options, &mut workers).await;
-    say(&report.line(elapsed))?;
+    print_line(&report.line(elapsed))?;
     if options.gate {
         wait_for_line()?;
     }

@@ -126,7 +126,7 @@ fn post(
     if cut {
         return Ok(false);
     }
-    events.say(&answer)?;
+    events.send(&answer)?;
     out.write_all(b"0\r\n\r\n")?;
     Ok(true)
 }
@@ -162,7 +162,7 @@ fn json_answer(out: &mut TcpStream, answer: &Value, headers: &str) -> io::Result
 struct Mute;
 
 impl Voice for Mute {
-    fn say(&mut self, _: &Value) -> io::Result<()> {
+    fn send(&mut self, _: &Value) -> io::Result<()> {
         Ok(())
     }
 }
@@ -171,7 +171,7 @@ impl Voice for Mute {
 struct Events(TcpStream);
 
 impl Voice for Events {
-    fn say(&mut self, message: &Value) -> io::Result<()> {
+    fn send(&mut self, message: &Value) -> io::Result<()> {
         let event = format!("event: message\ndata: {message}\n\n");
         // One write, so that a chunk is not split unnecessarily.
         self.0.write_all(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes())
@@ -184,7 +184,7 @@ fn notices(out: &mut TcpStream, messages: &Receiver<Value>, deafened: bool) -> i
     let mut events = Events(out.try_clone()?);
     loop {
         match messages.recv_timeout(if deafened { DEAFENED } else { BEAT }) {
-            Ok(message) => events.say(&message)?,
+            Ok(message) => events.send(&message)?,
             Err(RecvTimeoutError::Timeout) if deafened => return Ok(false),
             Err(RecvTimeoutError::Timeout) => out.write_all(b"3\r\n:\n\n\r\n")?,
             Err(RecvTimeoutError::Disconnected) => {

@@ -28,7 +28,7 @@ pub(super) const LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// The channel for messages of a running call.
 pub(super) trait Voice {
     /// Sends a message.
-    fn say(&mut self, message: &Value) -> io::Result<()>;
+    fn send(&mut self, message: &Value) -> io::Result<()>;
 }
 
 /// The server.

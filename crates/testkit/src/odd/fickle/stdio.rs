@@ -12,7 +12,7 @@ use std::time::Duration;
 struct Lines;
 
 impl Voice for Lines {
-    fn say(&mut self, message: &Value) -> io::Result<()> {
+    fn send(&mut self, message: &Value) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(format!("{message}\n").as_bytes())?;
         out.flush()
@@ -46,7 +46,7 @@ pub(super) fn run(server: &Arc<Fickle>) -> io::Result<()> {
         std::thread::spawn(move || {
             let answer = server.answer(&message, &session, &mut Lines);
             // If nobody reads the pipe, the end of stdin ends this process.
-            let _ = Lines.say(&answer);
+            let _ = Lines.send(&answer);
         });
     }
     Ok(())
@@ -56,7 +56,7 @@ pub(super) fn run(server: &Arc<Fickle>) -> io::Result<()> {
 fn tell(messages: std::sync::mpsc::Receiver<Value>) {
     std::thread::spawn(move || {
         while let Ok(message) = messages.recv() {
-            if Lines.say(&message).is_err() {
+            if Lines.send(&message).is_err() {
                 return;
             }
         }
@@ -66,7 +66,7 @@ fn tell(messages: std::sync::mpsc::Receiver<Value>) {
 fn listen(server: &Arc<Fickle>, message: &Value) -> io::Result<()> {
     let (sender, receiver) = std::sync::mpsc::channel();
     server.follow(message["id"].clone(), sender);
-    Lines.say(&acknowledged(message))?;
+    Lines.send(&acknowledged(message))?;
     tell(receiver);
     Ok(())
 }

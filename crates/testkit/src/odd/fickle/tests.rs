@@ -15,7 +15,7 @@ use std::sync::Arc;
 struct Kept(Vec<Value>);
 
 impl Voice for Kept {
-    fn say(&mut self, message: &Value) -> std::io::Result<()> {
+    fn send(&mut self, message: &Value) -> std::io::Result<()> {
         self.0.push(message.clone());
         Ok(())
     }

@@ -126,13 +126,13 @@ impl Call<'_> {
                 let params =
                     json!({ "level": "error", "logger": "fickle", "data": { "nonce": nonce, "note": note } });
                 let _ = voice
-                    .say(&json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params }));
+                    .send(&json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params }));
             }
             if !token.is_null() {
                 let params =
                     json!({ "progressToken": token, "progress": note, "total": notes, "message": nonce });
                 let _ = voice
-                    .say(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
+                    .send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
             }
         }
     }
@@ -160,7 +160,7 @@ impl Call<'_> {
             let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": question });
             let aside = self.request["params"]["arguments"]["aside"] == true;
             if !aside || !self.session.tell(message.clone()) {
-                let _ = voice.say(&message);
+                let _ = voice.send(&message);
             }
             let answer = answer.recv_timeout(ANSWER).unwrap_or_default();
             answer["result"].clone()

@@ -4,23 +4,25 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// IPv4 ranges that do not belong to the public network: network and prefix length.
-const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
-    (Ipv4Addr::UNSPECIFIED, 8),
-    (Ipv4Addr::new(10, 0, 0, 0), 8),
-    (Ipv4Addr::new(100, 64, 0, 0), 10),
-    (Ipv4Addr::new(127, 0, 0, 0), 8),
-    (Ipv4Addr::new(169, 254, 0, 0), 16),
-    (Ipv4Addr::new(172, 16, 0, 0), 12),
-    (Ipv4Addr::new(192, 0, 0, 0), 24),
-    (Ipv4Addr::new(192, 0, 2, 0), 24),
-    (Ipv4Addr::new(192, 88, 99, 0), 24),
-    (Ipv4Addr::new(192, 168, 0, 0), 16),
-    (Ipv4Addr::new(198, 18, 0, 0), 15),
-    (Ipv4Addr::new(198, 51, 100, 0), 24),
-    (Ipv4Addr::new(203, 0, 113, 0), 24),
+use ipnet::Ipv4Net;
+
+/// IPv4 ranges that do not belong to the public network.
+const SPECIAL_V4: &[Ipv4Net] = &[
+    Ipv4Net::new_assert(Ipv4Addr::UNSPECIFIED, 8),
+    Ipv4Net::new_assert(Ipv4Addr::new(10, 0, 0, 0), 8),
+    Ipv4Net::new_assert(Ipv4Addr::new(100, 64, 0, 0), 10),
+    Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8),
+    Ipv4Net::new_assert(Ipv4Addr::new(169, 254, 0, 0), 16),
+    Ipv4Net::new_assert(Ipv4Addr::new(172, 16, 0, 0), 12),
+    Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 0, 0), 24),
+    Ipv4Net::new_assert(Ipv4Addr::new(192, 0, 2, 0), 24),
+    Ipv4Net::new_assert(Ipv4Addr::new(192, 88, 99, 0), 24),
+    Ipv4Net::new_assert(Ipv4Addr::new(192, 168, 0, 0), 16),
+    Ipv4Net::new_assert(Ipv4Addr::new(198, 18, 0, 0), 15),
+    Ipv4Net::new_assert(Ipv4Addr::new(198, 51, 100, 0), 24),
+    Ipv4Net::new_assert(Ipv4Addr::new(203, 0, 113, 0), 24),
     // Multicast, reserved and broadcast.
-    (Ipv4Addr::new(224, 0, 0, 0), 3),
+    Ipv4Net::new_assert(Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
 /// The addresses that connections may go to.
@@ -74,8 +76,7 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
-    let bits = u32::from(address);
-    !SPECIAL_V4.iter().any(|(network, length)| (bits ^ u32::from(*network)) >> (32 - length) == 0)
+    !SPECIAL_V4.iter().any(|network| network.contains(&address))
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {

@@ -30,6 +30,7 @@ const PURE: &[(&str, &[&str])] = &[
             "http",
             "indexmap",
             "ipnet",
+            "jiff",
             "jsonschema",
             "memchr",
             "schemars",

@@ -1,9 +1,16 @@
 //! Dates and times in UTC, by the proleptic Gregorian calendar. There is no clock here: "now" is an argument.
 
+use std::str::FromStr;
+
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime, Time, date};
+
 use super::super::value::{FormulaFault, Value};
 use super::{Function, exactly};
 
 const DAY: i64 = 86_400;
+/// The beginning of 1970.
+const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 
 /// Times more than this many seconds after 1970 (about the year 9999) are rejected as mistakes.
 const FARTHEST: i64 = 253_402_300_799;
@@ -64,52 +71,30 @@ fn later(seconds: i64, days: &Value) -> Result<i64, FormulaFault> {
 
 fn read(text: &str) -> Option<i64> {
     let (date, time) = text.trim().split_once(['T', ' ']).unwrap_or((text.trim(), "00:00:00"));
-    let part = |text: &str| -> Option<i64> {
-        text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
-    };
-    let mut parts = date.splitn(3, '-').map(part);
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    let mut parts = time.trim_end_matches('Z').splitn(3, ':').map(part);
-    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?);
-    let fits = (1..=9999).contains(&year)
-        && (1..=12).contains(&month)
-        && (1..=31).contains(&day)
-        && hour < 24
-        && minute < 60
-        && second < 60;
-    let number = fits.then(|| number_of(year, month, day))?;
-    (calendar(number) == (year, month, day)).then_some(number * DAY + hour * 3600 + minute * 60 + second)
+    let mut parts = date.splitn(3, '-');
+    let (year, month, day) = (part(parts.next())?, part(parts.next())?, part(parts.next())?);
+    let date = Date::new(year, month, day).ok().filter(|date| date.year() > 0)?;
+    let mut parts = time.trim_end_matches('Z').splitn(3, ':');
+    let (hour, minute) = (part(parts.next())?, part(parts.next())?);
+    let second = part(parts.next().or(Some("0")))?;
+    let time = Time::new(hour, minute, second, 0).ok()?;
+    Some(date.to_datetime(time).duration_since(EPOCH).as_secs())
 }
 
-/// The number of days since January 1, 1970. The computation begins the year in March, so that a leap day comes
-/// last.
-fn number_of(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let in_era = year.rem_euclid(400);
-    let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + in_era * 365 + in_era / 4 - in_era / 100 + in_year - 719_468
+/// A number of digits alone.
+fn part<N: FromStr>(text: Option<&str>) -> Option<N> {
+    text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
 }
 
-/// The year, month and day for a number of days.
-fn calendar(number: i64) -> (i64, i64, i64) {
-    let shifted = number + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let in_era = shifted.rem_euclid(146_097);
-    let year = (in_era - in_era / 1460 + in_era / 36_524 - in_era / 146_096) / 365;
-    let in_year = in_era - (365 * year + year / 4 - year / 100);
-    let march = (5 * in_year + 2) / 153;
-    let day = in_year - (153 * march + 2) / 5 + 1;
-    let month = if march < 10 { march + 3 } else { march - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
+fn datetime(seconds: i64) -> DateTime {
+    EPOCH.saturating_add(SignedDuration::from_secs(seconds))
 }
 
 fn day(seconds: i64) -> String {
-    let (year, month, day) = calendar(seconds.div_euclid(DAY));
-    format!("{year:04}-{month:02}-{day:02}")
+    let date = datetime(seconds).date();
+    format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day())
 }
 
 fn stamp(seconds: i64) -> String {
-    let rest = seconds.rem_euclid(DAY);
-    format!("{}T{:02}:{:02}:{:02}Z", day(seconds), rest / 3600, rest / 60 % 60, rest % 60)
+    format!("{}T{}Z", day(seconds), datetime(seconds).time())
 }

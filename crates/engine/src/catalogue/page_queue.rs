@@ -1,0 +1,63 @@
+//! The pages that are still to be requested from an upstream, within a cap. It must not know what the pages contain.
+
+use std::collections::{HashSet, VecDeque};
+
+use super::ListKind;
+
+/// A request for one page of a list.
+#[derive(Debug)]
+pub(super) struct PageRequest {
+    pub(super) kind: ListKind,
+    /// The upstream's cursor, as JSON; `None` for the first page.
+    pub(super) cursor: Option<String>,
+    /// The number of pages of this list before this one.
+    previous: usize,
+}
+
+/// The next request, and the lists after it.
+#[derive(Debug)]
+pub(super) struct PageQueue {
+    requests: VecDeque<PageRequest>,
+    /// The cursors that were followed.
+    followed: HashSet<(ListKind, String)>,
+    /// The maximum number of pages of one list.
+    most: usize,
+}
+
+impl PageQueue {
+    /// The first pages of these lists.
+    pub(super) fn new(kinds: impl Iterator<Item = ListKind>, most: usize) -> Self {
+        let requests = kinds.map(|kind| PageRequest { kind, cursor: None, previous: 0 }).collect();
+        Self { requests, followed: HashSet::new(), most }
+    }
+
+    /// The next request; `None` once all lists are complete.
+    pub(super) fn next(&self) -> Option<&PageRequest> {
+        self.requests.front()
+    }
+
+    /// Removes the next request.
+    pub(super) fn pop(&mut self) -> Option<PageRequest> {
+        self.requests.pop_front()
+    }
+
+    /// Continues a list with the page after this one.
+    ///
+    /// # Errors
+    /// A note, if the upstream's cursors form a circle, or the list has too many pages.
+    pub(super) fn follow(
+        &mut self,
+        PageRequest { kind, previous, .. }: PageRequest,
+        cursor: String,
+    ) -> Result<(), String> {
+        if !self.followed.insert((kind, cursor.clone())) {
+            return Err(format!("{} pages form a loop; fetching stopped there", kind.member()));
+        }
+        let previous = previous + 1;
+        if previous >= self.most {
+            return Err(format!("more than {} pages of {}; stopped there", self.most, kind.member()));
+        }
+        self.requests.push_front(PageRequest { kind, cursor: Some(cursor), previous });
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! The access rules' effect on one view: the items and servers that its clients may not use. It must not know how lists
+//! are made.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::{ListKind, UpstreamId};
+use crate::access::{Annotations, Guard};
+use crate::config::Glob;
+
+/// The items and servers that the rules deny the clients of a view.
+#[derive(Debug, Clone)]
+pub(super) struct Restrictions {
+    /// The rules; `None` if everything is allowed.
+    guard: Option<Guard>,
+    /// The items that the clients may not use, by public name.
+    hidden: Arc<HashSet<(ListKind, String)>>,
+    /// The servers that list items; true if the clients may use none of them.
+    barred: HashMap<UpstreamId, bool>,
+    /// The servers of which the clients may use nothing. Everything else treats them as absent.
+    denied: Vec<UpstreamId>,
+}
+
+impl Restrictions {
+    /// The result of applying the rules to all lists.
+    pub(super) fn new(
+        guard: Option<Guard>,
+        hidden: HashSet<(ListKind, String)>,
+        barred: HashMap<UpstreamId, bool>,
+        denied: Vec<UpstreamId>,
+    ) -> Self {
+        Self { guard, hidden: hidden.into(), barred, denied }
+    }
+
+    /// Returns true if no rules apply.
+    pub(super) fn are_none(&self) -> bool {
+        self.guard.is_none()
+    }
+
+    /// Checks if the rules allow an item of a server to be used in the requested way.
+    pub(super) fn admits(
+        &self,
+        server: &str,
+        kind: ListKind,
+        name: &str,
+        what: (Annotations, Option<&[u8]>),
+    ) -> bool {
+        let Some(guard) = &self.guard else { return true };
+        guard.admits(&guard.target(server, kind, name).annotated(what.0).called(what.1))
+    }
+
+    /// Returns true if rules have conditions on the arguments of calls.
+    pub(super) fn look_at_arguments(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.rules.look_at_arguments())
+    }
+
+    /// Returns true if, as far as known, the clients may use nothing of a server.
+    pub(super) fn deny_server(&self, upstream: UpstreamId) -> bool {
+        self.denied.contains(&upstream)
+    }
+
+    /// Returns true if the clients may use this method to request unlisted items from a server.
+    pub(super) fn open_method(&self, upstream: UpstreamId, server: &str, method: &str) -> bool {
+        match self.barred.get(&upstream) {
+            Some(barred) => !barred,
+            None => self.admits(server, ListKind::Resources, method, (Annotations::default(), None)),
+        }
+    }
+
+    /// Returns true if the rules may allow an item of a server whose public name matches the pattern `like`.
+    pub(super) fn open_names(&self, server: &str, like: &str) -> bool {
+        let like = Glob::parse(like).unwrap_or_else(|_| Glob::any());
+        self.guard.as_ref().is_none_or(|guard| guard.opens(server, &like))
+    }
+
+    /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or any resource
+    /// without `like`.
+    pub(super) fn bound_resources(&self, server: &str, like: Option<&Glob>) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.bounds_resources(server, like.unwrap_or(&Glob::any())))
+    }
+
+    /// Returns true if an item of this kind is withheld whose public name passes the check.
+    pub(super) fn hide(&self, kind: ListKind, is_it: impl Fn(&str) -> bool) -> bool {
+        self.hidden.iter().any(|(of, own)| *of == kind && is_it(own))
+    }
+}
