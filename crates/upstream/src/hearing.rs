@@ -16,7 +16,7 @@ use self::attempts::Attempt;
 use crate::changes::Changes;
 use crate::egress::{Egress, Updating};
 use crate::link::reply::Item;
-use crate::link::{LinkUser, OpenLink, Wire};
+use crate::link::{DOUBTFUL, LinkUser, OpenLink, Wire};
 use crate::pool::dispatch::Binding;
 use crate::pool::link_cell::OpenedLink;
 use crate::pool::{LinkCell, LinkListener};
@@ -297,10 +297,14 @@ impl Ear {
             // The server takes its client's folders for those of the link.
             upstream.links.dedicated.bind(link, Binding::Owner);
         }
+        if link.is_in_doubt() {
+            return link.refuse(&self.egress, &frame, DOUBTFUL);
+        }
         let Some(frame) = link.recipients.deliver(frame) else { return };
         let server = link.server.spec.id;
-        let user = link.recipients.users().into_iter().next().filter(|user| link.own && user.may_use(server));
-        let Some(user) = user else {
+        let user =
+            if link.own { link.recipients.users().into_iter().next() } else { link.recipients.turn_user() };
+        let Some(user) = user.filter(|user| user.may_use(server)) else {
             let why = "no client can be asked on this connection";
             return link.refuse(&self.egress, &frame, why);
         };
@@ -337,7 +341,9 @@ impl Ear {
                 }
             }
             Some(Notice::Message) => {
-                let Some(frame) = link.recipients.deliver(frame) else { return };
+                let is_of_turn = link.recipients.turn().is_none_or(|turn| owner == Some(turn));
+                let frame = if is_of_turn { link.recipients.deliver(frame) } else { Some(frame) };
+                let Some(frame) = frame else { return };
                 if let Some(user) = link.session_of(owner) {
                     pass_to(&self.egress, &user, link, &frame);
                 } else {

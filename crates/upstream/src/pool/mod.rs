@@ -10,6 +10,7 @@
 //! | `dedicated`, [`dispatch`], `rules` | links that serve one owner at a time; who of them gets which; how many there are |
 //! | `rights` | requests in the queue, openings and calls: each ends when it is dropped |
 //! | [`dedicated_link`] | links that one call has for itself while it runs |
+//! | [`single`], `turn_queue` | the only link of a server that cannot run twice; the turns on it |
 //! | [`dormant`] | those whose call or task waits for its client, and which of them makes way |
 
 mod dedicated;
@@ -21,10 +22,13 @@ pub mod links;
 mod opening;
 mod rights;
 mod rules;
+pub mod single;
 mod starts;
+mod turn_queue;
 mod turns;
 
 pub use dedicated::{Dedicated, PoolFigures};
 pub use dedicated_link::DedicatedLink;
 pub use link_cell::{LinkCell, LinkListener};
 pub use links::{LinkFigures, Links};
+pub use turn_queue::TurnParty;
