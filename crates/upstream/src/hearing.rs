@@ -317,14 +317,7 @@ impl Ear {
         let notice = Notice::from_name(&frame.method());
         match notice {
             Some(changed @ (Notice::ToolsChanged | Notice::PromptsChanged | Notice::ResourcesChanged)) => {
-                if let Some(upstream) = self.upstream.upgrade().filter(|_| !link.own) {
-                    upstream.catalogue.note_announced();
-                }
-                // What else the server says must not wait for its lists.
-                if self.changes.note(changed) {
-                    let (ear, link) = (self.clone(), link.clone());
-                    tokio::spawn(async move { ear.look(&link).await });
-                }
+                self.announced(link, changed);
             }
             Some(Notice::ResourceUpdated) => self.updated(link, frame),
             Some(Notice::Cancelled) => {

@@ -46,9 +46,14 @@ impl Catalogue {
     /// Fetches anew all that is known, because it may have changed. Returns when it is at least as new as this call; of several
     /// calls at a time only one fetches. `false` when the fetch was this call's own and failed.
     pub async fn refresh(&self, egress: &Egress) -> bool {
-        let mut done = self.done.subscribe();
         // What is under way may have asked before the change.
         let wanted = self.busy.lock().begun + 1;
+        self.refresh_to(egress, wanted).await
+    }
+
+    /// The same, unless the fetch of this number or a later one has ended.
+    pub async fn refresh_to(&self, egress: &Egress, wanted: u64) -> bool {
+        let mut done = self.done.subscribe();
         loop {
             {
                 let mut busy = self.busy.lock();
