@@ -16,6 +16,7 @@
 //! | [`tasks`] | upstreams' tasks under the gateway's ids |
 //! | [`call_rules`] | the rules for requests to one server, compiled |
 //! | [`snapshot`], [`places`] | the compiled configuration; the served paths |
+//! | [`known_servers`] | servers of which one process serves all |
 //! | [`list_kind`], [`sealer`] | the kinds of listed items; the port to sealing |
 //! | [`nearest`] | the known name that a mistyped one most likely means |
 //! | [`session`] | state for clients of handshake eras: open questions, events to replay |
@@ -31,6 +32,7 @@ pub mod dialect;
 pub mod dialect_rows;
 pub mod exchange;
 pub mod fault;
+pub mod known_servers;
 pub mod list_kind;
 pub mod nearest;
 pub mod places;

@@ -12,9 +12,11 @@ use crate::access::{Asker, Class, Guard, Rules};
 use crate::call_rules::CallRules;
 use crate::catalogue::UpstreamId;
 use crate::config::{
-    Affinity, Config, Limits, Link, Profile, QuestionPolicy, ServerTools, StdioLink, Text, TrustedProxies,
+    Affinity, Config, Limits, Link, Profile, QuestionPolicy, Server, ServerTools, StdioLink, Text,
+    TrustedProxies,
 };
 use crate::dialect_rows::Dialect;
+use crate::known_servers;
 use crate::places::{ServedPath, ServedPaths};
 
 /// A configured server behind the gateway.
@@ -278,6 +280,11 @@ impl UpstreamSpec {
         self.own_consent || self.own_links
     }
 
+    /// Returns true if all clients take turns on one link.
+    pub fn is_single(&self) -> bool {
+        self.dedicated_connections == Some(0)
+    }
+
     /// Returns true if links to one server can also be used for the other. Time limits do not matter, because they
     /// are looked up for each operation.
     fn is_like(&self, other: &Self) -> bool {
@@ -307,7 +314,7 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
             link,
             affinity: server.affinity,
             asks: server.asks,
-            dedicated_connections: server.dedicated_connections,
+            dedicated_connections: server.dedicated_connections.or_else(|| known_connections(server)),
             tools: server.tools.clone(),
             calls: CallRules::of(config, server),
             start_timeout,
@@ -323,6 +330,12 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
     }
     upstreams.sort_by_key(|spec| spec.id);
     (upstreams, next)
+}
+
+/// No dedicated connection for a server that is known to cope with one process only.
+fn known_connections(server: &Server) -> Option<usize> {
+    let Link::Stdio(link) = &server.link else { return None };
+    (server.affinity == Affinity::Shared && known_servers::is_single(link)).then_some(0)
 }
 
 /// Returns true for a server that runs in this process, so that it has no connections.

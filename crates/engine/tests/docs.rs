@@ -204,3 +204,13 @@ fn every_dependency_is_explained() {
         }
     }
 }
+
+/// The page about sessions names each server that has one connection for all.
+#[test]
+fn each_known_server_is_in_the_page_about_sessions() {
+    let pages = pages();
+    let (_, page) = pages.iter().find(|(name, _)| name == "sessions.md").expect("a page about sessions");
+    for server in dragoman_engine::known_servers::SINGLE_SERVERS {
+        assert!(page.contains(&format!("`{server}`")), "{server}");
+    }
+}

@@ -1,10 +1,33 @@
 //! Announced list changes, handled one after the other in a separate task, so that the link's stream goes on. It must not
 //! know what a list holds.
 
+mod pace;
+
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use proto::mcp::Notice;
+
+use self::pace::ChangePace;
+use crate::egress::Announcement;
+
+/// Changes that were heard together.
+pub struct HeardChanges {
+    /// The lists.
+    pub lists: Vec<Notice>,
+    /// The number of the fetch that is new enough.
+    pub wanted: u64,
+    before: Vec<Announcement>,
+}
+
+impl HeardChanges {
+    /// Notifies those who were not told of a difference since the first of them.
+    pub fn announce(self, lists: &[Notice]) {
+        for announce in self.before.into_iter().filter(|_| !lists.is_empty()) {
+            announce(lists);
+        }
+    }
+}
 
 /// Announced changes that have not been handled yet.
 #[derive(Default)]
@@ -13,6 +36,9 @@ pub struct Changes(Mutex<Told>);
 #[derive(Default)]
 struct Told {
     lists: Vec<Notice>,
+    wanted: u64,
+    before: Vec<Announcement>,
+    pace: ChangePace,
     /// True while a task handles the changes.
     is_seen_to: bool,
 }
@@ -20,19 +46,37 @@ struct Told {
 impl Changes {
     /// Notes that a list has changed. Returns `true` if the caller has to handle the change. Repeated notifications about one
     /// list count as one.
-    pub fn note(&self, list: Notice) -> bool {
+    pub fn note(&self, list: Notice, wanted: u64, before: impl FnOnce() -> Vec<Announcement>) -> bool {
         let mut told = self.0.lock();
+        told.wanted = wanted;
+        if told.lists.is_empty() {
+            told.before = before();
+        }
         if !told.lists.contains(&list) {
             told.lists.push(list);
         }
         !std::mem::replace(&mut told.is_seen_to, true)
     }
 
-    /// Takes the changes since the last call. If there are none, the caller is done.
-    pub fn take(&self) -> Vec<Notice> {
+    /// The time at which the changes that are not handled yet are to be, if they were heard now. If there are none, the caller
+    /// is done.
+    pub fn due(&self, now: Instant) -> Option<Instant> {
         let mut told = self.0.lock();
         told.is_seen_to = !told.lists.is_empty();
-        std::mem::take(&mut told.lists)
+        told.is_seen_to.then(|| told.pace.due(now))
+    }
+
+    /// Takes the changes that are not handled yet.
+    pub fn take(&self, now: Instant) -> HeardChanges {
+        let mut told = self.0.lock();
+        told.pace.begin(now);
+        let (lists, before) = (std::mem::take(&mut told.lists), std::mem::take(&mut told.before));
+        HeardChanges { lists, wanted: told.wanted, before }
+    }
+
+    /// Notes if the lists differed from those before.
+    pub fn found(&self, differs: bool) {
+        self.0.lock().pace.found(differs);
     }
 }
 
@@ -87,14 +131,23 @@ mod tests {
 
     #[test]
     fn one_looks_until_there_is_nothing_new() {
-        let changes = Changes::default();
-        assert!(changes.note(Notice::ToolsChanged));
-        assert!(!changes.note(Notice::ToolsChanged) && !changes.note(Notice::PromptsChanged));
-        assert_eq!(changes.take(), [Notice::ToolsChanged, Notice::PromptsChanged]);
-        assert!(!changes.note(Notice::ToolsChanged), "somebody still looks");
-        assert_eq!(changes.take(), [Notice::ToolsChanged]);
-        assert_eq!(changes.take(), []);
-        assert!(changes.note(Notice::ToolsChanged), "nobody does any more");
+        let (changes, now) = (Changes::default(), Instant::now());
+        assert!(changes.note(Notice::ToolsChanged, 1, Vec::new));
+        assert!(
+            !changes.note(Notice::ToolsChanged, 1, Vec::new)
+                && !changes.note(Notice::PromptsChanged, 2, Vec::new)
+        );
+        assert!(changes.due(now).is_some_and(|due| due > now), "more may be announced");
+        let heard = changes.take(now);
+        assert_eq!(
+            (&heard.lists[..], heard.wanted),
+            (&[Notice::ToolsChanged, Notice::PromptsChanged][..], 2)
+        );
+        assert!(!changes.note(Notice::ToolsChanged, 3, Vec::new), "somebody still looks");
+        assert!(changes.due(now).is_some());
+        assert_eq!(changes.take(now).lists, [Notice::ToolsChanged]);
+        assert_eq!(changes.due(now), None);
+        assert!(changes.note(Notice::ToolsChanged, 4, Vec::new), "nobody does any more");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use self::attempts::Attempt;
 use crate::changes::Changes;
 use crate::egress::{Egress, Updating};
 use crate::link::reply::Item;
-use crate::link::{LinkUser, OpenLink, Wire};
+use crate::link::{DOUBTFUL, LinkUser, OpenLink, Wire};
 use crate::pool::dispatch::Binding;
 use crate::pool::link_cell::OpenedLink;
 use crate::pool::{LinkCell, LinkListener};
@@ -297,10 +297,14 @@ impl Ear {
             // The server takes its client's roots for those of the link.
             upstream.links.dedicated.bind(link, Binding::Owner);
         }
+        if link.is_in_doubt() {
+            return link.refuse(&self.egress, &frame, DOUBTFUL);
+        }
         let Some(frame) = link.recipients.deliver(frame) else { return };
         let server = link.server.spec.id;
-        let user = link.recipients.users().into_iter().next().filter(|user| link.own && user.may_use(server));
-        let Some(user) = user else {
+        let user =
+            if link.own { link.recipients.users().into_iter().next() } else { link.recipients.turn_user() };
+        let Some(user) = user.filter(|user| user.may_use(server)) else {
             let why = "no client can be asked on this connection";
             return link.refuse(&self.egress, &frame, why);
         };
@@ -313,14 +317,7 @@ impl Ear {
         let notice = Notice::from_name(&frame.method());
         match notice {
             Some(changed @ (Notice::ToolsChanged | Notice::PromptsChanged | Notice::ResourcesChanged)) => {
-                if let Some(upstream) = self.upstream.upgrade().filter(|_| !link.own) {
-                    upstream.catalogue.note_announced();
-                }
-                // Other messages of the server must not wait for the fetch of its lists.
-                if self.changes.note(changed) {
-                    let (ear, link) = (self.clone(), link.clone());
-                    tokio::spawn(async move { ear.look(&link).await });
-                }
+                self.announced(link, changed);
             }
             Some(Notice::ResourceUpdated) => self.updated(link, frame),
             Some(Notice::Cancelled) => {
@@ -337,7 +334,9 @@ impl Ear {
                 }
             }
             Some(Notice::Message) => {
-                let Some(frame) = link.recipients.deliver(frame) else { return };
+                let is_of_turn = link.recipients.turn().is_none_or(|turn| owner == Some(turn));
+                let frame = if is_of_turn { link.recipients.deliver(frame) } else { Some(frame) };
+                let Some(frame) = frame else { return };
                 if let Some(user) = link.session_of(owner) {
                     pass_to(&self.egress, &user, link, &frame);
                 } else {

@@ -194,6 +194,7 @@ impl Server {
         match &self.destination {
             Destination::Native(_) => client,
             _ if self.negotiator.is_stateless_only() => newest_stateless(),
+            _ if self.spec.is_single() => newest_handshake(),
             Destination::Child(_) if !client.has_sessions() && self.negotiator.is_stateless_too() => client,
             Destination::Child(_) => newest_handshake(),
             Destination::Http(_) if self.negotiator.is_handshake_only() && !client.has_sessions() => {

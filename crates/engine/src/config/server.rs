@@ -44,6 +44,7 @@ section! {
 
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             refuse_contradiction(reader, entry, (self.timeout, self.call_timeout));
+            self.refuse_single_of_many(reader, entry);
         }
     } [
         /// Keeps the server in the file without serving it.
@@ -75,9 +76,11 @@ section! {
         /// The server's questions to clients: `auto` passes them to clients that can be asked; `never` tells a server with
         /// sessions that no client can be asked.
         "asks" asks: QuestionPolicy = Word;
-        /// The maximum number of dedicated connections, beside the shared ones.
-        "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 1, most: 10_000 }),
-            absent "4 child processes (16 with `affinity: session`) or 256 sessions";
+        /// The maximum number of dedicated connections, beside the shared ones. With `0`, there is one connection for all
+        /// clients, who take turns on it.
+        "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 0, most: 10_000 }),
+            absent "4 child processes (16 with `affinity: session`) or 256 sessions; `0` for some known servers",
+            see "[sessions.md](sessions.md#one-connection-for-all)";
         /// The maximum number of calls that run at the server at once. Further ones wait for their turn.
         "concurrentCalls" concurrent_calls: usize = Number { least: 1, most: 1_000_000 }, default 10_000,
             see "[sessions.md](sessions.md#calls-at-once)";
@@ -91,6 +94,18 @@ section! {
             /// The tools that Dragoman serves of it.
             tools: ServerTools;
     ]
+}
+
+impl Server {
+    /// Rejects one connection for all clients together with one for each.
+    fn refuse_single_of_many(&self, reader: &mut Reader<'_>, entry: &Entry) {
+        let is_many = self.affinity != Affinity::Shared && self.dedicated_connections == Some(0);
+        let Some(written) = entry.value.entry("dedicatedConnections").filter(|_| is_many) else { return };
+        reader.within("dedicatedConnections", |reader| {
+            let message = "one connection for all clients contradicts `affinity`".to_owned();
+            reader.fault(&written.value.at, message, "remove `affinity`, or allow at least one connection");
+        });
+    }
 }
 
 fn tool_name(name: &str) -> Result<String, Flaw> {

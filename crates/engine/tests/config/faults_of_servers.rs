@@ -244,6 +244,14 @@ const SERVERS: &[(&str, &[&str])] = &[
     ),
     (
         r"mcpServers:
+  a: { command: x, affinity: session, dedicatedConnections: 0 }
+",
+        &[
+            r"2:61 mcpServers.a.dedicatedConnections [0] one connection for all clients contradicts `affinity` => remove `affinity`, or allow at least one connection",
+        ],
+    ),
+    (
+        r"mcpServers:
   a: { command: x, affinity: sesion }
 ",
         &[

@@ -210,7 +210,9 @@ impl Call {
             // A long reply has been read to its end before it arrives here.
             CallInput::Replied(Ok(Reply::Long(_))) => {}
             CallInput::Item(Ok(Item::Frame(frame))) | CallInput::SideChannel(Inbound::Frame(frame)) => {
-                self.feed(Event::Frame(frame, None));
+                if !self.refuses_doubtful(&frame) {
+                    self.feed(Event::Frame(frame, None));
+                }
             }
             CallInput::Item(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
             CallInput::Replied(Err(e)) | CallInput::Item(Err(e)) => self.fail(&e),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::{Condition, Fault};
-use proto::bridge::input::questions_of;
+use proto::bridge::input::{Askable, questions_of};
 use proto::era::Asks;
 use proto::mcp::Method;
 use proto::rpc::code;
@@ -51,6 +51,12 @@ pub(crate) fn dedicated_link(
     }
     let is_askable = asks != "{}";
     let kind = LinkKey { era: view.clients.era, capabilities: Bytes::from(asks) };
+    // On a server's only link nobody is asked for roots, and nobody sets the log level for others.
+    if upstream.server.spec.is_single()
+        && Askable::of(kind.era, &kind.capabilities).without_roots().is_nothing()
+    {
+        return Ok(None);
+    }
     match DedicatedLink::take(egress, &upstream.links, &kind, identity.holder()) {
         Ok(dedicated) => Ok(Some((dedicated, said.level.clone()))),
         Err(full) if is_askable => Err(refusal(upstream.name(), &full)),

@@ -1,10 +1,11 @@
 //! Sends a call's request, and chooses its link. It must not know the answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use engine::exchange::{Outbound, ProgressToken};
+use proto::bridge::input::Askable;
 use proto::mcp::Method;
 use transport::up::{LinkError, Owner};
 
@@ -12,13 +13,14 @@ use crate::call::CallContext;
 use crate::call::caller::Caller;
 use crate::call::record::Record;
 use crate::call::side_channel::SideChannel;
-use crate::session::session_links::user;
+use crate::session::session_links::{user, weak_user};
 use upstream::Upstream;
 use upstream::embedded::Carried;
 use upstream::link::reply::Reply;
 use upstream::link::requests::send_level;
-use upstream::link::{HeldLink, OpenLink};
-use upstream::pool::DedicatedLink;
+use upstream::link::{HeldLink, LinkUser, OpenLink};
+use upstream::pool::single::{LinkTurn, SingleLink};
+use upstream::pool::{DedicatedLink, TurnParty};
 
 /// The number of times that a call yields the link that it was about to use to another one.
 const TRIES: usize = 8;
@@ -50,6 +52,11 @@ pub(crate) async fn deliver(
         return Err(LinkError::HeldBack(way.upstream.server.health.report().cause.detail));
     }
     let limits = context.egress.frame_limits();
+    let turn = match way.upstream.links.single() {
+        None => None,
+        Some(single) => Some(Box::pin(way.turn(context, single, record)).await?),
+    };
+    let turn = turn.as_ref();
     // The link is nearly always open. Opening one is boxed, because otherwise every call would carry the space for
     // that future.
     let link = if let Some(link) = way.ready() {
@@ -61,7 +68,7 @@ pub(crate) async fn deliver(
     if way.has_waited {
         Box::pin(way.upstream.server.health.turn()).await;
     }
-    let link = way.enter(context, used, link, outbound, token.as_ref()).await?;
+    let link = way.enter(context, (used, turn), link, outbound, token.as_ref()).await?;
     way.send_state(context, &link).await;
     if link.is_sending() {
         Box::pin(link.flushed()).await;
@@ -78,7 +85,7 @@ pub(crate) async fn deliver(
             *used = None;
             waits(record);
             let link = Box::pin(way.open(context)).await?;
-            let link = way.enter(context, used, link, outbound, token.as_ref()).await?;
+            let link = way.enter(context, (used, turn), link, outbound, token.as_ref()).await?;
             way.send_state(context, &link).await;
             if let Some(record) = record {
                 record.sent();
@@ -138,6 +145,43 @@ impl Delivery<'_> {
         }
     }
 
+    /// Waits for the turn on a server's only link. An owner that can be asked finds it opened so that the server knows.
+    async fn turn(
+        &self,
+        context: &Arc<CallContext>,
+        single: &Arc<SingleLink>,
+        record: &mut Option<Box<Record>>,
+    ) -> Result<LinkTurn, LinkError> {
+        let class = match (self.dedicated, self.caller) {
+            (Some((dedicated, _)), _) => dedicated.class,
+            (None, Caller::Session(session)) => session.client.class().askable,
+            (None, Caller::Stateless(..)) => Askable::NOTHING,
+        };
+        let class = class.without_roots();
+        let party = if class.is_nothing() { TurnParty::Unaskable } else { TurnParty::Askable(self.owner) };
+        let turn = if let Some(turn) = single.join(party) {
+            turn
+        } else {
+            waits(record);
+            let patience = context.egress.snapshot().calls(&self.upstream.server.spec).usual.timeouts.idle;
+            let holder = self.caller.identity().holder();
+            single.wait(party, &holder, patience).await.map_err(LinkError::unsent)?
+        };
+        if !class.is_nothing() {
+            let cell = self.upstream.shared_link(self.caller.era());
+            cell.widen(&context.egress, class).await;
+        }
+        Ok(turn)
+    }
+
+    /// The session that can be asked during its turn on a server's only link.
+    fn asked_session(&self) -> Option<Weak<dyn LinkUser>> {
+        match self.caller {
+            Caller::Session(session) => Some(weak_user(session)),
+            Caller::Stateless(..) => None,
+        }
+    }
+
     fn ready(&self) -> Option<Arc<OpenLink>> {
         match (self.dedicated, self.caller) {
             (Some((dedicated, _)), _) => dedicated.cell.current(),
@@ -166,7 +210,7 @@ impl Delivery<'_> {
     async fn enter(
         &self,
         context: &Arc<CallContext>,
-        used: &mut Option<HeldLink>,
+        (used, turn): (&mut Option<HeldLink>, Option<&LinkTurn>),
         mut link: Arc<OpenLink>,
         outbound: &Outbound,
         token: Option<&ProgressToken>,
@@ -174,7 +218,7 @@ impl Delivery<'_> {
         let mut tries = 0;
         let needed = loop {
             check(&link, outbound)?;
-            match self.need(context, &link) {
+            match self.need(context, &link, turn) {
                 Some(needed) => break needed,
                 None if tries == TRIES => return Err(LinkError::Busy(tries)),
                 None => {}
@@ -188,9 +232,15 @@ impl Delivery<'_> {
     }
 
     /// A hold on a link; `None` if it is a dedicated link that meanwhile belongs to another owner.
-    fn need(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) -> Option<HeldLink> {
+    fn need(
+        &self,
+        context: &Arc<CallContext>,
+        link: &Arc<OpenLink>,
+        turn: Option<&LinkTurn>,
+    ) -> Option<HeldLink> {
         if !link.own {
-            return Some(HeldLink::new(link.clone(), None));
+            let hold = turn.map(|turn| turn.on(link, self.asked_session()));
+            return Some(HeldLink::new(link.clone(), hold));
         }
         let cell = match (self.dedicated, self.caller) {
             (Some((dedicated, _)), _) => Some(dedicated.cell.clone()),

@@ -5,7 +5,8 @@ use std::time::Instant;
 use bytes::Bytes;
 use engine::exchange::Event;
 use proto::bridge::input::Question;
-use proto::rpc::{Frame, Id, code, error_response};
+use proto::rpc::{Frame, FrameKind, Id, code, error_response};
+use upstream::link::{DOUBTFUL, Wire};
 
 use super::call::Call;
 use super::caller::Caller;
@@ -16,7 +17,9 @@ impl Call {
     pub(super) fn ask(&self, question: &Frame) -> Option<Bytes> {
         let link = self.link()?;
         let refusal = match &self.caller {
-            Caller::Session(session) if link.own => {
+            Caller::Session(session)
+                if link.own || link.recipients.turn() == Some(session.links.attribution) =>
+            {
                 match session.asks.lock().ask(QuestionOrigin::Link(link.clone()), question, Instant::now()) {
                     Ok(text) => return Some(text),
                     Err(fault) => fault.to_string(),
@@ -26,6 +29,18 @@ impl Call {
         };
         link.refuse(&self.context.egress, question, &refusal);
         None
+    }
+
+    /// Refuses a question on a pipe that clients use in turns, if another client's abandoned call may have asked it; returns
+    /// false if there is no such doubt.
+    pub(super) fn refuses_doubtful(&self, frame: &Frame) -> bool {
+        let Some(link) = self.link().filter(|_| frame.kind() == FrameKind::Request) else { return false };
+        // Over HTTP it came on the call's own stream.
+        let is_refused = !matches!(link.wire, Wire::Http(_)) && link.is_in_doubt();
+        if is_refused {
+            link.refuse(&self.context.egress, frame, DOUBTFUL);
+        }
+        is_refused
     }
 
     /// Registers a question from an upstream's result; returns the text for the client's stream, if the client can be

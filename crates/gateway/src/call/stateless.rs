@@ -55,6 +55,10 @@ fn learner(
         let cell = upstream.shared_link(era);
         return Some(Learner { cell, dedicated: None, capabilities: Bytes::from(asks), era });
     }
+    // Everybody sees what the only link of a server lists.
+    if upstream.server.spec.is_single() {
+        return None;
+    }
     let kind = LinkKey { era, capabilities: Bytes::from(asks) };
     let capabilities = kind.capabilities.clone();
     let dedicated = DedicatedLink::take(&context.egress, &upstream.links, &kind, identity.holder()).ok()?;

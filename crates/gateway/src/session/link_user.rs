@@ -9,9 +9,9 @@ use engine::catalogue::UpstreamId;
 use proto::bridge::shape;
 use proto::era::Era;
 use proto::json::Splice;
-use proto::mcp::Notice;
 use proto::rpc::{Frame, FrameLimits};
 use transport::up::Owner;
+use upstream::egress::Announcement;
 use upstream::link::{LinkUser, OpenLink};
 use upstream::{Egress, Server};
 
@@ -77,8 +77,17 @@ impl LinkUser for Session {
         Self::hear(self, era, message, false);
     }
 
-    fn notify_changed(&self, list: Notice) {
-        notify_changed(self, list);
+    fn before_change(self: Arc<Self>) -> Announcement {
+        let (session, view) = (Arc::downgrade(&self), self.view());
+        let revision = move || view.as_ref().map(|view| *view.revision.borrow()).unwrap_or_default();
+        let before = revision();
+        Box::new(move |lists| {
+            let Some(session) = session.upgrade() else { return };
+            let now = revision();
+            for list in lists.iter().filter(|list| !now.since(before).any(|told| told == **list)) {
+                notify_changed(&session, *list);
+            }
+        })
     }
 
     fn progress(&self, text: Bytes) {

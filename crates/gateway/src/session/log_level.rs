@@ -42,7 +42,9 @@ impl Session {
     ) -> Option<(DedicatedLink, Option<Bytes>)> {
         let level = self.level()?;
         let link = self.ready_link(upstream)?;
-        let is_shared = !link.own && upstream.server.spec.asks != QuestionPolicy::Never;
+        let may_have_another =
+            upstream.server.spec.asks != QuestionPolicy::Never && !upstream.server.spec.is_single();
+        let is_shared = !link.own && may_have_another;
         if !is_shared || !self.needs_level(&link) || !link.calls.has_others(self.links.attribution) {
             return None;
         }

@@ -28,7 +28,7 @@ impl SessionClient {
     }
 
     /// The class of clients that it belongs to.
-    pub(super) fn class(&self) -> ClientClass {
+    pub(crate) fn class(&self) -> ClientClass {
         ClientClass::new(self.key.era, Askable::of(self.key.era, &self.key.capabilities))
     }
 }

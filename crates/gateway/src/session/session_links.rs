@@ -64,7 +64,9 @@ impl Session {
         let used = links.entry(upstream.server.spec.id).or_insert_with(|| {
             let own = match upstream.server.spec.affinity {
                 Affinity::Session => true,
-                Affinity::Shared | Affinity::Caller => self.client.can_be_asked && upstream.server.may_ask(),
+                Affinity::Shared | Affinity::Caller => {
+                    self.client.can_be_asked && upstream.server.may_ask() && !upstream.server.spec.is_single()
+                }
             };
             let cell = if own {
                 let holder = self.identity.holder();

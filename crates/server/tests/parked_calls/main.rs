@@ -8,6 +8,7 @@
 //! | `states` | the same: states that are wrong, late, or come twice |
 //! | `gone` | the same: whoever goes away meanwhile |
 //! | `apart` | the same: calls that must not hear of each other |
+//! | `one_connection` | a server of which only one process may run: clients use it in turns |
 //! | `at_once` | calls that run at a server at once, and those that wait for their turn |
 //! | `rounds` | clients with a handshake, stateless servers |
 //! | `topics` | resources that clients follow |
@@ -20,6 +21,7 @@ mod support;
 mod apart;
 mod at_once;
 mod gone;
+mod one_connection;
 mod rounds;
 mod shared;
 mod states;

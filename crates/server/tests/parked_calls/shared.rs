@@ -1,6 +1,9 @@
 //! State that clients share at a server: no client waits for something that only other clients want, and no
 //! client receives it.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -95,4 +98,39 @@ async fn what_follows_on_a_stream_does_not_wait_for_lists_that_changed() {
     assert_eq!(message["params"]["level"], "error", "{message}");
     // The lists are fetched nevertheless.
     puppet.was_sent("tools/list", 2).await;
+}
+
+#[tokio::test]
+async fn a_server_that_announces_without_end_is_asked_a_few_times_a_second() {
+    let (say, said) = watch::channel((Vec::new(), false));
+    let say = Arc::new(say);
+    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    let announce = move || {
+        say.send_modify(|(all, _)| all.extend_from_slice(format!("data: {changed}\n\n").as_bytes()));
+    };
+    let announcing = announce.clone();
+    let puppet = Puppet::start(move |number, received| {
+        let result = match received.method() {
+            "initialize" => json!({
+                "protocolVersion": LEGACY, "capabilities": {"tools": {"listChanged": true}},
+                "serverInfo": {"name": "puppet", "version": "1"},
+            }),
+            "GET" => return Said::Stream(said.clone()),
+            "tools/list" if number >= 1 => {
+                announcing();
+                return Said::Proper;
+            }
+            _ => return Said::Proper,
+        };
+        Said::Result(result, String::new())
+    })
+    .await;
+    let gateway = gateway(&puppet.config(), "").await;
+    let client = Legacy::open(gateway.http()).await;
+    assert_eq!(text(&client.call("up__ok", &json!({})).await), "ok");
+    puppet.was_sent("tools/list", 1).await;
+    let begun = Instant::now();
+    announce();
+    puppet.was_sent("tools/list", 4).await;
+    assert!(begun.elapsed() >= Duration::from_millis(550), "{:?}", begun.elapsed());
 }

@@ -212,9 +212,25 @@ impl Catalogue {
     }
 
     /// Notes that the server has announced a change; the caller fetches it next.
-    pub fn note_announced(&self) {
+    pub fn note_announced(&self, common: bool) -> u64 {
         let mut busy = self.busy.lock();
-        busy.announced = Some(busy.begun);
+        if common {
+            busy.announced = Some(busy.begun);
+        }
+        busy.begun + 1
+    }
+
+    /// The lists of both lifecycles, as they are known.
+    pub fn lists(&self) -> [Option<Arc<UpstreamCatalogue>>; 2] {
+        self.faces.each_ref().map(Face::known)
+    }
+
+    /// Returns true if the lists are others than they were.
+    pub fn differs_from(&self, before: &[Option<Arc<UpstreamCatalogue>>; 2]) -> bool {
+        self.lists().iter().zip(before).any(|(now, before)| match (now, before) {
+            (Some(now), Some(before)) => !now.same_lists(before),
+            (now, before) => now.is_some() != before.is_some(),
+        })
     }
 
     /// Returns true if no fetch has ended that began after the last announcement.

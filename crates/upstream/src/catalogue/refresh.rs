@@ -46,9 +46,14 @@ impl Catalogue {
     /// Fetches all known lists again, because they may have changed. Returns once the lists are at least as new as this call;
     /// of several concurrent calls only one fetches. Returns `false` if this call's own fetch failed.
     pub async fn refresh(&self, egress: &Egress) -> bool {
-        let mut done = self.done.subscribe();
         // The running fetch may have sent its requests before the change.
         let wanted = self.busy.lock().begun + 1;
+        self.refresh_to(egress, wanted).await
+    }
+
+    /// The same, unless the fetch of this number or a later one has ended.
+    pub async fn refresh_to(&self, egress: &Egress, wanted: u64) -> bool {
+        let mut done = self.done.subscribe();
         loop {
             {
                 let mut busy = self.busy.lock();

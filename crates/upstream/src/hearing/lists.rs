@@ -7,57 +7,80 @@ use proto::mcp::Notice;
 
 use super::Ear;
 use crate::catalogue::Learner;
-use crate::link::OpenLink;
+use crate::changes::HeardChanges;
+use crate::egress::Announcement;
+use crate::link::{LinkUser, OpenLink};
 use crate::upstream::Upstream;
 
 impl Ear {
-    /// Handles changes until there are no more.
-    pub(super) async fn look(&self, link: &Arc<OpenLink>) {
-        loop {
-            let lists = self.changes.take();
-            if lists.is_empty() {
-                return;
-            }
-            self.changed(link, &lists).await;
+    /// Handles an announcement. What else the server says must not wait for its lists.
+    pub(super) fn announced(&self, link: &Arc<OpenLink>, list: Notice) {
+        let Some(upstream) = self.upstream.upgrade() else { return };
+        let wanted = upstream.catalogue.note_announced(!link.own);
+        if self.changes.note(list, wanted, || self.before_change(link)) {
+            let (ear, link) = (self.clone(), link.clone());
+            tokio::spawn(async move { ear.look(&link).await });
         }
     }
 
     /// Fetches the changed lists before it notifies clients: a client that asks at once must not get the old list.
-    async fn changed(&self, link: &Arc<OpenLink>, lists: &[Notice]) {
-        let Some(upstream) = self.upstream.upgrade() else { return };
-        if link.own {
-            return self.changed_for_its_users(&upstream, link, lists).await;
+    fn before_change(&self, link: &Arc<OpenLink>) -> Vec<Announcement> {
+        let users = if link.own { link.recipients.users() } else { Vec::new() };
+        if users.is_empty() {
+            return self.egress.audience().map(|all| all.before_change(&link.server)).into_iter().collect();
         }
-        let announcement = self.egress.audience().map(|all| all.before_change(&link.server));
-        let news = upstream.announced.news(lists, link.heard_on(), Instant::now());
-        upstream.catalogue.refresh(&self.egress).await;
-        if let Some(announce) = announcement.filter(|_| !news.is_empty()) {
-            announce(&news);
+        let users = users.into_iter().filter(|user| user.may_use(link.server.spec.id));
+        users.map(LinkUser::before_change).collect()
+    }
+
+    /// Handles changes until there are no more; those that come in a burst together.
+    pub(super) async fn look(&self, link: &Arc<OpenLink>) {
+        while let Some(due) = self.changes.due(Instant::now()) {
+            tokio::time::sleep_until(due.into()).await;
+            let Some(upstream) = self.upstream.upgrade() else { return };
+            let heard = self.changes.take(Instant::now());
+            let differs = if link.own {
+                self.changed_for_its_users(&upstream, link, heard).await
+            } else {
+                self.changed(&upstream, link, heard).await
+            };
+            self.changes.found(differs);
         }
     }
 
-    /// Does the same on a link that one client at a time has for itself. The items of that client's class are learned again,
-    /// and the clients that see a difference are notified. Without a difference, the users of the link are notified all the
-    /// same: the server may keep different lists for each connection, and the known ones were learned on another connection.
-    async fn changed_for_its_users(&self, upstream: &Upstream, link: &Arc<OpenLink>, lists: &[Notice]) {
-        if self.learns_again(upstream, link).await {
-            // If other links announce the same change, it then counts as an echo: the difference has notified all other
-            // clients.
-            upstream.announced.news(lists, link.heard_on(), Instant::now());
-        } else {
-            let lists = &upstream.announced.no_echoes(lists, link.heard_on(), Instant::now())[..];
-            let users = link.recipients.users();
-            if users.is_empty()
-                && let Some(all) = self.egress.audience()
-            {
-                return all.before_change(&link.server)(lists);
-            }
-            for user in users.iter().filter(|user| user.may_use(link.server.spec.id)) {
-                for list in lists {
-                    user.notify_changed(*list);
-                }
-            }
+    /// Fetches what changed before it notifies clients: a client that asks at once must not get the old list. Returns true if
+    /// the lists differ.
+    async fn changed(&self, upstream: &Upstream, link: &Arc<OpenLink>, heard: HeardChanges) -> bool {
+        let news = upstream.announced.news(&heard.lists, link.heard_on(), Instant::now());
+        let before = upstream.catalogue.lists();
+        upstream.catalogue.refresh_to(&self.egress, heard.wanted).await;
+        heard.announce(&news);
+        upstream.catalogue.differs_from(&before)
+    }
+
+    /// The same on a link that one client at a time has for itself: what clients like it are shown is learned anew, and they
+    /// are told where that differs. Where it does not, whoever has the link is told all the same: the server may keep lists for
+    /// each connection, and those of another one were learned before.
+    async fn changed_for_its_users(
+        &self,
+        upstream: &Upstream,
+        link: &Arc<OpenLink>,
+        heard: HeardChanges,
+    ) -> bool {
+        let before = upstream.catalogue.lists();
+        // A server that several sessions reach tells all of them. What they have in common must be there before one is told.
+        if !link.heard_on().is_own_process {
+            upstream.catalogue.refresh_to(&self.egress, heard.wanted).await;
         }
+        let differs = self.learns_again(upstream, link).await;
+        if differs {
+            // Where its other links say so, too, all others are told by the difference.
+            upstream.announced.news(&heard.lists, link.heard_on(), Instant::now());
+        } else {
+            let lists = upstream.announced.no_echoes(&heard.lists, link.heard_on(), Instant::now());
+            heard.announce(&lists);
+        }
+        differs || upstream.catalogue.differs_from(&before)
     }
 
     /// Learns the items of the link's class again. Returns true if clients were notified of a difference.

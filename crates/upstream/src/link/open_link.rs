@@ -102,6 +102,9 @@ impl Drop for HeldLink {
 /// The time that an upstream may take to accept a message without an answer.
 const NOTICE_TIME: Duration = Duration::from_secs(10);
 
+/// The reason for which a question is refused whose owner is in doubt.
+pub const DOUBTFUL: &str = "an abandoned call of another client may have asked this";
+
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
 
 impl OpenLink {
@@ -193,6 +196,11 @@ impl OpenLink {
     pub fn hand_over(&self) {
         self.recipients.clear();
         self.tenancy.number.store(NEXT_LINK.fetch_add(1, Ordering::Relaxed), Ordering::Release);
+    }
+
+    /// Returns true if a question may belong to an abandoned call of another owner than the one whose turn it is.
+    pub fn is_in_doubt(&self) -> bool {
+        self.recipients.turn().is_some_and(|owner| self.calls.has_others(owner))
     }
 
     /// The session that owns a message.

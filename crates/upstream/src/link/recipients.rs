@@ -7,13 +7,16 @@ use bytes::Bytes;
 use engine::exchange::ProgressToken;
 use parking_lot::Mutex;
 use proto::rpc::Frame;
-use transport::up::Unasked;
+use transport::up::{Owner, Unasked};
 
 use super::inbox::{Inbound, InboxSender};
 use super::user::LinkUser;
 
 /// The session that wants a call's progress, and its token.
 type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
+
+/// The owner whose turn it is on a link that all share, and its session if it has one.
+type TurnOwner = (Owner, Option<Weak<dyn LinkUser>>);
 
 /// The sessions and calls that receive messages of one link.
 #[derive(Default)]
@@ -22,8 +25,10 @@ pub struct LinkRecipients {
     users: Mutex<Vec<Weak<dyn LinkUser>>>,
     /// The session that wants progress, by open call: an upstream may report progress outside the call's own response stream.
     progress: Mutex<HashMap<u64, ProgressOwner>>,
-    /// The receiver of messages that belong to no exchange, while one call has the link to itself.
+    /// The receiver of messages that belong to no exchange, while one call has the link for itself.
     inbox: Mutex<Option<InboxSender>>,
+    /// The owner who alone can be asked now, on a link that clients use in turns.
+    turn: Mutex<Option<TurnOwner>>,
     /// The child's unsolicited messages, until a task reads them.
     unasked: Mutex<Option<Unasked>>,
 }
@@ -46,6 +51,27 @@ impl LinkRecipients {
     pub(super) fn clear(&self) {
         self.users.lock().clear();
         self.set_inbox(None);
+    }
+
+    /// Begins the turn of an owner on a link that clients use in turns.
+    pub(crate) fn begin_turn(&self, owner: Owner, user: Option<Weak<dyn LinkUser>>) {
+        *self.turn.lock() = Some((owner, user));
+    }
+
+    /// Ends the turn: nobody can be asked.
+    pub(crate) fn end_turn(&self) {
+        *self.turn.lock() = None;
+        self.set_inbox(None);
+    }
+
+    /// The owner whose turn it is.
+    pub fn turn(&self) -> Option<Owner> {
+        self.turn.lock().as_ref().map(|(owner, _)| *owner)
+    }
+
+    /// The session whose turn it is.
+    pub(crate) fn turn_user(&self) -> Option<Arc<dyn LinkUser>> {
+        self.turn.lock().as_ref().and_then(|(_, user)| user.as_ref()?.upgrade())
     }
 
     /// Stores the receiver of the child's unsolicited messages until it is taken.

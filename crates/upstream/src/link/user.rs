@@ -5,12 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::catalogue::UpstreamId;
 use proto::era::Era;
-use proto::mcp::Notice;
 use proto::rpc::Frame;
 use transport::up::Owner;
 
 use super::open_link::OpenLink;
-use crate::egress::Egress;
+use crate::egress::{Announcement, Egress};
 use crate::server::Server;
 
 /// A client with a session, whose links receive unsolicited messages.
@@ -51,8 +50,8 @@ pub trait LinkUser: Send + Sync {
     /// Passes on a message of a server of this version, in the form of the client's version.
     fn hear(&self, era: &'static Era, message: &Frame);
 
-    /// Notifies the client that a list has changed.
-    fn notify_changed(&self, list: Notice);
+    /// Lists are about to change. What is returned notifies the client of those of which it was not notified since.
+    fn before_change(self: Arc<Self>) -> Announcement;
 
     /// Notifies the client of its call's progress; `text` has the client's form.
     fn progress(&self, text: Bytes);

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use proto::bridge::input::Askable;
+
 use super::dispatch::Binding;
 use super::dormant::{Demand, Dormant, Sleeper};
 use super::link_cell::LinkCell;
@@ -18,6 +20,8 @@ pub struct DedicatedLink {
     links: Arc<Links>,
     /// The cell of the link.
     pub cell: Arc<LinkCell>,
+    /// The questions that its client can be asked.
+    pub class: Askable,
     spoilt: bool,
     holder: Holder,
     /// Held while the call runs.
@@ -34,7 +38,8 @@ impl DedicatedLink {
     ) -> Result<Self, QuotaError> {
         let permit = Some(links.dedicated_calls.take(holder.clone())?);
         let cell = links.link_of_call(kind, holder.clone());
-        Ok(Self { egress: egress.clone(), links: links.clone(), cell, spoilt: false, holder, permit })
+        let (class, links) = (Askable::of(kind.era, &kind.capabilities), links.clone());
+        Ok(Self { egress: egress.clone(), links, cell, class, spoilt: false, holder, permit })
     }
 
     /// The egress of the thread that took the link.
@@ -65,6 +70,10 @@ impl DedicatedLink {
 
 impl Drop for DedicatedLink {
     fn drop(&mut self) {
+        // The only link of a server stays open for others.
+        if self.cell.is_shared() {
+            return;
+        }
         if self.spoilt
             && let Some(link) = self.cell.current()
         {

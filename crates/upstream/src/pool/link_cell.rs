@@ -16,6 +16,7 @@ use super::dedicated::{Admission, Dedicated, new_owner};
 use super::dispatch::OwnerId;
 use super::opening::LinkOpening;
 use super::rights::Reserved;
+use super::single::SingleLink;
 use super::starts::Starts;
 use crate::egress::{Egress, Updating};
 use crate::health::{HealthEvent, OpeningWatch};
@@ -56,6 +57,8 @@ pub struct LinkCell {
     pub(super) session: Option<Weak<dyn LinkUser>>,
     /// The pool that the cell's links come from, if owners take turns on them.
     pub(super) pool: Option<Arc<Dedicated>>,
+    /// The turns on it, where it is the only link of its server.
+    pub(super) single: Option<Arc<SingleLink>>,
     /// The caller for whom the cell gets links from the pool.
     pub(super) holder: Option<Holder>,
     /// The cell's number as an owner in the pool.
@@ -63,7 +66,7 @@ pub struct LinkCell {
     /// The number of the last link that the cell had.
     pub(super) last: AtomicU64,
     pub(super) open: ArcSwapOption<OpenLink>,
-    opening: tokio::sync::Mutex<Starts>,
+    pub(super) opening: tokio::sync::Mutex<Starts>,
     openings: AtomicU64,
     /// True if the cell will not be used again.
     retired: AtomicBool,
@@ -87,6 +90,7 @@ impl LinkCell {
             params,
             session,
             pool: None,
+            single: None,
             holder: None,
             owner: new_owner(),
             last: AtomicU64::new(0),
@@ -101,6 +105,12 @@ impl LinkCell {
     /// Makes the cell take its links from a pool.
     pub(super) fn pooled(mut self, pool: Arc<Dedicated>, holder: Holder) -> Self {
         (self.pool, self.holder) = (Some(pool), Some(holder));
+        self
+    }
+
+    /// Is the only link of its server, if there are turns on it.
+    pub(super) fn single(mut self, single: Option<Arc<SingleLink>>) -> Self {
+        self.single = single;
         self
     }
 
@@ -163,11 +173,15 @@ impl LinkCell {
             None => None,
         };
         let asked = self.server.link_era(self.kind.era);
+        let single = self.single.as_ref().map(|single| single.declares(self.kind.era));
+        let single = single.map(|kind| (kind.own_hello(), kind));
+        let (params, kind) =
+            single.as_ref().map_or((&self.params, &self.kind), |(params, kind)| (params, kind));
         let opening = LinkOpening {
             egress,
             server: &self.server,
-            kind: &self.kind,
-            params: &self.params,
+            kind,
+            params,
             own: self.session.is_some() || self.pool.is_some(),
         };
         let watch = self.is_shared().then(|| self.server.health.opening());

@@ -12,6 +12,7 @@ use proto::era::Era;
 
 use super::dedicated::{Dedicated, PoolFigures};
 use super::link_cell::{LinkCell, LinkListener};
+use super::single::SingleLink;
 use crate::closing;
 use crate::egress::Egress;
 use crate::health::HealthEvent;
@@ -55,6 +56,8 @@ pub struct Links {
     pub(super) dedicated_calls: Arc<Quota>,
     /// The links that serve one owner at a time.
     pub dedicated: Arc<Dedicated>,
+    /// The turns on the only link, where the server has one for all.
+    single: Option<Arc<SingleLink>>,
     /// The shared link that was last requested: nearly all requests need the same one.
     recent: ArcSwapOption<(&'static Era, Arc<LinkCell>)>,
     /// The shared links, by requested version. Clients cannot be asked anything on them.
@@ -69,6 +72,7 @@ impl Links {
         let dedicated = Dedicated::new(&server.spec, server.is_child());
         Self {
             dedicated_calls: Quota::new(dedicated.max_calls()),
+            single: server.spec.is_single().then(|| SingleLink::new(dedicated.dormant.clone())),
             dedicated,
             server,
             listener,
@@ -87,6 +91,11 @@ impl Links {
         LinkCell::new((self.server.clone(), self.listener.clone()), kind, params, session)
     }
 
+    /// The turns on the only link, if clients take turns there because the server may ask them something.
+    pub fn single(&self) -> Option<&Arc<SingleLink>> {
+        self.single.as_ref().filter(|_| self.server.may_ask())
+    }
+
     /// The link that clients of this version share.
     pub fn shared_link(&self, client: &'static Era) -> Arc<LinkCell> {
         let asked = self.server.link_era(client);
@@ -99,7 +108,10 @@ impl Links {
                 self.take_over(&mut shared, asked);
             }
             let kind = LinkKey::plain(asked);
-            let new = || Arc::new(self.cell(kind.clone(), kind.own_hello(), None));
+            let new = || {
+                let cell = self.cell(kind.clone(), kind.own_hello(), None);
+                Arc::new(cell.single(self.single().cloned()))
+            };
             shared.entry(asked).or_insert_with(new).clone()
         };
         self.recent.store(Some(Arc::new((asked, cell.clone()))));
@@ -125,6 +137,9 @@ impl Links {
 
     /// A link for calls that use it alone, one after the other.
     pub(super) fn link_of_call(&self, kind: &LinkKey, holder: Holder) -> Arc<LinkCell> {
+        if self.single.is_some() {
+            return self.shared_link(kind.era);
+        }
         let cell = self.cell(kind.clone(), kind.own_hello(), None);
         let cell = Arc::new(cell.pooled(self.dedicated.clone(), holder));
         let mut of_calls = self.of_calls.lock();
@@ -162,7 +177,9 @@ impl Links {
     pub fn figures(&self) -> LinkFigures {
         let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
         let shared = cells.iter().filter(|cell| cell.current().is_some()).count();
-        LinkFigures { shared, dedicated: self.dedicated.figures() }
+        let mut dedicated = self.dedicated.figures();
+        dedicated.waiting += self.single.as_ref().map_or(0, |single| single.waiting());
+        LinkFigures { shared, dedicated }
     }
 
     /// The last lines that the shared process wrote to stderr, even if it has ended since, with its secrets masked; empty for

@@ -21,10 +21,13 @@ pub mod links;
 mod opening;
 mod rights;
 mod rules;
+pub mod single;
 mod starts;
+mod turn_queue;
 mod turns;
 
 pub use dedicated::{Dedicated, PoolFigures};
 pub use dedicated_link::DedicatedLink;
 pub use link_cell::{LinkCell, LinkListener};
 pub use links::{LinkFigures, Links};
+pub use turn_queue::TurnParty;

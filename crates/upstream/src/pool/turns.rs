@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use engine::config::Affinity;
+use proto::bridge::input::Askable;
 use transport::up::LinkError;
 
 use super::dedicated::Admission;
@@ -58,6 +59,24 @@ impl LinkCell {
             None => None,
         };
         Some(HeldLink::new(link.clone(), hold))
+    }
+
+    /// Lets the owner whose turn it is be asked this: closes the only link of a server, if it was told less there. No other
+    /// call runs on it.
+    pub async fn widen(&self, egress: &Egress, class: Askable) {
+        let Some(single) = &self.single else { return };
+        single.widen(class);
+        let mut starts = self.opening.lock().await;
+        if single.is_wide() {
+            return;
+        }
+        let Some(link) = self.open.swap(None) else { return };
+        starts.users = link.recipients.users().iter().map(Arc::downgrade).collect();
+        tracing::info!(
+            server = %self.server.name(),
+            "opens its only connection again: a client can answer questions of which the server was not told"
+        );
+        link.close(egress.client()).await;
     }
 
     /// Returns true if the cell's link is a child process.

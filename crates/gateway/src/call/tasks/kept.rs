@@ -29,9 +29,11 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: ExchangeAnswer) -> Excha
     match made {
         Made::Task { id, home } => {
             if let Some(link) = call.connection.held.as_ref().map(HeldLink::again) {
-                let own = call
-                    .sleep(Sleeper::Task)
-                    .zip(call.connection.dedicated.take().map(|(dedicated, _)| dedicated));
+                let dedicated = call.connection.dedicated.take();
+                let own = dedicated.filter(|_| link.link().own).map(|(mut dedicated, _)| {
+                    let dormant = dedicated.wait(Sleeper::Task);
+                    (dormant, dedicated)
+                });
                 context.state.homes.keep(home, Home::new(call.upstream.clone(), link, id, own));
             }
             answer

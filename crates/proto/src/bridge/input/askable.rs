@@ -73,6 +73,12 @@ impl Askable {
         self.0 & other.0 == other.0
     }
 
+    /// The same without the question for roots.
+    #[must_use]
+    pub fn without_roots(self) -> Self {
+        Self(self.0 & !BITS[0].0)
+    }
+
     /// The questions that both can be asked.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -115,5 +121,6 @@ mod tests {
         let (roots, both) = (Askable(1), Askable(3));
         assert!(both.includes(roots) && !roots.includes(both) && roots.includes(Askable::NOTHING));
         assert_eq!(roots.and(Askable(2)), both);
+        assert_eq!((both.without_roots(), roots.without_roots()), (Askable(2), Askable::NOTHING));
     }
 }

@@ -1,0 +1,74 @@
+//! Known servers that cannot run twice, or keep their state in their process. It must not know how a server is started.
+
+use crate::config::StdioLink;
+
+/// The packages and programs of which one process serves all clients, unless `dedicatedConnections` or `affinity` says
+/// otherwise.
+pub const SINGLE_SERVERS: [&str; 9] = [
+    // One browser profile, which a second browser finds locked.
+    "@playwright/mcp",
+    "mcp-server-playwright",
+    "chrome-devtools-mcp",
+    // A port at which the browser's extension connects.
+    "@browsermcp/mcp",
+    // The socket of the running application.
+    "blender-mcp",
+    // Open pages, or earlier thoughts, which the next call goes on with.
+    "@modelcontextprotocol/server-puppeteer",
+    "@modelcontextprotocol/server-sequential-thinking",
+    "mcp-server-sequential-thinking",
+    // Its file is read and written as a whole: of two writers one loses.
+    "@modelcontextprotocol/server-memory",
+];
+
+/// Returns true if a command starts such a server: as the program, or as a package that a runner such as `npx` or `uvx` starts.
+pub(crate) fn is_single(link: &StdioLink) -> bool {
+    let command = link.command.expose();
+    let program = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let program = program.strip_suffix(".exe").or_else(|| program.strip_suffix(".cmd")).unwrap_or(program);
+    let packages = link.args.iter().map(|arg| without_version(arg.expose()));
+    std::iter::once(program).chain(packages).any(|name| SINGLE_SERVERS.contains(&name))
+}
+
+/// A package's name without `@1.2.3`, `@latest` or `==1.2.3`.
+fn without_version(package: &str) -> &str {
+    let package = package.split_once("==").map_or(package, |(name, _)| name);
+    match package.char_indices().skip(1).find(|(_, c)| *c == '@') {
+        Some((at, _)) => &package[..at],
+        None => package,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Snapshot;
+
+    fn connections(server: &str) -> Option<usize> {
+        let text = format!("mcpServers: {{ a: {{ {server} }} }}");
+        let (env, file) = (|_: &str| None, |_: &str| Err(String::new()));
+        let lookup = crate::config::Lookup { env: &env, file: &file };
+        let loaded = crate::config::load(&text, "a.yaml", &lookup).expect("a sound configuration");
+        Snapshot::compile(&loaded.config, "1").upstreams[0].dedicated_connections
+    }
+
+    #[test]
+    fn a_known_server_has_one_process_however_it_is_started() {
+        for server in [
+            "command: npx, args: [-y, '@playwright/mcp@latest', --headless]",
+            "command: npx, args: [-y, '@modelcontextprotocol/server-memory']",
+            "command: uvx, args: ['blender-mcp==1.2']",
+            "command: /opt/bin/mcp-server-playwright",
+        ] {
+            assert_eq!(connections(server), Some(0), "{server}");
+        }
+        assert_eq!(connections("command: npx, args: [-y, '@playwright/test']"), None);
+        assert_eq!(connections("command: npx, args: [server, 'blender-mcp/notes.txt']"), None);
+    }
+
+    #[test]
+    fn what_the_configuration_says_counts_more() {
+        let known = "command: npx, args: ['@playwright/mcp', --isolated]";
+        assert_eq!(connections(&format!("{known}, dedicatedConnections: 3")), Some(3));
+        assert_eq!(connections(&format!("{known}, affinity: session")), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! The pace at which announced changes are handled: a burst counts as one, and lists that differ each time are fetched ever
+//! less often. Time is an argument. It must not know what was announced.
+
+use std::time::{Duration, Instant};
+
+/// The time in which further announcements are awaited.
+const BURST: Duration = Duration::from_millis(50);
+
+/// The time between two fetches, and the longest such time.
+const GAP: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
+
+/// The pace on one link.
+#[derive(Debug)]
+pub(super) struct ChangePace {
+    /// The time at which changes were handled last.
+    last: Option<Instant>,
+    gap: Duration,
+}
+
+impl Default for ChangePace {
+    fn default() -> Self {
+        Self { last: None, gap: GAP.0 }
+    }
+}
+
+impl ChangePace {
+    /// The time at which a change is handled that was heard now.
+    pub(super) fn due(&self, heard: Instant) -> Instant {
+        let soonest = heard + BURST;
+        self.last.map_or(soonest, |last| soonest.max(last + self.gap))
+    }
+
+    /// Notes that changes are handled from now on.
+    pub(super) fn begin(&mut self, now: Instant) {
+        let is_calm = self.last.is_none_or(|last| now.saturating_duration_since(last) > self.gap * 2);
+        if is_calm {
+            self.gap = GAP.0;
+        }
+        self.last = Some(now);
+    }
+
+    /// Notes if the lists differed from those before.
+    pub(super) fn found(&mut self, differs: bool) {
+        self.gap = if differs { (self.gap * 2).min(GAP.1) } else { GAP.0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_first_change_waits_for_the_end_of_its_burst_and_further_ones_for_a_gap() {
+        let (mut pace, start) = (ChangePace::default(), Instant::now());
+        assert_eq!(pace.due(start), start + ms(50));
+        pace.begin(start + ms(50));
+        pace.found(false);
+        assert_eq!(pace.due(start + ms(60)), start + ms(300));
+        assert_eq!(pace.due(start + ms(400)), start + ms(450));
+    }
+
+    #[test]
+    fn lists_that_differ_each_time_are_fetched_less_often_until_they_do_not() {
+        let (mut pace, mut now) = (ChangePace::default(), Instant::now());
+        let mut gaps = Vec::new();
+        for _ in 0..7 {
+            pace.begin(now);
+            pace.found(true);
+            gaps.push((pace.due(now) - now).as_millis());
+            now = pace.due(now);
+        }
+        assert_eq!(gaps, [500, 1000, 2000, 4000, 5000, 5000, 5000]);
+        pace.begin(now);
+        pace.found(false);
+        assert_eq!(pace.due(now), now + ms(250));
+    }
+
+    #[test]
+    fn changes_far_apart_are_not_slowed_down() {
+        let (mut pace, mut now) = (ChangePace::default(), Instant::now());
+        for _ in 0..10 {
+            pace.begin(now);
+            pace.found(true);
+            now += Duration::from_secs(30);
+            assert_eq!(pace.due(now), now + ms(50));
+        }
+        assert_eq!(pace.gap, ms(500));
+    }
+}

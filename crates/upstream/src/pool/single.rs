@@ -1,0 +1,211 @@
+//! The only link of a server that cannot run twice, or keeps its state in its process: all clients use it in turns. It must
+//! not know what a call is for.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use proto::bridge::input::Askable;
+use proto::era::Era;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use transport::up::LinkError;
+
+use super::dispatch::Ticket;
+use super::dormant::{Demand, DormantLinks};
+use super::turn_queue::{TurnParty, TurnQueue};
+use crate::link::{LinkHold, LinkUser, OpenLink};
+use crate::link_key::LinkKey;
+use crate::quota::Holder;
+
+/// The number of calls that may wait.
+const WAITERS: usize = 256;
+
+/// The time between two looks of a call that waits.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The time that a call waits before one that waits for its client makes way.
+const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
+
+/// The turns on a server's only link, and the questions that the server is told it may ask there.
+pub struct SingleLink {
+    state: Mutex<SingleState>,
+    /// The questions of all owners that were seen.
+    widest: AtomicU8,
+    /// Those of which the server was told on the link that was opened last.
+    declared: AtomicU8,
+    dormant: Arc<DormantLinks>,
+}
+
+struct SingleState {
+    queue: TurnQueue,
+    waiting: HashMap<Ticket, oneshot::Sender<()>>,
+    /// The link on which the owner whose turn it is can be asked.
+    used: Option<Arc<OpenLink>>,
+}
+
+/// A call of which it is the turn, until this is dropped.
+pub struct LinkTurn {
+    single: Arc<SingleLink>,
+    party: TurnParty,
+}
+
+/// A hold without a turn.
+struct NoTurn;
+
+/// A place in the queue, until this is dropped.
+struct Waiting<'a> {
+    single: &'a Arc<SingleLink>,
+    ticket: Ticket,
+    given: oneshot::Receiver<()>,
+}
+
+impl SingleLink {
+    /// Nobody has used it yet.
+    pub(super) fn new(dormant: Arc<DormantLinks>) -> Arc<Self> {
+        let state = SingleState { queue: TurnQueue::new(WAITERS), waiting: HashMap::new(), used: None };
+        let nothing = || AtomicU8::new(Askable::NOTHING.bits());
+        Arc::new(Self { state: Mutex::new(state), widest: nothing(), declared: nothing(), dormant })
+    }
+
+    /// The number of calls that wait for their turn.
+    pub(super) fn waiting(&self) -> usize {
+        self.state.lock().queue.waiting()
+    }
+
+    /// The turn, if nobody else has it.
+    pub fn join(self: &Arc<Self>, party: TurnParty) -> Option<LinkTurn> {
+        let joins = self.state.lock().queue.join(party);
+        joins.then(|| LinkTurn { single: self.clone(), party })
+    }
+
+    /// Waits for the turn.
+    ///
+    /// # Errors
+    /// [`LinkError::Busy`] if too many wait, or it does not come within `patience`.
+    pub async fn wait(
+        self: &Arc<Self>,
+        party: TurnParty,
+        holder: &Holder,
+        patience: Duration,
+    ) -> Result<LinkTurn, LinkError> {
+        let since = Instant::now();
+        let mut waiting = {
+            let mut state = self.state.lock();
+            let ticket = state.queue.wait(party).ok_or(LinkError::Busy(1))?;
+            let (sender, given) = oneshot::channel();
+            state.waiting.insert(ticket, sender);
+            let waiting = Waiting { single: self, ticket, given };
+            // The turn may have ended since it was asked for.
+            state.serve();
+            waiting
+        };
+        loop {
+            match timeout(LOOK, &mut waiting.given).await {
+                Ok(Ok(())) => return Ok(LinkTurn { single: self.clone(), party }),
+                Ok(Err(_)) => return Err(LinkError::Closed),
+                Err(_) if since.elapsed() >= patience => return Err(LinkError::Busy(1)),
+                Err(_) if since.elapsed() >= MAKE_WAY_AFTER => {
+                    let demand = Demand { holder: Some(holder), waited: since.elapsed() };
+                    self.dormant.make_way(&demand, Instant::now());
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Notes the questions that an owner can be asked.
+    pub(super) fn widen(&self, class: Askable) {
+        self.widest.fetch_or(class.without_roots().bits(), Ordering::SeqCst);
+    }
+
+    /// Returns true if the server was told on the last link of all questions that were seen.
+    pub(super) fn is_wide(&self) -> bool {
+        let declared = Askable::from_bits(self.declared.load(Ordering::SeqCst));
+        declared.includes(Askable::from_bits(self.widest.load(Ordering::SeqCst)))
+    }
+
+    /// The clients of whom the server is told on a link that is opened now.
+    pub(super) fn declares(&self, era: &'static Era) -> LinkKey {
+        let class = self.widest.load(Ordering::SeqCst);
+        self.declared.store(class, Ordering::SeqCst);
+        LinkKey { era, capabilities: Bytes::from(Askable::from_bits(class).capabilities()) }
+    }
+
+    fn leave(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        if !state.queue.leave() {
+            return;
+        }
+        // What the server asks from now on is for nobody, until the next owner has its turn.
+        if let Some(link) = state.used.take() {
+            link.recipients.end_turn();
+        }
+        state.serve();
+    }
+}
+
+impl SingleState {
+    /// Gives the turn to those who are next.
+    fn serve(&mut self) {
+        let next = self.queue.serve();
+        self.notify(&next);
+    }
+
+    fn notify(&mut self, next: &[Ticket]) {
+        for ticket in next {
+            // Whoever has gone gives it back when its place in the queue is dropped.
+            let _ = self.waiting.remove(ticket).map(|sender| sender.send(()));
+        }
+    }
+}
+
+impl LinkTurn {
+    /// A hold on the turn for a call on this link; until the turn ends, the server's questions there are for its owner.
+    pub fn on(&self, link: &Arc<OpenLink>, user: Option<Weak<dyn LinkUser>>) -> Box<dyn LinkHold> {
+        let mut state = self.single.state.lock();
+        state.queue.enter_again();
+        if let TurnParty::Askable(owner) = self.party {
+            link.recipients.begin_turn(owner, user);
+            state.used = Some(link.clone());
+        }
+        Box::new(Self { single: self.single.clone(), party: self.party })
+    }
+}
+
+impl LinkHold for LinkTurn {
+    /// Others have their turns while a task runs: its questions are refused.
+    fn again(&self) -> Box<dyn LinkHold> {
+        Box::new(NoTurn)
+    }
+}
+
+impl Drop for LinkTurn {
+    fn drop(&mut self) {
+        self.single.leave();
+    }
+}
+
+impl LinkHold for NoTurn {
+    fn again(&self) -> Box<dyn LinkHold> {
+        Box::new(Self)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.single.state.lock();
+        if state.waiting.remove(&self.ticket).is_some() {
+            let next = state.queue.cancel(self.ticket);
+            return state.notify(&next);
+        }
+        drop(state);
+        // Its turn came just as it went.
+        if self.given.try_recv().is_ok() {
+            self.single.leave();
+        }
+    }
+}
