@@ -27,6 +27,6 @@ pub mod sending;
 pub mod user;
 
 pub use crate::negotiation::wire::Wire;
+pub use inbox::{Inbound, Inbox, InboxSender};
 pub use open_link::{DOUBTFUL, HeldLink, LinkHold, OpenLink};
-pub use recipients::Inbound;
 pub use user::LinkUser;
