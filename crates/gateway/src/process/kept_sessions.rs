@@ -107,9 +107,13 @@ impl SessionsFile {
             return tracing::debug!("a session is not kept: too many wait to be written");
         }
         change(&mut row);
+        // The writer sleeps only while nothing waits, or for its pause.
+        let is_first = waiting.rows.is_empty();
         waiting.rows.extend(row.map(|row| (key, row)));
         drop(waiting);
-        self.changed.notify_one();
+        if is_first {
+            self.changed.notify_one();
+        }
     }
 
     /// Writes waiting rows until the store is closed.

@@ -279,6 +279,23 @@ impl HttpLink {
         Ok(origin)
     }
 
+    /// Sends the session that the upstream has opened with every later request.
+    fn note_session(&self, headers: &HeaderMap) {
+        if self.era.has_sessions()
+            && self.session.get().is_none()
+            && let Some(session) = headers.get(names::SESSION_ID)
+        {
+            let mut session = session.clone();
+            session.set_sensitive(true);
+            // If two answers bring one, the first counts.
+            if self.session.set(session.clone()).is_ok() {
+                self.change_head(|head| {
+                    head.insert(names::SESSION_ID, session);
+                });
+            }
+        }
+    }
+
     async fn reply(
         &self,
         response: Response<ResponseBody>,
@@ -290,19 +307,7 @@ impl HttpLink {
         let kind = media_type(response.headers());
         let too_many = too_many(status, response.headers());
         if status.is_success() {
-            if self.era.has_sessions()
-                && self.session.get().is_none()
-                && let Some(session) = response.headers().get(names::SESSION_ID)
-            {
-                let mut session = session.clone();
-                session.set_sensitive(true);
-                // If two answers bring one, the first counts.
-                if self.session.set(session.clone()).is_ok() {
-                    self.change_head(|head| {
-                        head.insert(names::SESSION_ID, session.clone());
-                    });
-                }
-            }
+            self.note_session(response.headers());
             if kind == Some(Media::Events) {
                 let resume = self.era.resumable.then(|| self.resume_request());
                 let stream = EventStream::new(response.into_body(), resume, self.target.limits.get());
