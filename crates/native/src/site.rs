@@ -44,7 +44,7 @@ pub struct SiteSettings {
     pub allow_markup_loss: bool,
     /// The presentation of answers.
     pub answers: AnswerStyle,
-    /// The treatment of arguments that a tool does not have.
+    /// The handling of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
     /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); each server has its own
     /// usual way.

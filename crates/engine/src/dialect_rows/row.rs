@@ -311,7 +311,7 @@ columns! {
     events: Events {
         /// The path of the event stream.
         streams: Streams = "streams", Streams::None;
-        /// With `streams: beside`, the POST path: absolute at `/sse`, otherwise appended to the endpoint's; an endpoint's `message` overrides it.
+        /// With `streams: beside`, the POST path: absolute at `/sse`, else appended; an endpoint's `message` overrides it.
         message_path: Text = "messagePath", text("/message");
         /// The data of the first event.
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");

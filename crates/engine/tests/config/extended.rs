@@ -130,8 +130,8 @@ fn what_a_server_does_not_say_stays() {
     assert_eq!(
         in_short(&faults.faults),
         [
-            "1:20 mcpServers.s.headers [headers] `headers` cannot be combined with `native` => remove it; it has no effect \
-             beside `native`"
+            "1:20 mcpServers.s.headers [headers] `headers` cannot be combined with `native` => \
+             remove it; it has no effect together with `native`"
         ]
     );
 }
