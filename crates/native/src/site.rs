@@ -178,7 +178,8 @@ fn site_url(text: &str) -> Result<String, &'static str> {
 fn basic(login: &SiteLogin) -> Result<SecretString, Trouble> {
     let name = login.username.trim();
     if name.contains(':') || name.chars().any(char::is_control) {
-        let words = "invalid WordPress credentials: a user name has no colon and no control characters";
+        let words =
+            "invalid WordPress credentials: a user name must not contain a colon or control characters";
         return Err(Trouble::new(Condition::BadCredentials, words));
     }
     let password: String = login.password.expose_secret().split_whitespace().collect();

@@ -270,7 +270,7 @@ impl Gather {
         if self.pages >= self.limits.pages {
             self.pages = 0;
             return self.note(format!(
-                "more than {} pages of {}; stopped there",
+                "more than {} pages of {}; the rest is not fetched",
                 self.limits.pages,
                 kind.member()
             ));

@@ -40,7 +40,7 @@ pub(super) fn check(reader: &mut Reader<'_>, management: Option<&Management>, au
     let ways: Vec<String> =
         ways.iter().filter(|(is_there, _)| *is_there).map(|(_, way)| format!("`auth.{way}`")).collect();
     let message = format!(
-        "everybody who can log in by {} may change servers here, and can therefore start programs on this machine",
+        "everybody who can log in through {} may change servers here, and can therefore start programs on this machine",
         ways.join(" or ")
     );
     reader.fault(at, message, "restrict this: `management: { who: { user: [NAME] } }`");

@@ -292,7 +292,7 @@ fn managing_is_not_for_every_login() {
     ] {
         let text = format!("mcpServers: {{}}\nmanagement: true\nauth: {auth}\n");
         let fault = format!(
-            "2:1 management [management] everybody who can log in by {ways} may change servers here, and can therefore start \
+            "2:1 management [management] everybody who can log in through {ways} may change servers here, and can therefore start \
              programs on this machine => {help}"
         );
         same(&text, &faults_in_short(&text), &[&*fault]);

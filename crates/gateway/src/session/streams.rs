@@ -31,9 +31,9 @@ const BEHIND: usize = 256;
 pub(crate) enum StreamFault {
     #[error("this session has {0} event streams open; close one of them")]
     TooMany(usize),
-    #[error("the events behind this Last-Event-ID are no longer kept; send the request again")]
+    #[error("the events after this Last-Event-ID are no longer kept; send the request again")]
     Gap,
-    #[error("the answer was lost with a restart of the gateway; the request may have been executed")]
+    #[error("the answer was lost when the gateway restarted; the request may have been executed")]
     Lost,
 }
 

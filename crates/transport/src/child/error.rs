@@ -74,7 +74,7 @@ impl ChildError {
     /// A description of the failure that contains no output of the child.
     pub fn in_brief(&self) -> String {
         match self {
-            Self::LineTooLong { .. } => "it sent too long a line".to_owned(),
+            Self::LineTooLong { .. } => "it sent a line that is too long".to_owned(),
             Self::OutOfMemory { .. } => "no memory was left for its message".to_owned(),
             Self::Stalled { .. } => "it does not read its stdin".to_owned(),
             Self::Closed { stream, .. } => format!("it closed its {stream}"),
