@@ -55,7 +55,7 @@ pub struct SiteSettings {
     pub image_host: Option<String>,
 }
 
-/// The requests with a route of the caller's choice that calls may send to a site.
+/// The permitted requests to a site whose route the caller chooses.
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
     /// The allowed routes, with `*` for anything; empty for all.

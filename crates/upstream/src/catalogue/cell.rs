@@ -148,7 +148,7 @@ impl Catalogue {
         self.known(client).is_none_or(|base| self.introduction(&base, client).era == speaks)
     }
 
-    /// The server's own tools, as they were listed last.
+    /// The server's own tools, from its most recent list.
     pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, Absence> {
         self.known(client).ok_or_else(|| self.absence(client))
     }

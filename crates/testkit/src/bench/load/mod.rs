@@ -17,9 +17,9 @@ use std::time::Duration;
 /// The scenarios, which determine the requests that are sent.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scenario {
-    /// Calls of `echo` with a text of its own each, in legacy sessions.
+    /// Calls of `echo`, each with a different text, in legacy sessions.
     Echo,
-    /// The same as 2026-07-28, without sessions.
+    /// The same calls in version 2026-07-28, without sessions.
     ModernEcho,
     /// Calls of `payload` for `--bytes` bytes.
     Payload,
@@ -27,7 +27,7 @@ pub enum Scenario {
     List,
     /// Whole sessions: initialize, initialized, one echo, DELETE.
     Session,
-    /// Echo calls that go round the tools named by `--tool`.
+    /// Echo calls that cycle through the tools named by `--tool`.
     MuxEcho,
     /// Sessions that do nothing: opened, held until a line comes on stdin, ended.
     IdleSessions,
