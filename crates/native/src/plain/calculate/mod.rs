@@ -22,7 +22,7 @@ use base64::prelude::BASE64_STANDARD;
 use value::{FormulaFault, FormulaFaultKind};
 
 /// The description of the calculator for models.
-pub(super) const ABOUT: &str = "Calculates a formula in prefix notation, such as (+ 1 (* 2 3)), (mean [1 2 3]) or \
+pub(super) const ABOUT: &str = "Evaluates a formula in prefix notation, such as (+ 1 (* 2 3)), (mean [1 2 3]) or \
 (compound-interest 1000 5 12 10), and returns JSON with value and type, or with error, type and suggestion. Rates are in \
 percent, angles in radians unless the function name ends in -deg, times in seconds since 1970 or as \"YYYY-MM-DD\". Functions: \
 arithmetic + - * / quot rem mod inc dec abs neg min max gcd lcm factorial; \
