@@ -214,7 +214,7 @@ impl Streams {
         }
     }
 
-    /// The order of the oldest event that may be evicted. See [`EventLog::oldest`].
+    /// The sequence number of the oldest event that may be evicted. See [`EventLog::oldest`].
     pub(super) fn oldest(&self, pinned_from: u64) -> Option<u64> {
         self.table.lock().log.oldest(pinned_from)
     }

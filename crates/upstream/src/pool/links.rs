@@ -133,8 +133,8 @@ impl Links {
         cell
     }
 
-    /// A link for one session, which keeps it or takes turns with others, as the server's affinity says; `params` are the
-    /// client's own of `initialize`.
+    /// A link for one session, which keeps it or takes turns with others, depending on the server's affinity; `params`
+    /// are the params of the client's `initialize`.
     pub fn own_link(
         &self,
         kind: &LinkKey,

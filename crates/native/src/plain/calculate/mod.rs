@@ -44,7 +44,7 @@ Constants: pi e tau phi minute hour day week year (in seconds) ether-decimals bt
 /// The longest formula, in bytes.
 const LONGEST: usize = 16 * 1024;
 
-/// The answer to a formula, as JSON text or as that text in base64.
+/// The answer to a formula: JSON text, or its base64 form.
 ///
 /// # Errors
 /// The fault, as JSON text with `error`, `type` (validation, decode, timeout, arithmetic) and `suggestion`.
