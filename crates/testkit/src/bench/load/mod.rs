@@ -44,7 +44,7 @@ pub struct Options {
     /// Clients at once, each with one connection that carries one request at a time.
     #[arg(long, visible_alias = "conns", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub sessions: u32,
-    /// How long calls are made, in seconds, at most 600.
+    /// The duration of the calls, in seconds, at most 600.
     #[arg(long, default_value_t = 2.0, value_parser = seconds)]
     pub seconds: f64,
     /// The tools' names, comma-separated; `echo` or `payload` when absent.
