@@ -26,7 +26,7 @@ const LINES: usize = 20;
 /// The numbers of links to one server.
 const LINE: usize = 400;
 
-/// The links to one server in numbers.
+/// Figures about the links to one server.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkFigures {
     /// The number of open links that clients share.

@@ -142,7 +142,7 @@ impl ClientError {
         }
     }
 
-    /// Returns true if an unchanged retry may succeed later without any other change.
+    /// Returns true if a later retry may succeed although nothing is changed.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Refused { .. }
