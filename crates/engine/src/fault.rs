@@ -62,7 +62,7 @@ pub enum Condition {
     RateLimited,
     /// The session was not opened with `initialize`.
     NotInitialized,
-    /// The platform under the tools is missing.
+    /// The platform that the tools need is missing.
     PlatformMissing,
     /// Anything else that is not the client's fault.
     Internal,

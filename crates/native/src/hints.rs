@@ -16,7 +16,7 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
             "an Application Password is required, not the login password. If it is one, the site's web server may not pass the \
              Authorization header to WordPress, or the site may accept Application Passwords only over https"
         }
-        403 | 406 if wordless => "a firewall or a security plugin of the site blocked this request",
+        403 | 406 if wordless => "a firewall or a security plugin on the site may have blocked this request",
         413 if wordless => {
             "the request is larger than the site's web server accepts; the site's owner can raise the limit"
         }

@@ -65,7 +65,7 @@ pub struct HttpRequest {
     pub method: Verb,
     /// The absolute URL: ASCII, escaped, without a fragment.
     pub url: String,
-    /// Header fields, except those that follow from the URL, the body and `authorization`. Values contain no line ends.
+    /// Header fields, except those derived from the URL, the body and `authorization`. Values contain no line breaks.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The value of `Authorization`.
     pub authorization: Option<SecretString>,

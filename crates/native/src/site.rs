@@ -44,7 +44,7 @@ pub struct SiteSettings {
     pub allow_markup_loss: bool,
     /// The presentation of answers.
     pub answers: AnswerStyle,
-    /// The treatment of arguments that a tool does not have.
+    /// The handling of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
     /// Reports failed calls as results with `isError` (true) or as errors with a condition (false); each server has its own
     /// usual way.
@@ -55,7 +55,7 @@ pub struct SiteSettings {
     pub image_host: Option<String>,
 }
 
-/// The requests with a route of the caller's choice that calls may send to a site.
+/// The permitted requests to a site whose route the caller chooses.
 #[derive(Debug, Clone, Default)]
 pub struct Requests {
     /// The allowed routes, with `*` for anything; empty for all.
@@ -178,7 +178,8 @@ fn site_url(text: &str) -> Result<String, &'static str> {
 fn basic(login: &SiteLogin) -> Result<SecretString, Trouble> {
     let name = login.username.trim();
     if name.contains(':') || name.chars().any(char::is_control) {
-        let words = "invalid WordPress credentials: a user name has no colon and no control characters";
+        let words =
+            "invalid WordPress credentials: a user name must not contain a colon or control characters";
         return Err(Trouble::new(Condition::BadCredentials, words));
     }
     let password: String = login.password.expose_secret().split_whitespace().collect();

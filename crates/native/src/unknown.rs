@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use engine::nearest::nearest;
 
-/// The treatment of arguments that a tool does not have.
+/// The handling of arguments that a tool does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnknownArguments {
     /// Refuses the call.

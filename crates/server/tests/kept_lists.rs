@@ -120,7 +120,7 @@ async fn a_damaged_file_is_moved_aside_and_nothing_else_is_lost() {
     std::fs::write(folder.0.join("catalogue.db"), [b'?'; 8192]).expect("a file");
     let gateway = Gateway::start(&config).await;
     shown(&gateway).await;
-    gateway.log().has("the file of kept lists was damaged and has been moved").await;
+    gateway.log().has("the file of stored lists was damaged and has been moved").await;
     gateway.stop().await;
     silent.store(true, Ordering::SeqCst);
     let gateway = Gateway::start(&config).await;

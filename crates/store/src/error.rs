@@ -122,7 +122,7 @@ impl Error {
                 "restore a backup, or move the file away to start with new keys (clients then begin new sessions)"
             }
             Self::Busy { .. } => "try again; if that does not help, find the process with `fuser FILE`",
-            Self::Full { .. } => "free space on the disk",
+            Self::Full { .. } => "free up some space on the disk",
             Self::Database { .. } => "if it happens again, move the file away to start with an empty one",
             Self::NameTaken(_) => "choose another name, or revoke the old key first",
             Self::Name { .. } => "choose a short name, for example of a person or a machine",

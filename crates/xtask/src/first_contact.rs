@@ -16,7 +16,7 @@ cargo xtask first-contact [--profile CARGO-PROFILE]
   Starts Dragoman with four npx and three uvx servers from an empty home and empty caches, connects the first client of each
   era, and prints what each saw and when, until all have seen all servers. Needs node, npx, python3 and their registries.
 
-  --profile  which cargo profile the program is built with (dev)
+  --profile  the cargo profile for building the program (dev)
 ";
 
 /// Prints the transcript; true if every client saw every server in the end.

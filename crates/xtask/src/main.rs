@@ -31,15 +31,15 @@ cargo xtask COMMAND
   tidy                 the repository's rules: sizes, import directions, circles, words, paths
   tidy circles         every import circle: files, lines, and the imports that close it
   conformance          the official MCP suite through Dragoman (--help for more)
-  bench                what a call costs, beside nginx (--help for more)
+  bench                the cost of a call, compared with nginx (--help for more)
   chaos                upstreams that fail in every known way, under clients of all versions (--help for more)
-  soak                 an hour of sessions that come and go, and the gateway's memory meanwhile (--help for more)
-  peers                real SDKs, clients and servers of others through Dragoman
-  first-contact        real npx and uvx servers out of empty caches, and the first client of each era
+  soak                 an hour of sessions that open and close, with the gateway's memory (--help for more)
+  peers                third-party SDKs, clients and servers through Dragoman
+  first-contact        real npx and uvx servers from empty caches, and the first client of each era
   auth                 a real identity provider, and clients with its tokens
   sites                real WordPress sites, and what the tools do there
-  community TREE ...   a site with BuddyBoss or BuddyPress from a plugin's tree, and each of their tools there
-  routes INDEX.json    a WordPress site's index (/wp-json/?context=help) as the table that rows of tools are checked against
+  community TREE ...   a site with BuddyBoss or BuddyPress from a plugin's tree, with a call of each of its tools
+  routes INDEX.json    a WordPress site's index (/wp-json/?context=help) as the table against which rows of tools are checked
 ";
 
 fn main() -> ExitCode {

@@ -68,7 +68,7 @@ impl Scripts {
         let Self { name, all, .. } = self;
         format!(
             "cargo xtask {name} [--profile CARGO-PROFILE] [SCRIPT ...]\n\n  \
-             --profile  which cargo profile the programs are built with (dev)\n  \
+             --profile  the cargo profile for building the programs (dev)\n  \
              SCRIPT     only these: {}\n",
             all.join(", ")
         )

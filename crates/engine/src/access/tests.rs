@@ -1,4 +1,4 @@
-//! Tests written rules with their decisions, and compares lists with calls for arbitrary rules.
+//! Tests the decisions of given rules, and compares lists with calls for arbitrary rules.
 
 use std::net::IpAddr;
 use std::sync::Arc;

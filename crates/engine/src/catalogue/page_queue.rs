@@ -55,7 +55,7 @@ impl PageQueue {
         }
         let previous = previous + 1;
         if previous >= self.most {
-            return Err(format!("more than {} pages of {}; stopped there", self.most, kind.member()));
+            return Err(format!("more than {} pages of {}; the rest is not fetched", self.most, kind.member()));
         }
         self.requests.push_front(PageRequest { kind, cursor: Some(cursor), previous });
         Ok(())

@@ -254,14 +254,14 @@ fn asking(reader: &mut Reader<'_>, entry: &Entry, config: &Config, or: &str) {
     let row = config.dialects.get(name).cloned().or_else(|| Dialect::base(name));
     let Some(auth) = row.and_then(|row| row.credentials) else { return };
     let message =
-        format!("with the dialect `{}` callers show who they are, and here nobody is asked", clip(name));
+        format!("callers of the dialect `{}` authenticate, but no authentication is configured", clip(name));
     reader.note(&entry.value.at, message, format!("add auth: {auth}{or}"));
 }
 
 fn endpoint(reader: &mut Reader<'_>, endpoint: &Node, config: &Config) {
     let is_meant = endpoint.entry("auth").is_some_and(|auth| plain(&auth.value) != Some("inherit"));
     if let Some(dialect) = endpoint.entry("dialect").filter(|_| !is_meant) {
-        let or = "; or auth: none to this endpoint";
+        let or = "; or add auth: none to this endpoint";
         reader.within("dialect", |reader| asking(reader, dialect, config, or));
     }
 }

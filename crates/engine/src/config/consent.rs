@@ -12,7 +12,8 @@ use super::suggest;
 use super::text::Text;
 
 section! {
-    /// Dragoman's client at the authorization server of a server over HTTP, for servers where it cannot register itself.
+    /// Dragoman's client registration at the authorization server of a server over HTTP, for servers where it cannot
+    /// register itself.
     pub struct OAuthClient: "a mapping with `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let Some(secret) = entry.value.entry("clientSecret") else { return };

@@ -15,7 +15,7 @@ use super::text::Text;
 use super::words::words;
 
 section! {
-    /// A further path at which a profile is served.
+    /// An additional path at which a profile is served.
     pub struct Endpoint: "a mapping with `path` and `profile`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             // With a dialect, the path may be one at which Dragoman itself serves a profile.
@@ -30,12 +30,12 @@ section! {
         "path" path: String = Parsed("a path", any_path), needed "path: /tools/mcp";
         /// The profile to serve.
         "profile" profile: String = KnownName(Known::Profile), default DEFAULT_PROFILE.to_owned();
-        /// The dialect here: `standard`, another built-in dialect, or one of `dialects`.
+        /// The dialect at this path: `standard`, another built-in dialect, or one of `dialects`.
         "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "the profile's";
         /// The transport: `http`, `sse` (an event stream by GET, messages by POST) or `both`.
         "transport" transport: Option<EndpointTransport> = Maybe(Word),
-            absent "the dialect's transport; without a dialect `http`";
-        /// The path to which clients of an event stream post. Like `path`, it serves one purpose only.
+            absent "the dialect's transport, or `http` without a dialect";
+        /// The path to which clients of an event stream send their messages by POST. Like `path`, it serves one purpose only.
         "message" message: Option<String> = Maybe(Parsed("a path", any_path)),
             absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (unless \
                     `messagePath` names another); otherwise the path itself";

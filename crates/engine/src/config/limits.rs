@@ -62,8 +62,8 @@ section! {
         "line" line: usize = bytes(KIB, 256 * MIB), default 16 * MIB;
         /// The maximum size of a message from an upstream server, over any transport: an answer, an event or a line.
         "result" result: usize = bytes(KIB, 1024 * MIB), default 64 * MIB;
-        /// The memory for all large messages together, of clients and servers. Beyond this limit, messages wait for others to
-        /// finish, and are refused if none does in time.
+        /// The memory for all large messages of clients and servers together. Above this limit, messages wait until
+        /// others are finished, and are refused if none finishes in time.
         "memory" memory: Option<usize> = Maybe(bytes(64 * MIB, 1 << 50)), absent "half of the memory that the process may use";
         /// The maximum nesting depth of JSON in a message.
         "jsonDepth" json_depth: usize = number(8, 128), default 128;
@@ -88,9 +88,9 @@ section! {
         "callsPerCaller" calls_per_caller: usize = number(1, 65_536), default 1024;
         /// The time that a call may go without an answer or progress.
         "callIdleTimeout" call_idle_timeout: Duration = time(Duration::from_millis(100), HOUR), default MINUTE;
-        /// The total time that a call may take, whatever progress it reports.
+        /// The total time that a call may take, even if it reports progress.
         "callTimeout" call_timeout: Duration = time(Duration::from_millis(100), Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The time that a request that was not executed waits for its server to return, at most half of the request's own
+        /// The time that an unexecuted request waits until its server is available again, at most half of the request's own
         /// timeout.
         "resendWait" resend_wait: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
         /// The time to connect to an upstream server, including TLS.
@@ -113,8 +113,8 @@ section! {
         "schemaBytes" schema_bytes: usize = bytes(KIB, 16 * MIB), default 256 * KIB;
         /// The time that a question to a client may wait for its answer.
         "requestStateLifetime" request_state_lifetime: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The maximum number of parked calls: calls of clients without a session that wait for their client to answer a
-        /// question.
+        /// The maximum number of parked calls: calls from clients without a session that wait until their client answers
+        /// a question.
         "parkedCalls" parked_calls: usize = number(1, 100_000), default 1000;
         /// The time that running calls get to finish after Dragoman is told to stop.
         "drainTimeout" drain_timeout: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);

@@ -48,10 +48,10 @@ section! {
         }, see "[security.md](security.md)";
         /// The working folder.
         "cwd" cwd: Option<Text> = Maybe(Sound("a folder", check::no_nul_text)), absent "Dragoman's own";
-        /// The memory that the process and all that it starts may use: a number of bytes or `512MiB`. Linux only.
+        /// The memory that the process and its descendants may use: a number of bytes or `512MiB`. Linux only.
         "maxMemory" max_memory: Option<usize> = Maybe(Bytes { least: 16 << 20, most: 1 << 44 }), absent "no limit",
             see "[reliability.md](reliability.md#caps-of-a-child-process)";
-        /// The number of processes, its own included, that it may have at a time. Linux only.
+        /// The maximum number of processes at a time, including the process itself. Linux only.
         "maxProcesses" max_processes: Option<usize> = Maybe(Number { least: 1, most: 100_000 }), absent "no limit",
             see "[reliability.md](reliability.md#caps-of-a-child-process)";
     ]
@@ -77,14 +77,14 @@ section! {
         /// The HTTP transport: `http` or `streamable-http`, or `sse`. Dragoman always detects the protocol version itself.
         "type" transport: HttpTransport = Apart(|_| json_schema!({ "enum": ["http", "streamable-http", "sse"] })),
             absent "Streamable HTTP, then HTTP+SSE";
-        /// Headers of every request, except those of the protocol and of the connection.
+        /// Headers to send with every request, except those of the protocol and of the connection.
         "headers" headers: IndexMap<HeaderName, Text> = Mapping {
             what: "a mapping of header names and values",
             key: check::header_name,
             value: ServerText { what: VALUE, secret: true, check: check::header_value },
         };
-        /// Dragoman's client at the server's authorization server, for servers that require consent but do not let clients
-        /// register themselves.
+        /// Dragoman's client registration at the server's authorization server, for servers that require consent but do
+        /// not let clients register themselves.
         "oauth" oauth: Option<OAuthClient> = Maybe(Afresh), see "[consent.md](consent.md#optional-settings)";
     ]
 }

@@ -17,7 +17,7 @@ section! {
         /// The callers that may change servers and profiles. It is required if people log in with `auth.users`, `auth.site` or
         /// `auth.jwt`.
         "who" who: Option<Who> = Maybe(Within), absent "callers whose credentials are valid for all profiles";
-        /// The number of requests from one caller within a period, and of failed logins from one address.
+        /// The number of requests from one caller, and of failed logins from one address, within a period.
         "rate" rate: RequestRate = Rate { least: 1 },
             default RequestRate { count: 100, period: Duration::from_mins(1) };
     ]
@@ -40,7 +40,7 @@ pub(super) fn check(reader: &mut Reader<'_>, management: Option<&Management>, au
     let ways: Vec<String> =
         ways.iter().filter(|(is_there, _)| *is_there).map(|(_, way)| format!("`auth.{way}`")).collect();
     let message = format!(
-        "everybody who can log in by {} may change servers here, and can therefore start programs on this machine",
+        "everybody who can log in through {} may change servers here, and can therefore start programs on this machine",
         ways.join(" or ")
     );
     reader.fault(at, message, "restrict this: `management: { who: { user: [NAME] } }`");

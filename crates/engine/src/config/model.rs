@@ -36,7 +36,7 @@ pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4
 const MAX_RULES: usize = 1000;
 
 section! {
-    /// The configuration of Dragoman: servers, the views on them, callers and limits.
+    /// The configuration of Dragoman: servers, the views of them, callers and limits.
     pub struct Config: "a mapping with `mcpServers`, `listen`, …" {
         /// Allows a file to name its own schema, and to keep anchors under `x-…`.
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
@@ -90,8 +90,8 @@ section! {
         }, absent "none", see "[access.md](access.md)";
         /// A record of calls: `true`, or a mapping.
         "audit" audit: Option<Audit> = OrFlag, absent "none", see "[audit.md](audit.md)";
-        /// The state of the servers in which `/ready` answers 200: `started` (each was tried once, or its lists are known from an
-        /// earlier run), `any` (at least one can be used), `all`. Servers with `optional` do not count.
+        /// The state of the servers in which `/ready` answers 200: `started` (each server was tried once, or its lists
+        /// are known from an earlier run), `any` (at least one can be used), `all`. Servers with `optional` do not count.
         "ready" ready: Readiness = Word, see "[reliability.md](reliability.md#ready)";
         /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers with this
         /// right can start programs.
@@ -111,9 +111,9 @@ section! {
         /// after they have given consent to a server.
         "publicUrl" public_url: Option<String> = Maybe(Parsed("a URL", site)),
             absent "the host of `auth.oauth.resource`, else the listening address", see "[consent.md](consent.md)";
-        /// The proxies trusted to name the client in `X-Forwarded-For`: `true` for one, their number, or their networks. It
-        /// applies to `access` rules with `ip`, limits, quotas and the record of calls. Set it only behind such proxies:
-        /// otherwise, clients can write any address into this header.
+        /// The proxies trusted to name the client in `X-Forwarded-For`: `true` for one proxy, or the number of proxies,
+        /// or their networks. It applies to `access` rules with `ip`, limits, quotas and the record of calls. Set it only
+        /// behind such proxies: otherwise, clients can write any address into this header.
         "trustForwardedFor" trust_forwarded_for: TrustedProxies = Proxies, see "[access.md](access.md#behind-a-proxy)";
     ]
 }

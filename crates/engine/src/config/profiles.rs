@@ -74,8 +74,8 @@ words! {
 }
 
 section! {
-    /// The tools or prompts that are shown, and their new names. Patterns and old names are the names that clients see
-    /// (`server__tool` with `names: prefix`) before `rename`.
+    /// The tools or prompts that are shown, and their new names. Patterns and old names refer to the names that clients
+    /// would see without `rename` (`server__tool` with `names: prefix`).
     pub struct NameRules: "a mapping with `allow`, `deny` or `rename`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             refuse_repeated(reader, entry, &self.rename);
@@ -83,9 +83,9 @@ section! {
     } [
         /// Shows only names that match one of these patterns (`*` any characters, `?` one).
         "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
-        /// Never shows these, whatever `allow` says.
+        /// Never shows these, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();
-        /// New names by old: 1 to 64 of `A-Z a-z 0-9 _ - . /`.
+        /// New names by old name; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = Mapping {
             what: "a mapping from old names to new names",
             key: |name| Ok(name.to_owned()),
@@ -123,7 +123,7 @@ section! {
     pub struct UriRules: "a mapping with `allow` or `deny`" [
         /// Shows only URIs that match one of these patterns (`*` any characters, `?` one).
         "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
-        /// Never shows these, whatever `allow` says.
+        /// Never shows these, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();
     ]
 }

@@ -22,7 +22,7 @@ const MOST: u32 = 1_000_000;
 const LONGEST: Duration = Duration::from_hours(24);
 
 section! {
-    /// A limit on the number of requests within a period. If several limits apply to a request, all must have capacity.
+    /// A limit on the number of requests within a period. If several limits apply to a request, all of them must permit it.
     pub struct RateLimit: "a mapping with `rate`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             if self.burst == 0 {
@@ -39,7 +39,7 @@ section! {
             }
         }
     } [
-        /// Puts the limit in force.
+        /// Enables the limit.
         "enabled" enabled: bool = Flag, default true;
         /// The properties by which requests are counted separately. With a list, each combination has its own count; with an
         /// empty list, all requests share one count.
@@ -48,14 +48,14 @@ section! {
         "methods" methods: RateMethods = Word;
         /// Limits the rule to these profiles (patterns).
         "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Profile))), absent "all";
-        /// Limits the rule to calls of these tools, by the names that clients see (patterns).
+        /// Limits the rule to calls to these tools; patterns, matched against the names that clients see.
         "tools" tools: Option<Vec<Glob>> = Maybe(some_globs(None)), absent "all";
         /// The number of requests and the time: `60/1m`, `10/s`.
         "rate" rate: RequestRate = Rate { least: 0 }, needed "rate: 60/1m";
         /// The number of requests that may come at once after a pause.
         "burst" burst: u32 = Count { most: MOST }, absent "the number in `rate`";
-        /// The proxies that this limit trusts to name the client, if they differ from those of the configuration.
-        "trustForwardedFor" trust_forwarded_for: Option<TrustedProxies> = Maybe(Proxies), absent "the configuration's";
+        /// The proxies that this limit trusts to name the client, if they differ from the top-level setting.
+        "trustForwardedFor" trust_forwarded_for: Option<TrustedProxies> = Maybe(Proxies), absent "the top-level setting";
     ]
 }
 

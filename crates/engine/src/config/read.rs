@@ -15,7 +15,7 @@ use super::suggest;
 use super::text::Text;
 use super::words::Words;
 
-/// The help for a value that must not be quoted.
+/// The help for a value that the report must not show.
 pub(super) const CHANGE_FILLED: &str = "change the value that is substituted";
 
 /// A fault whose position has not been computed yet.

@@ -21,7 +21,7 @@ use super::units;
 use super::words::words;
 
 section! {
-    /// A server behind Dragoman: a command to start, a URL to call, or tools of Dragoman's own.
+    /// A server behind Dragoman: a command to start, a URL to call, or Dragoman's own tools.
     pub struct Server: "a mapping with `command`, `url` or `native`" {
         /// Adds the keys of one kind of link to those of any server.
         fn adapt(schema: &mut Schema, generator: &mut SchemaGenerator) {
@@ -49,26 +49,26 @@ section! {
     } [
         /// Keeps the server in the file without serving it.
         "disabled" disabled: bool = Flag;
-        /// Leaves the server out of what `/ready` answers for.
+        /// Makes `/ready` ignore this server.
         "optional" optional: bool = Flag;
-        /// The time that a call may go without an answer or a sign of progress, at most `1h`: `30s`, `2m`, or a number: seconds
-        /// if it is below 1000, otherwise milliseconds.
+        /// The time that a call may go without an answer or a sign of progress, at most `1h`: `30s`, `2m`, or a number,
+        /// which means seconds below 1000 and milliseconds otherwise.
         "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.callIdleTimeout`";
-        /// The total time that a call may take, whatever progress it reports, at most `24h`, written like `timeout`.
+        /// The total time that a call may take, even if it reports progress, at most `24h`, written like `timeout`.
         "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "`limits.callTimeout`";
-        /// Rules for calls of single tools, by the names that the server itself gives them (`*` any characters, `?` one). The
-        /// first matching name applies.
+        /// Rules for calls to single tools, by the server's own names for them (`*` any characters, `?` one). The first
+        /// matching name applies.
         "toolCalls" tool_calls: IndexMap<String, ToolCalls> = Mapping {
-            what: "a mapping of rules by names of tools",
+            what: "a mapping from tool names to rules",
             key: tool_name,
             value: Afresh,
         }, see "[a tool's calls](#calls-of-a-tool)";
-        /// The time that the server may take from its start to its first answer, written like `timeout`. Dragoman does not stop a
-        /// live child process before that.
+        /// The time that the server may take from its start to its first answer, written like `timeout`. Dragoman does
+        /// not stop a running child process before this time has passed.
         "startTimeout" start_timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.startTimeout`";
-        /// The resending of requests that may have been executed before a connection broke: `auto` resends requests that only
-        /// read, and calls of tools that the server marks as read-only or idempotent; `never` resends nothing; `always` resends
-        /// every call of a tool.
+        /// The resending of requests that may have been executed before a connection broke: `auto` resends requests that
+        /// only read, and calls to tools that the server marks as read-only or idempotent; `never` resends nothing;
+        /// `always` resends every tool call.
         "resend" resend: ResendRule = Word, see "[reliability.md](reliability.md#restarts)";
         /// The clients that share a connection: `shared` (all), `session` (each client session has its own) or `caller` (each
         /// authenticated caller has its own).
@@ -76,17 +76,17 @@ section! {
         /// The server's questions to clients: `auto` passes them to clients that can be asked; `never` tells a server with
         /// sessions that no client can be asked.
         "asks" asks: QuestionPolicy = Word;
-        /// The maximum number of dedicated connections, beside the shared ones. With `0`, there is one connection for all
-        /// clients, who take turns on it.
+        /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, there is one connection
+        /// for all clients, who take turns on it.
         "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 0, most: 10_000 }),
             absent "4 child processes (16 with `affinity: session`) or 256 sessions; `0` for some known servers",
             see "[sessions.md](sessions.md#one-connection-for-all)";
-        /// The maximum number of calls that run at the server at once. Further ones wait for their turn.
+        /// The maximum number of calls that run on the server at once. Further calls wait for their turn.
         "concurrentCalls" concurrent_calls: usize = Number { least: 1, most: 1_000_000 }, default 10_000,
             see "[sessions.md](sessions.md#calls-at-once)";
-        /// The maximum number of calls that wait for their turn. Further ones are refused, and may be sent again.
+        /// The maximum number of calls that wait for their turn. Further calls are refused, and clients may send them again.
         "waitingCalls" waiting_calls: usize = Number { least: 0, most: 1_000_000 }, default 1000;
-        /// The server's purpose, for people.
+        /// A description of the server, for people.
         "description" description: Option<Text> = Maybe(any_text("a string"));
         beside:
             /// The way to reach the server.
@@ -128,7 +128,7 @@ words! {
     /// The clients that share one connection to a server.
     #[derive(Default)]
     pub enum Affinity {
-        /// All clients share the connections on which no client is asked; clients that can be asked take turns on dedicated
+        /// All clients share the connections on which servers cannot ask; clients that can be asked take turns on dedicated
         /// connections.
         #[default]
         Shared = "shared",
@@ -143,7 +143,7 @@ words! {
     /// The handling of a server's questions to clients.
     #[derive(Default)]
     pub enum QuestionPolicy {
-        /// They reach clients that can be asked.
+        /// The questions are passed to clients that can be asked.
         #[default]
         Auto = "auto",
         /// The server is told that no client can be asked.
@@ -155,12 +155,12 @@ words! {
     /// The resending of requests that may have been executed.
     #[derive(Default)]
     pub enum ResendRule {
-        /// Requests that only read, and calls of tools that are marked as read-only or idempotent, are sent again.
+        /// Requests that only read, and calls to tools that are marked as read-only or idempotent, are sent again.
         #[default]
         Auto = "auto",
         /// No request is sent again.
         Never = "never",
-        /// Every call of a tool is sent again.
+        /// Every tool call is sent again.
         Always = "always",
     }
 }

@@ -173,7 +173,7 @@ fn refuse_other_links(reader: &mut Reader<'_>, fields: &mut Fields<'_>, chosen: 
     for key in link_keys() {
         let Some(entry) = fields.take(key) else { continue };
         reader.within(key, |reader| {
-            let help = format!("remove it; it has no effect beside `{chosen}`");
+            let help = format!("remove it; it has no effect together with `{chosen}`");
             reader.fault(&entry.key_at, format!("`{key}` cannot be combined with `{chosen}`"), help);
         });
     }

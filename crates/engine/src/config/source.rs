@@ -11,7 +11,7 @@ const EXCERPT_BEFORE: usize = 40;
 /// The number of characters of the offending text that are quoted.
 const OFFENDING_CHARS: usize = 80;
 
-/// A piece of the file, in bytes.
+/// A range of the file, in bytes.
 pub(super) type Span = Range<usize>;
 
 /// The text of the file, and its secret parts.

@@ -14,7 +14,7 @@ use super::units;
 pub(super) const LONGEST_CALL: Duration = Duration::from_hours(24);
 
 section! {
-    /// The rules for calls of a tool.
+    /// The rules for calls to a tool.
     pub struct ToolCalls: "a mapping with `timeout`, `callTimeout` or `resend`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             refuse_contradiction(reader, entry, (self.timeout, self.call_timeout));
@@ -22,7 +22,7 @@ section! {
     } [
         /// The time that a call may go without an answer or a sign of progress.
         "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "the server's";
-        /// The total time that a call may take, whatever progress it reports.
+        /// The total time that a call may take, even if it reports progress.
         "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "the server's";
         /// The resending of a call that may have been executed.
         "resend" resend: Option<ResendRule> = Maybe(Word), absent "the server's";

@@ -14,7 +14,7 @@ use super::words::{
 pub(super) fn row() -> Dialect {
     Dialect {
         about: text(
-            "A community site's tools at one POST path, without sessions; refusals in the words of its site",
+            "A community site's tools at one POST path, without sessions; refusals use the site's wording",
         ),
         variants: VARIANTS,
         credentials: Some("{ site: { url: \"${WORDPRESS_URL}\" } }"),
@@ -119,7 +119,7 @@ const NO_ROUTE: &str = r#"{"code":"rest_no_route","message":"No route was found 
 const VARIANTS: &[Variant] = &[
     Variant {
         name: "code",
-        about: "Follows its program where its page differs: longer messages, and a GET returns information",
+        about: "Follows the program where its documentation differs: longer messages, and a GET returns information",
         changes: &[
             ("serverVersion", r#""1.0.1""#),
             ("get", r#""info""#),
@@ -142,7 +142,7 @@ const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "throwing",
-        about: "Reports a failed tool as a JSON-RPC error, as in its list of codes",
+        about: "Reports a failed tool as a JSON-RPC error, according to the documented list of codes",
         changes: &[
             ("toolFailed.channel", r#""error""#),
             ("upstreamError", r#"{"channel":"error","message":"Tool execution failed"}"#),
@@ -151,12 +151,12 @@ const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "boolean-required",
-        about: "Input schemas mark each required property, as on its page",
+        about: "Marks each required property in input schemas, as the documentation does",
         changes: &[("requiredStyle", r#""boolean""#)],
     },
     Variant {
         name: "site",
-        about: "Answers unsupported HTTP methods in the way of its site",
+        about: "Answers unsupported HTTP methods as its site does",
         changes: &[
             ("otherStatus", "404"),
             (

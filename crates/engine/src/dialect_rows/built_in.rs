@@ -53,7 +53,7 @@ impl Dialect {
 /// The endpoint follows the protocol in each of its versions.
 fn standard() -> Dialect {
     Dialect {
-        about: text("The protocol as published, in every version"),
+        about: text("The published protocol, in every version"),
         interpreted: false,
         ..Dialect::plain()
     }

@@ -85,7 +85,7 @@ pub(crate) trait Cell {
     /// Returns the fault, worded to follow the column's name.
     fn set(&mut self, value: &Value) -> Result<(), String>;
 
-    /// The value in the form of a configuration.
+    /// The value as a configuration writes it.
     fn show(&self) -> Value;
 }
 

@@ -15,7 +15,7 @@ use super::words::{
 pub(super) fn row() -> Dialect {
     Dialect {
         about: text(
-            "Profiles of many servers, each at its own path by POST and by event stream; servers' errors keep their names",
+            "Profiles of many servers, each at its own path over POST and an event stream; errors name their servers",
         ),
         variants: VARIANTS,
         hello: Hello {
@@ -108,12 +108,12 @@ const ORIGINAL: &str = r#"{"server":"{server}","originalError":"{original}"}"#;
 const VARIANTS: &[Variant] = &[
     Variant {
         name: "example",
-        about: "Uses the code of a tool's error from the example on its page, not from the table there",
+        about: "Uses the code for a tool's error from the documentation's example, not from its table",
         changes: &[("upstreamError.code", "-32001")],
     },
     Variant {
         name: "proxy",
-        about: "As on its page about the proxy",
+        about: "Follows the system's page about the proxy",
         changes: &[
             ("serverName", r#""Profile: {profile}""#),
             ("upstreamError", r#"{"code":-32001,"message":"Tool call failed"}"#),
@@ -122,7 +122,7 @@ const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "reference",
-        about: "As in its error reference, which has its own table of codes",
+        about: "Follows the system's error reference, which has a different table of codes",
         changes: &[
             ("unknownTool", r#"{"code":-32001,"message":"Tool not found: {name}"}"#),
             ("unknownResource.code", "-32002"),
@@ -136,7 +136,7 @@ const VARIANTS: &[Variant] = &[
     },
     Variant {
         name: "code",
-        about: "Follows its program where its pages differ",
+        about: "Follows the program where its documentation differs",
         changes: &[
             ("serverName", r#""Local MCP Gateway""#),
             ("serverVersion", r#""0.1.0""#),

@@ -95,7 +95,7 @@ fn errors() -> Errors {
 
 const VARIANTS: &[Variant] = &[Variant {
     name: "code",
-    about: "Follows its program where its page differs: longer messages, null data, and acknowledgements with a body",
+    about: "Follows the program where its documentation differs: longer messages, null data, and acknowledgements with a body",
     changes: &[
         ("ackBody", r#""{\"status\":\"accepted\"}""#),
         ("parseError", r#"{"message":"Invalid JSON: {detail}","data":null}"#),

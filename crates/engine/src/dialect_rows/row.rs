@@ -76,7 +76,7 @@ macro_rules! columns {
             pub credentials: Option<&'static str>,
             /// True if this row interprets messages; otherwise the endpoint follows the protocol.
             pub interpreted: bool,
-            /// The protocol version in which the gateway itself serves the endpoint, behind the dialect.
+            /// The protocol version that the gateway itself uses for the endpoint, behind the dialect.
             pub era: &'static Era,
             $(#[doc = $about] pub $group: $kind,)*
         }
@@ -108,7 +108,7 @@ macro_rules! columns {
                 Column {
                     name: "era",
                     former: "",
-                    about: "The protocol version in which the gateway itself serves the endpoint, behind the dialect.",
+                    about: "The protocol version that the gateway itself uses for the endpoint, behind the dialect.",
                     kind: <&'static Era as Cell>::KIND,
                     set: |row, value| row.era.set(value),
                     show: |row| row.era.show(),
@@ -133,7 +133,7 @@ columns! {
         versions: Vec<Text> = "versions", handshake_versions();
         /// The answer to the version that a client requests.
         version_policy: VersionPolicy = "versionPolicy", VersionPolicy::Echo;
-        /// True to serve clients by the protocol if they request a published version that is not listed.
+        /// True to follow the protocol for clients that request a published version that is not listed.
         standard_clients: bool = "standardClients", false;
         /// The required params of `initialize`.
         initialize_requires: Vec<Needed> = "initializeRequires", vec![];
@@ -143,7 +143,7 @@ columns! {
         server_name: Text = "serverName", text("dragoman");
         /// The version in `serverInfo`.
         server_version: Text = "serverVersion", text(env!("CARGO_PKG_VERSION"));
-        /// The declared capabilities; null for those of the servers.
+        /// The declared capabilities; null to declare those of the servers.
         capabilities: Option<Object> = "capabilities", None;
         /// True if `initialize` passes on the servers' instructions.
         instructions: bool = "instructions", true;
@@ -175,7 +175,7 @@ columns! {
         ack_body: Text = "ackBody", text("");
         /// The handling of an array of messages.
         batches: Batches = "batches", Batches::Refuse;
-        /// The handling of `params` that are not an object.
+        /// The handling of `params` that is not an object.
         params_shape: ParamsShape = "paramsShape", ParamsShape::Request;
     }
 
@@ -187,7 +187,7 @@ columns! {
         empty_methods: Vec<Text> = "emptyMethods", vec![text(Method::Ping.name())];
         /// True to forward unknown methods to the servers.
         forward_unknown: bool = "forwardUnknown", true;
-        /// The members of a listed tool; null to keep all of the server's.
+        /// The members of a listed tool; null to keep all members that the server sent.
         tool_members: Option<Vec<Text>> = "toolMembers", None;
         /// True if a listed tool always has a description, even an empty one.
         description_always: bool = "descriptionAlways", false;
@@ -197,7 +197,7 @@ columns! {
         schema_unless_empty: Vec<SchemaPart> = "schemaUnlessEmpty", vec![];
         /// The members to drop from the properties of an input schema.
         property_drops: Vec<Text> = "propertyDrops", vec![];
-        /// The way in which an input schema marks required properties.
+        /// The notation for required properties in an input schema.
         required_style: RequiredStyle = "requiredStyle", RequiredStyle::Array;
         /// The order of the listed tools.
         tool_order: ToolOrder = "toolOrder", ToolOrder::Given;
@@ -213,11 +213,11 @@ columns! {
         check_arguments: bool = "checkArguments", true;
         /// The corrections of arguments, made before they are checked.
         repair_arguments: Vec<Repair> = "repairArguments" (former "mendArguments"), vec![];
-        /// Default values for arguments that a call omits, for tools that have them.
+        /// Default values for omitted arguments, for tools that define these arguments.
         argument_defaults: Option<Object> = "argumentDefaults", None;
-        /// Maximum values of arguments, for tools that have them.
+        /// Maximum values of arguments, for tools that define these arguments.
         argument_caps: Option<Object> = "argumentCaps", None;
-        /// The members of a call's result; null to keep all of the server's.
+        /// The members of a call's result; null to keep all members that the server sent.
         result_members: Option<Vec<Text>> = "resultMembers", None;
         /// The value of `isError` in a successful result.
         success_flag: SuccessFlag = "successFlag", SuccessFlag::Keep;
@@ -233,7 +233,7 @@ columns! {
     errors: Errors {
         /// True to include details in errors.
         detail: bool = "detail", true;
-        /// True to include in errors where in the program they happened.
+        /// True to include the program location in errors.
         debug: bool = "debug", false;
         /// The message is not JSON.
         parse_error: FaultText = "parseError", FaultText::new(code::PARSE_ERROR, "Parse error: {detail}");
@@ -275,13 +275,13 @@ columns! {
         rate_limited: FaultText = "rateLimited", FaultText::new(code::REFUSED, "Rate limit exceeded").status(429);
         /// The session was not initialized.
         not_initialized: FaultText = "notInitialized", FaultText::new(code::INVALID_REQUEST, "Server not initialized");
-        /// The platform under the tools is missing.
+        /// The platform that the tools need is missing.
         platform_missing: FaultText = "platformMissing", FaultText::new(code::INTERNAL_ERROR, "{message}");
         /// Anything else.
         internal: FaultText = "internal", FaultText::new(code::INTERNAL_ERROR, "Internal error: {message}");
     }
 
-    /// The HTTP side beyond answers to messages.
+    /// Everything in HTTP except answers to messages.
     web: Web {
         /// The answer to a GET of the endpoint.
         get: GetAnswer = "get", GetAnswer::Refuse;
@@ -291,7 +291,7 @@ columns! {
         other_status: u16 = "otherStatus", 405;
         /// The body for HTTP methods that are not served.
         other_body: Option<Template> = "otherBody", None;
-        /// The origins that answers allow for browsers.
+        /// The origins from which browsers may call (CORS).
         cors_origins: Origins = "corsOrigins", Origins::Allowed;
         /// The HTTP methods that browsers may use.
         cors_methods: Vec<Text> = "corsMethods", texts(&["POST", "OPTIONS"]);
@@ -301,7 +301,7 @@ columns! {
         cors_exposed: Vec<Text> = "corsExposed", vec![];
         /// True if browsers may send credentials.
         cors_credentials: bool = "corsCredentials", false;
-        /// The seconds for which browsers may cache these permissions.
+        /// The number of seconds for which browsers may cache these permissions.
         cors_max_age: u32 = "corsMaxAge", 86_400;
         /// The answers that carry the state of a rate limit.
         rate_headers: RateHeaders = "rateHeaders", RateHeaders::All;
@@ -311,21 +311,21 @@ columns! {
     events: Events {
         /// The path of the event stream.
         streams: Streams = "streams", Streams::None;
-        /// The path for POST if it differs from the stream's: beside `/sse`, otherwise below the stream's path.
+        /// With `streams: beside`, the POST path: absolute at `/sse`, else appended; an endpoint's `message` overrides it.
         message_path: Text = "messagePath", text("/message");
         /// The data of the first event.
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");
         /// The query parameter with the session id.
         session_parameter: Text = "sessionParameter", text("session_id");
-        /// True if the body of a POST carries the answer even if a stream does too.
+        /// True if the body of a POST carries the answer even when a stream carries it, too.
         answer_in_body: bool = "answerInBody", false;
         /// The comment at the start of a stream; often empty.
         opening_comment: Text = "openingComment", text("");
         /// The event that keeps a stream open; null for a comment.
         ping_event: Option<Text> = "pingEvent", None;
-        /// The seconds without another event after which `pingEvent` is sent.
+        /// The number of seconds without another event before `pingEvent` is sent.
         ping_seconds: NonZeroU32 = "pingSeconds", seconds(30);
-        /// The seconds without a message after which a stream's session ends; 0 for never.
+        /// The number of seconds without a message before a stream's session ends; 0 for no limit.
         session_seconds: u32 = "sessionSeconds", 1800;
         /// The handling of a message for an unknown session.
         unknown_session: UnknownSession = "unknownSession", UnknownSession::Refuse;

@@ -66,7 +66,7 @@ impl Dialect {
         let mut row = self.clone();
         let no_body = Value::from_iter([("body".to_owned(), Value::Bool(false))]);
         for column in Self::COLUMNS.iter().filter(|column| column.kind == CellKind::FaultText) {
-            (column.set)(&mut row, &no_body).expect("whatever is said can be said without a body of its own");
+            (column.set)(&mut row, &no_body).expect("a fault text is valid without its own body");
         }
         row.reading.ack_body = Text::default();
         row

@@ -13,7 +13,9 @@ use super::words::{
 
 pub(super) fn first() -> Dialect {
     Dialect {
-        about: text("A site's content by POST; each request names the site; every failure is an error"),
+        about: text(
+            "A site's content over POST; each request names the site; every failure is a JSON-RPC error",
+        ),
         variants: VARIANTS,
         hello: Hello {
             versions: versions(&[&V2024_11_05]),
@@ -61,7 +63,7 @@ pub(super) fn hosted() -> Dialect {
     let first = first();
     Dialect {
         about: text(
-            "Its hosted successor: API keys, HTTP statuses for errors; a failed tool is a plain result",
+            "The hosted successor of `wordpress`: API keys, HTTP statuses for errors; a failed tool is a plain result",
         ),
         variants: &[],
         credentials: Some("{ keys: true }"),
@@ -146,7 +148,7 @@ fn hosted_errors() -> Errors {
 
 const VARIANTS: &[Variant] = &[Variant {
     name: "code",
-    about: "Follows its program where its page differs: other codes, and notifications are answered",
+    about: "Follows the program where its documentation differs: other codes, and notifications are answered",
     changes: &[
         ("noId", r#""answer""#),
         ("parseError.message", r#""Invalid JSON""#),

@@ -109,7 +109,7 @@ words! {
     Sessions {
         /// No sessions.
         None = "none",
-        /// The answer to `initialize` issues a session id; a request may carry it.
+        /// The answer to `initialize` contains a session id, which a request may carry.
         Issued = "issued",
     }
 
@@ -151,7 +151,7 @@ words! {
         Notification = "notification",
         /// An error.
         Invalid = "invalid",
-        /// An id like any other: the answer repeats it.
+        /// A normal id: the answer repeats it.
         Keep = "keep",
     }
 
@@ -175,13 +175,13 @@ words! {
         Each = "each",
     }
 
-    /// The handling of `params` that are not an object.
+    /// The handling of `params` that is not an object.
     ParamsShape {
-        /// Reject the message as an invalid request; null counts as absent.
+        /// Reject the message as an invalid request, but accept null as absent.
         Request = "request",
-        /// Reject the message as an invalid request, even if they are null.
+        /// Reject the message as an invalid request, even if `params` is null.
         Strict = "strict",
-        /// Reject them as invalid params.
+        /// Reject it as invalid params.
         Params = "params",
         /// Ignore them.
         Ignore = "ignore",
@@ -195,11 +195,11 @@ words! {
         Required = "required",
     }
 
-    /// The way in which an input schema marks required properties.
+    /// The notation for required properties in an input schema.
     RequiredStyle {
-        /// With a list of names, as JSON Schema defines.
+        /// A list of names, as in JSON Schema.
         Array = "array",
-        /// With `required: true` in each property.
+        /// `required: true` in each property.
         Boolean = "boolean",
     }
 
@@ -223,11 +223,11 @@ words! {
 
     /// A correction of arguments, made before they are checked.
     Repair {
-        /// Convert strings to numbers and booleans, and numbers to strings, as the schema requires.
+        /// Convert strings to numbers and booleans, and numbers to strings, if the schema requires it.
         Coerce = "coerce",
         /// Limit numbers to their bounds, and truncate strings to their maximum length.
         Clamp = "clamp",
-        /// Drop values that are not among the listed ones.
+        /// Drop values that the schema does not list.
         DropForeign = "dropForeign",
         /// Drop arguments that the schema does not define.
         DropUnknown = "dropUnknown",
@@ -255,7 +255,7 @@ words! {
         Pretty = "pretty",
     }
 
-    /// The way in which a failed call is reported.
+    /// The form in which a failed call is reported.
     Channel {
         /// As a JSON-RPC error.
         Error = "error",
@@ -273,7 +273,7 @@ words! {
         Events = "events",
     }
 
-    /// The origins that answers allow for browsers.
+    /// The origins from which browsers may call (CORS).
     Origins {
         /// None.
         None = "none",
@@ -297,7 +297,7 @@ words! {
     Streams {
         /// No event stream.
         None = "none",
-        /// A separate path beside the one for POST.
+        /// A separate path, different from the path for POST.
         Beside = "beside",
         /// The path for POST.
         Same = "same",

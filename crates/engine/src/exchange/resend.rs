@@ -99,9 +99,8 @@ impl ResendPolicy {
         self.spoken = true;
     }
 
-    /// The pause before the request is sent again; `None` if it is not sent again. `deadline` is the end of the
-    /// request's own time, and `spread` is a random number that spreads many requests over time. Nothing is sent before
-    /// `earliest`.
+    /// The pause before the request is sent again; `None` if it is not sent again. `deadline` is the request's own
+    /// deadline, and `spread` is a random number that spreads many requests over time. Nothing is sent before `earliest`.
     pub fn after(
         &mut self,
         execution: Execution,

@@ -53,7 +53,7 @@ pub(super) struct ClientRequest {
     pub(super) token: Option<Bytes>,
 }
 
-/// The upstream's reply as far as it has arrived.
+/// The part of the upstream's reply that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct ReplyState {
     /// True if the upstream has answered, or its stream has ended.

@@ -195,7 +195,9 @@ impl Exchange {
                 Next::Result(result) => self.task_result(&result, sealer, binding),
                 Next::Error(error) => self.task_error(&error),
                 // The module that stores the questions answers such requests without an exchange.
-                Next::Questions => self.fail(Fault::gateway("the task's questions are kept elsewhere")),
+                Next::Questions => {
+                    self.fail(Fault::gateway("this module does not store the task's questions"))
+                }
             }
         }
     }

@@ -67,7 +67,7 @@ impl CellPart {
     }
 }
 
-/// A number of requests for one counter.
+/// A number of requests to take from one counter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Take<'a> {
     pub(super) key: u64,

@@ -117,8 +117,8 @@ impl EventLog {
         }
     }
 
-    /// The order of the oldest event that may be evicted. Answers that were not fetched are pinned if their order is at least
-    /// `pinned_from`.
+    /// The sequence number of the oldest event that may be evicted. Answers that were not fetched are pinned if their
+    /// order is at least `pinned_from`.
     pub fn oldest(&self, pinned_from: u64) -> Option<u64> {
         let event = self.kept.front().map(|event| event.order);
         let answer = self.oldest_answer(pinned_from).map(|at| self.answers[at].order);

@@ -121,7 +121,7 @@ pub fn heard(
     }
     let mut found: Vec<Heard> = Vec::new();
     for span in list.iter() {
-        let shown = frame.string(span).ok_or_else(|| fault("must hold strings".to_owned()))?;
+        let shown = frame.string(span).ok_or_else(|| fault("must contain only strings".to_owned()))?;
         let Some(OpenedTaskId { server, real, .. }) = ids.opened(&shown) else { continue };
         let present = |u: &&ViewSource| {
             *u.name == *server && u.catalogue.is_ok() && view.reaches(u.id, TaskMethod::Get.name())

@@ -243,14 +243,14 @@ fn methods_of_a_dialect_that_no_version_has() {
 fn dialects_whose_callers_show_who_they_are_where_nobody_is_asked() {
     let asks = |dialect: &str, auth: &str| {
         format!(
-            "with the dialect `{dialect}` callers show who they are, and here nobody is asked => add auth: {auth}"
+            "callers of the dialect `{dialect}` authenticate, but no authentication is configured => add auth: {auth}"
         )
     };
     let site = "{ site: { url: \"${WORDPRESS_URL}\" } }";
     let community = asks("buddyboss", site);
     noted(
         "endpoints: [{ path: /x, dialect: buddyboss }, { path: /y, dialect: kulturarv }]",
-        &[&format!("2:34 endpoints[0].dialect [buddyboss] {community}; or auth: none to this endpoint")],
+        &[&format!("2:34 endpoints[0].dialect [buddyboss] {community}; or add auth: none to this endpoint")],
     );
     noted("dialect: buddyboss", &[&format!("2:10 dialect [buddyboss] {community}")]);
     let hosted = asks("wordpress-saas", "{ keys: true }");

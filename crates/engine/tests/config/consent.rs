@@ -83,10 +83,8 @@ const FAULTS: &[(&str, &[&str])] = &[
     ),
     (
         "mcpServers: { a: { command: x, oauth: {} } }\n",
-        &[
-            "1:32 mcpServers.a.oauth [oauth] `oauth` cannot be combined with `command` => remove it; it has no effect beside \
-             `command`",
-        ],
+        &["1:32 mcpServers.a.oauth [oauth] `oauth` cannot be combined with `command` => remove \
+             it; it has no effect together with `command`"],
     ),
     (
         "mcpServers: {}\npublicUrl: 'http://gate.example.com'\n",

@@ -129,10 +129,8 @@ fn what_a_server_does_not_say_stays() {
     let faults = over(&native, "{ headers: { a: b } }").expect_err("no URL");
     assert_eq!(
         in_short(&faults.faults),
-        [
-            "1:20 mcpServers.s.headers [headers] `headers` cannot be combined with `native` => remove it; it has no effect \
-             beside `native`"
-        ]
+        ["1:20 mcpServers.s.headers [headers] `headers` cannot be combined with `native` => \
+             remove it; it has no effect together with `native`"]
     );
 }
 

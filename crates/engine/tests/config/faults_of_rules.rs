@@ -198,7 +198,8 @@ const NATIVE: &[(&str, &[&str])] = &[
         &[
             r"1:34 mcpServers.a.unknownArguments [unknownArguments] `unknownArguments` cannot be combined with `native: demo` => remove it; it has no effect there",
             r"1:100 mcpServers.b.unknownArguments [no] `no` is not one of `reject` or `ignore` => write `reject` or `ignore`",
-            r"1:123 mcpServers.c.unknownArguments [unknownArguments] `unknownArguments` cannot be combined with `command` => remove it; it has no effect beside `command`",
+            r"1:123 mcpServers.c.unknownArguments [unknownArguments] `unknownArguments` cannot be \
+             combined with `command` => remove it; it has no effect together with `command`",
         ],
     ),
     (
@@ -208,7 +209,7 @@ const NATIVE: &[(&str, &[&str])] = &[
             r#"1:28 mcpServers.a [wordpress] `wordpress` needs a site, but none is configured => add it: site: { url: "${WORDPRESS_URL}", username: "${WORDPRESS_USERNAME}", password: "${WORDPRESS_APP_PASSWORD}" }"#,
             r"1:60 mcpServers.b.site [site] `site` cannot be combined with `native: demo` => remove it; it has no effect there",
             r"1:88 mcpServers.b.sources [sources] `sources` cannot be combined with `native: demo` => remove it; it has no effect there",
-            r"1:138 mcpServers.c.site [site] `site` cannot be combined with `command` => remove it; it has no effect beside `command`",
+            r"1:138 mcpServers.c.site [site] `site` cannot be combined with `command` => remove it; it has no effect together with `command`",
             r"1:163 mcpServers.d.native [nope] `nope` is not one of `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress` or `heritage` => write `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress` or `heritage`",
         ],
     ),
@@ -291,7 +292,7 @@ fn managing_is_not_for_every_login() {
     ] {
         let text = format!("mcpServers: {{}}\nmanagement: true\nauth: {auth}\n");
         let fault = format!(
-            "2:1 management [management] everybody who can log in by {ways} may change servers here, and can therefore start \
+            "2:1 management [management] everybody who can log in through {ways} may change servers here, and can therefore start \
              programs on this machine => {help}"
         );
         same(&text, &faults_in_short(&text), &[&*fault]);

@@ -116,7 +116,7 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { command: x, headers: {} }
 ",
         &[
-            r"2:20 mcpServers.a.headers [headers] `headers` cannot be combined with `command` => remove it; it has no effect beside `command`",
+            r"2:20 mcpServers.a.headers [headers] `headers` cannot be combined with `command` => remove it; it has no effect together with `command`",
         ],
     ),
     (
@@ -124,8 +124,8 @@ const SERVERS: &[(&str, &[&str])] = &[
   a: { url: 'https://h/', env: { A: b }, cwd: / }
 ",
         &[
-            r"2:27 mcpServers.a.env [env] `env` cannot be combined with `url` => remove it; it has no effect beside `url`",
-            r"2:42 mcpServers.a.cwd [cwd] `cwd` cannot be combined with `url` => remove it; it has no effect beside `url`",
+            r"2:27 mcpServers.a.env [env] `env` cannot be combined with `url` => remove it; it has no effect together with `url`",
+            r"2:42 mcpServers.a.cwd [cwd] `cwd` cannot be combined with `url` => remove it; it has no effect together with `url`",
         ],
     ),
     (

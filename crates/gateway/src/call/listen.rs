@@ -99,8 +99,9 @@ impl Filter {
                 return Err(refuse(&format!(".resourceSubscriptions has more than {max} entries")));
             }
             for span in list.iter() {
-                let uri =
-                    frame.string(span).ok_or_else(|| refuse(".resourceSubscriptions must hold strings"))?;
+                let uri = frame
+                    .string(span)
+                    .ok_or_else(|| refuse(".resourceSubscriptions must contain only strings"))?;
                 if let Some(owner) = view.resource_owner(&uri)
                     && view.upstream_declares(owner, "resources", Some("subscribe"))
                 {

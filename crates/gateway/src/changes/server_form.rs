@@ -108,9 +108,7 @@ fn revealed(text: &str, key: &str, known: &[Text], at: usize, may: bool) -> Resu
         _ => None,
     };
     meant.filter(|_| may).map(|meant| meant.expose().to_owned()).ok_or_else(|| {
-        Refusal::config(format!(
-            "write {text:?} in `config.{key}` in full: its hidden part is not known here"
-        ))
+        Refusal::config(format!("write {text:?} in `config.{key}` in full: its hidden part is not stored"))
     })
 }
 
@@ -152,7 +150,9 @@ fn remote(config: &Object, transport: &str, before: Option<&Before<'_>>) -> Resu
         before.and_then(|before| if let Link::Http(link) = before.link { Some(&link.url) } else { None });
     let url = revealed(url, "url", known.map(std::slice::from_ref).unwrap_or_default(), 0, true)?;
     if url.ends_with(&format!("?{HIDDEN}")) {
-        return Err(Refusal::config("write the query of `config.url` in full: it is not known for this URL"));
+        return Err(Refusal::config(
+            "write the query of `config.url` in full: no query is stored for this URL",
+        ));
     }
     let mut server = Object::new();
     server.insert("type".to_owned(), transport.into());

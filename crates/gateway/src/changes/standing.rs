@@ -157,8 +157,10 @@ impl Changes {
         if !written.is_empty() {
             let text = json!({ "mcpServers": written }).to_string();
             // Values from the API are literal: they must not read this machine's environment or files.
-            let nothing =
-                Lookup { env: &|_| None, file: &|_| Err("files cannot be read in such changes".to_owned()) };
+            let nothing = Lookup {
+                env: &|_| None,
+                file: &|_| Err("changes made through the API cannot read files".to_owned()),
+            };
             let loaded = load_over(config, &text, "the changes", &nothing);
             config = loaded.map_err(|faults| Refusal::faults(&faults))?.config;
         }

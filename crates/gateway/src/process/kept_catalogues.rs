@@ -42,10 +42,10 @@ impl KeptCatalogues {
             .map_err(|e| e.to_string())
             .and_then(|()| StoredCatalogues::open(folder, &fresh).map_err(|e| e.to_string()));
         let (file, moved) = opened
-            .inspect_err(|why| tracing::warn!("lists of servers are not kept for the next start: {why}"))
+            .inspect_err(|why| tracing::warn!("the servers' lists are not stored for the next start: {why}"))
             .ok()?;
         if let Some(aside) = moved {
-            tracing::warn!(aside = %aside.display(), "the file of kept lists was damaged and has been moved; lists are fetched again");
+            tracing::warn!(aside = %aside.display(), "the file of stored lists was damaged and has been moved; the lists are fetched again");
         }
         let (file, waiting) = (Mutex::new(file), Mutex::default());
         let state = Arc::new(FileState { file, waiting, changed: Condvar::new() });
@@ -65,7 +65,7 @@ impl KeptCatalogues {
             && writer.join().is_err()
         {
             tracing::warn!(
-                "lists of servers were not kept for the next start: the thread that writes them failed"
+                "the servers' lists were not stored for the next start: the thread that writes them failed"
             );
         }
     }
@@ -88,7 +88,7 @@ impl FileState {
             if !rows.is_empty()
                 && let Err(e) = self.file.lock().save(texts, now)
             {
-                tracing::warn!("lists of servers were not kept for the next start: {e}");
+                tracing::warn!("the servers' lists were not stored for the next start: {e}");
             }
             let mut waiting = self.waiting.lock();
             if is_over || waiting.is_over {
@@ -110,7 +110,10 @@ impl CatalogueStore for KeptCatalogues {
 
     fn load(&self, server: &ServerDigest) -> Option<Vec<u8>> {
         let loaded = self.state.file.lock().load(server);
-        loaded.inspect_err(|e| tracing::warn!("kept lists of a server cannot be read: {e}")).ok().flatten()
+        loaded
+            .inspect_err(|e| tracing::warn!("the stored lists of a server cannot be read: {e}"))
+            .ok()
+            .flatten()
     }
 
     fn save(&self, server: &ServerDigest, text: String) {

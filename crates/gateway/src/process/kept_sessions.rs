@@ -93,7 +93,7 @@ impl KeptSessions {
         if let Some(writer) = self.writer.lock().take()
             && writer.join().is_err()
         {
-            tracing::warn!("sessions were not kept: the thread that writes them failed");
+            tracing::warn!("sessions were not stored: the thread that writes them failed");
         }
     }
 }
@@ -104,7 +104,7 @@ impl SessionsFile {
         let mut waiting = self.waiting.lock();
         let mut row = waiting.rows.remove(&key);
         if row.is_none() && waiting.rows.len() >= MOST_WAITING {
-            return tracing::debug!("a session is not kept: too many wait to be written");
+            return tracing::debug!("a session is not stored: too many are waiting to be written");
         }
         change(&mut row);
         // The writer sleeps only while nothing waits, or for its pause.
@@ -137,7 +137,7 @@ impl SessionsFile {
                 && let Err(e) =
                     file.save(rows.iter().map(|(key, row)| (key, row)), now_ms(), millis(*self.kept.lock()))
             {
-                tracing::warn!(help = e.help(), "sessions were not kept: {e}");
+                tracing::warn!(help = e.help(), "sessions were not stored: {e}");
             }
             drop(file);
             if is_over {
@@ -165,6 +165,6 @@ impl SessionStore for KeptSessions {
             return Some(waiting.row());
         }
         let loaded = self.state.file.lock().load(key);
-        loaded.inspect_err(|e| tracing::warn!("a kept session cannot be read: {e}")).ok().flatten()
+        loaded.inspect_err(|e| tracing::warn!("a stored session cannot be read: {e}")).ok().flatten()
     }
 }

@@ -85,13 +85,13 @@ impl KeyRing {
         if let Some(file) = &mut state.file {
             match file.look() {
                 Ok(Some(ring)) => {
-                    tracing::info!(keys = ring.keys().len(), "read the key ring again");
+                    tracing::info!(keys = ring.keys().len(), "reloaded the key ring");
                     (state.ring, state.is_new) = (ring, true);
                 }
                 Ok(None) => {}
                 Err(e) => tracing::warn!(
                     help = e.help(),
-                    "the key ring cannot be read again; its keys stay in use until the process ends: {e}"
+                    "the key ring cannot be reloaded; its keys stay in use until the process ends: {e}"
                 ),
             }
         }

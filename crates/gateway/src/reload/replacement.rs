@@ -91,7 +91,7 @@ async fn restore(gateway: &Gateway, new: &[Arc<Upstream>]) {
         }
     });
     if let Err(e) = restored.await {
-        tracing::warn!("the kept lists of new servers cannot be read: {e}");
+        tracing::warn!("the stored lists of new servers cannot be read: {e}");
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum Subscribed {
     /// Its upstream has accepted it within the session.
     Taken,
     /// Accepted by an upstream without sessions; holding this keeps the subscription open.
-    Kept(#[expect(dead_code, reason = "held until the client listens no more")] Listening),
+    Kept(#[expect(dead_code, reason = "held until the client stops listening")] Listening),
 }
 
 /// All subscriptions of one session's client, by URI.

@@ -54,7 +54,7 @@ fn part<const N: usize>(purpose: &[u8], text: &[u8]) -> [u8; N] {
 }
 
 impl SessionClaims {
-    /// The facts of a new session.
+    /// Creates the claims for a new session.
     pub(crate) fn new(
         key: SessionKey,
         issued: u64,
@@ -69,7 +69,7 @@ impl SessionClaims {
         self.owner == OwnerDigests::of(identity, profile, snapshot)
     }
 
-    /// The facts as bytes.
+    /// The claims as bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let OwnerDigests { profile, principal, rights } = &self.owner;
         // No flag is defined yet, and there is only one replica.

@@ -31,9 +31,9 @@ const BEHIND: usize = 256;
 pub(crate) enum StreamFault {
     #[error("this session has {0} event streams open; close one of them")]
     TooMany(usize),
-    #[error("the events behind this Last-Event-ID are no longer kept; send the request again")]
+    #[error("the events after this Last-Event-ID are no longer kept; send the request again")]
     Gap,
-    #[error("the answer was lost with a restart of the gateway; the request may have been executed")]
+    #[error("the answer was lost when the gateway restarted; the request may have been executed")]
     Lost,
 }
 
@@ -214,7 +214,7 @@ impl Streams {
         }
     }
 
-    /// The order of the oldest event that may be evicted. See [`EventLog::oldest`].
+    /// The sequence number of the oldest event that may be evicted. See [`EventLog::oldest`].
     pub(super) fn oldest(&self, pinned_from: u64) -> Option<u64> {
         self.table.lock().log.oldest(pinned_from)
     }

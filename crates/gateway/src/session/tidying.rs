@@ -42,7 +42,7 @@ impl Tidying {
 /// the commands and the schemas. They were mapped from the file, 16 at a time; pages that are still used are loaded
 /// again.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code, reason = "where the program lies is known to the linker alone")]
+#[allow(unsafe_code, reason = "only the linker knows where the program is in memory")]
 pub(crate) fn forget_start() {
     unsafe extern "C" {
         static __executable_start: u8;

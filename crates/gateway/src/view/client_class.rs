@@ -3,7 +3,7 @@
 use proto::bridge::input::Askable;
 use proto::era::{Era, Tasks};
 
-/// Clients that are shown the same, judged by the capabilities that they declare.
+/// Clients that see the same items, according to the capabilities that they declare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ClientClass {
     /// Their protocol version.

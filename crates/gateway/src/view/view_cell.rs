@@ -275,7 +275,7 @@ impl ViewCell {
         is_new
     }
 
-    /// Waits until it is known what its servers show only to such clients, for at most as long as a list may wait.
+    /// Waits until the lists that the servers show only to such clients are known, but no longer than a list may wait.
     pub(crate) async fn learned(&self, context: &Arc<ViewContext>) {
         let askable = self.clients.askable;
         let until = Instant::now() + context.egress.snapshot().limits.list_wait;

@@ -50,7 +50,7 @@ pub struct Settings {
     pub riksantikvaren: Option<String>,
     /// The URL of Riksantikvaren's map server, up to `/arcgis`.
     pub arcgis: Option<String>,
-    /// The treatment of arguments that a tool does not have.
+    /// The handling of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
     /// Disables the cache for lists of datasets and services, which seldom change, and for single places.
     pub no_cache: bool,

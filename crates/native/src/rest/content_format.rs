@@ -23,8 +23,8 @@ impl ContentFormat {
         let format = if self == Self::Source { "source" } else { "rendered" };
         let mut members = vec![(CONTENT_FORMAT, Value::from(format))];
         if self == Self::NotEditable {
-            let note = "This account may not edit this, so the content is the rendered HTML. Writing it back would lose its blocks \
-                        and shortcodes.";
+            let note = "This account may not edit this content, so it is the rendered HTML. Writing \
+             the HTML back would lose the blocks and shortcodes.";
             members.push((CONTENT_NOTE, Value::from(note)));
         }
         members

@@ -69,9 +69,10 @@ pub(super) const MODIFIED_AFTER: ToolArgument =
     text("modified_after", "Return only items modified after this time, such as 2026-05-31T00:00:00.");
 pub(super) const MODIFIED_BEFORE: ToolArgument =
     text("modified_before", "Return only items modified before this time, such as 2026-05-31T00:00:00.");
-pub(super) const AUTHORS: ToolArgument = integers("author", "Return only items by the users with these IDs.");
+pub(super) const AUTHORS: ToolArgument =
+    integers("author", "Return only items written by users with these IDs.");
 pub(super) const NOT_AUTHORS: ToolArgument =
-    integers("author_exclude", "Exclude items by the users with these IDs.");
+    integers("author_exclude", "Exclude items written by users with these IDs.");
 pub(super) const SLUGS: ToolArgument = list("slug", "Return only items with these slugs.");
 pub(super) const SEARCH_IN: ToolArgument =
     list("search_columns", "Fields to search: post_title, post_content, post_excerpt. Default: all.");

@@ -35,7 +35,7 @@ pub enum HeaderError {
     #[error("the value has a character that a header cannot carry")]
     Character,
     /// The text between `=?base64?` and `?=` is not Base64 with the standard alphabet and padding.
-    #[error("the value is marked as Base64 but is not")]
+    #[error("the value is marked as Base64 but is not valid Base64")]
     Base64,
     /// The decoded bytes are not UTF-8.
     #[error("the decoded value is not UTF-8")]

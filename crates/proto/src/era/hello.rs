@@ -150,7 +150,7 @@ fn answered_version(frame: &Frame, result: &Members) -> Result<&'static Era, Hel
     let version = result
         .get(frame.text(), "protocolVersion")
         .and_then(|span| version_at(frame, span))
-        .ok_or(HelloFault::Member("protocolVersion", "is missing in the answer"))?;
+        .ok_or(HelloFault::Member("protocolVersion", "is missing from the answer"))?;
     by_version(&version)
         .filter(|era| era.lifecycle == Lifecycle::Handshake)
         .ok_or_else(|| HelloFault::Version(version.into_owned()))
@@ -160,7 +160,7 @@ fn offered_version(frame: &Frame, result: &Members, asked: &'static Era) -> Resu
     let list = result
         .get(frame.text(), "supportedVersions")
         .and_then(|span| Elements::of_value(frame.text(), span))
-        .ok_or(HelloFault::Member("supportedVersions", "is missing in the answer"))?;
+        .ok_or(HelloFault::Member("supportedVersions", "is missing from the answer"))?;
     let spoken = list.iter().any(|span| frame.string(span).is_some_and(|v| v == asked.version));
     if spoken {
         return Ok(asked);

@@ -75,7 +75,9 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
         let name = words.remove(0);
         if whole.is_some() && !words.is_empty() {
             let message = format!("{:?} is given together with arguments as JSON", words.join(" "));
-            return Err(Failure::usage(message).help("use one form of arguments"));
+            return Err(
+                Failure::usage(message).help("pass the arguments either as JSON or as key=value, not both")
+            );
         }
         let result = call(connection, desk, &name, whole, &words).await?;
         let shown = connection.modern(Method::ToolsCall, &result).into_owned();

@@ -99,7 +99,7 @@ impl Settings {
             "mcpServers": {"remote": {"url": url}},
             "profiles": {"default": {"servers": ["remote"], "names": "plain"}},
         });
-        Self::of_text(&text.to_string(), "the URL of the command line", Path::new(""), None)
+        Self::of_text(&text.to_string(), "the URL on the command line", Path::new(""), None)
     }
 
     /// Reads a file, on top of another configuration if there is one.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-/// Options of every command.
+/// Options for every command.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Options for every command")]
 pub(crate) struct Global {
     /// The configuration file (YAML or JSON)
     #[arg(long, short, global = true, value_name = "FILE")]

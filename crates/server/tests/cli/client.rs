@@ -97,7 +97,7 @@ async fn arguments_come_in_four_ways() {
         (&["call", "demo", "add", "a"], "key=value"),
         (&["call", "demo", "add", "--args", "[1]"], "not an object"),
         (&["call", "demo", "add", "--args", "{", "-"], "use one of them"),
-        (&["call", "demo", "add", "a=1", "--args", "{}"], "use one form"),
+        (&["call", "demo", "add", "a=1", "--args", "{}"], "pass the arguments either"),
         (&["call", "demo"], "which tool?"),
         (&["call", "demo", "add", "--args", "@none.json"], "cannot read none.json"),
     ] {

@@ -103,7 +103,7 @@ async fn metadata_that_do_not_fit() {
     for (habits, why) in [
         (resource(json!({"resource": "https://mail.example.com/mcp"})), "another resource"),
         (resource(json!({"resource": null})), "not the metadata of a resource"),
-        (resource(json!({"authorization_servers": []})), "do not name an authorization server"),
+        (resource(json!({"authorization_servers": []})), "does not name an authorization server"),
         (
             resource(json!({"authorization_servers": ["http://169.254.169.254/latest"]})),
             "must be an https URL",

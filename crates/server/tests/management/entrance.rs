@@ -95,7 +95,7 @@ async fn pages_of_others_manage_nothing() {
                 assert_eq!(reply.status, 403, "{method} {foreign:?}");
                 assert_eq!(reply.header("access-control-allow-headers"), "", "{method} {foreign:?}");
                 let why = reply.json().await["error"]["message"].as_str().expect("a text").to_owned();
-                assert!(why.contains("web pages of another origin"), "{why}");
+                assert!(why.contains("web pages from another origin"), "{why}");
             }
         }
         let page = format!("http://{local}");

@@ -269,7 +269,7 @@ async fn streams_of_before_end_with_a_clear_word() {
     assert_eq!(lost.status, 400);
     let message = refusal["error"]["message"].as_str().expect("a message");
     assert!(
-        message.contains("lost with a restart") && message.contains("may have been executed"),
+        message.contains("lost when the gateway restarted") && message.contains("may have been executed"),
         "{message}"
     );
     let mut fresh = resume(&standing_id).await;

@@ -268,7 +268,7 @@ fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]>
     ])
 }
 
-/// The texts of an entry, which it shares with other calls that the same caller makes to the same tool.
+/// The texts of an entry. Calls that one caller makes to one tool often have the same texts, so they are bound once per group.
 fn texts(entry: &AuditEntry) -> [Option<&str>; TEXTS] {
     [
         Some(&*entry.principal),

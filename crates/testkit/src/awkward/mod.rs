@@ -45,13 +45,13 @@ pub enum Kind {
     DeafHelper,
     /// Starts a helper with a process group of its own.
     OwnGroup,
-    /// Starts a helper with a session of its own that takes no notice of SIGTERM.
+    /// Starts a helper with a session of its own that ignores SIGTERM.
     OwnSession,
     /// Starts a daemon: an orphan with a session of its own, without any pipe of its parents.
     Daemon,
-    /// Starts a daemon that takes no notice of SIGTERM, and exits.
+    /// Starts a daemon that ignores SIGTERM, and exits.
     LeavesDaemon,
-    /// Starts a deaf helper with a session of its own that stops itself.
+    /// Starts a deaf helper, which has a session of its own and stops itself.
     StoppedHelper,
     /// Starts a helper that adopts orphans, never reaps them, and has a daemon.
     Adopter,

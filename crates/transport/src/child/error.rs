@@ -74,7 +74,7 @@ impl ChildError {
     /// A description of the failure that contains no output of the child.
     pub fn in_brief(&self) -> String {
         match self {
-            Self::LineTooLong { .. } => "it sent too long a line".to_owned(),
+            Self::LineTooLong { .. } => "it sent a line that is too long".to_owned(),
             Self::OutOfMemory { .. } => "no memory was left for its message".to_owned(),
             Self::Stalled { .. } => "it does not read its stdin".to_owned(),
             Self::Closed { stream, .. } => format!("it closed its {stream}"),
@@ -153,7 +153,7 @@ impl fmt::Display for Exit {
                 write!(f, "was ended by signal {signal}{}", signal_name(signal))?;
             }
             Some((None, None)) => f.write_str("ended in an unknown way")?,
-            None => f.write_str("is gone, its exit status was never reported")?,
+            None => f.write_str("is gone; its exit status was never reported")?,
         }
         if let Some(cap) = &self.cap {
             write!(f, "; {cap}")?;

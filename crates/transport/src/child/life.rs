@@ -175,7 +175,7 @@ impl Life {
         if !self.process.vanishes(AFTER_KILL).await {
             tracing::warn!(
                 pid = self.shared.pid,
-                "processes that a child left were killed and are still there"
+                "processes that a child left behind were killed but still exist"
             );
         }
     }

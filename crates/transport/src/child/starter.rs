@@ -64,7 +64,7 @@ impl Starter {
                     return Ok((ServerProcess::Held(server), pipes));
                 }
                 Err(error) => {
-                    let means = "of a child that ends, only its process group is ended";
+                    let means = "when a child ends, only its process group is stopped";
                     tracing::warn!(%error, "the guardian of child processes could not be started; {means}");
                     self.launcher = None;
                 }

@@ -56,8 +56,8 @@ impl ProcessStat {
         Ok(ids.filter_map(Self::read))
     }
 
-    /// Returns true if the process has ended and only waits to be reaped. If the first thread of a program has ended, its
-    /// other threads may still run.
+    /// Returns true if the first thread of the process has ended. Then the process usually only waits to be reaped, but
+    /// its other threads may still run.
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.state, b'Z' | b'X')
     }

@@ -185,7 +185,8 @@ impl<H: Handler> Acceptor<H> {
                 AfterError::Fail => return Err(error.into()),
                 AfterError::BackOff(pause) => {
                     if failures == 0 {
-                        tracing::warn!(%error, open = self.cap.open(), "cannot accept connections for now; if files have run out, raise the limit (ulimit -n) or lower the connection cap");
+                        tracing::warn!(%error, open = self.cap.open(), "cannot accept connections \
+                         for now; if no file descriptors are left, raise the limit (ulimit -n) or lower the connection cap");
                     }
                     failures += 1;
                     sleep(pause).await;

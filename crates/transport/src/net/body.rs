@@ -36,7 +36,7 @@ pub enum BodyError {
     #[error("the answer was aborted: {0}")]
     Aborted(&'static str),
     /// The relayed body broke off or was not valid HTTP.
-    #[error("the relayed body broke off: {0}")]
+    #[error("the relayed body ended early: {0}")]
     Source(#[from] WireError),
     /// The relayed body has invalid content.
     #[error("the relayed body was aborted: {0}")]

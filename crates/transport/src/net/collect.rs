@@ -31,7 +31,7 @@ pub enum CollectError<E> {
     #[error("{0}; {1} bytes of the body had arrived")]
     OutOfMemory(OutOfMemory, usize),
     /// The body broke off.
-    #[error("the body broke off: {0}")]
+    #[error("the body ended early: {0}")]
     Broken(E),
 }
 

@@ -115,7 +115,7 @@ fn on_same_origin(base: &Uri, scheme: &str, rest: &str) -> Result<String, LinkEr
     });
     if !same {
         return Err(fault(format!(
-            "it asks for messages to another origin, {}://{}{}, which is not allowed",
+            "it asks clients to send messages to another origin, {}://{}{}, which is not allowed",
             scheme.to_ascii_lowercase(),
             there.host(),
             there.port().map(|port| format!(":{port}")).unwrap_or_default(),

@@ -38,7 +38,7 @@ pub enum LinkError {
     #[error("sent something that is not a message: {0}")]
     NotAMessage(String),
     /// The answer ended before it was complete.
-    #[error("sent something that is not a message: an answer that cannot be read: the body broke off: {0}")]
+    #[error("sent an incomplete answer: {0}")]
     BrokeOff(String),
     /// The answer is longer than this many bytes.
     #[error("sent more than {0} bytes in one message (`limits.result` in the configuration)")]

@@ -143,7 +143,7 @@ impl Catalogue {
         if before.is_some_and(|before| !same(&before, hello)) { self.tell(egress) } else { Updating::done() }
     }
 
-    /// The server's own tools, as they were listed last.
+    /// The server's own tools, from its most recent list.
     pub fn tools(&self, client: &'static Era) -> Result<Arc<UpstreamCatalogue>, Absence> {
         self.known(client).ok_or_else(|| self.absence(client))
     }

@@ -19,7 +19,7 @@ impl HealthMachine {
         }
         if let Some(down) = &self.reach.down {
             if let Some(clients) = self.reach.starts_for {
-                let why = format!("starts only for clients with {clients}; without");
+                let why = format!("starts only for clients with {clients}; for others");
                 return (HealthWord::Degraded, self.derived_down(down).1.after(&why));
             }
             return self.derived_down(down);
@@ -34,7 +34,8 @@ impl HealthMachine {
             return starting(OPENING);
         }
         if self.lists.known == KnownLists::Kept && self.lists.failed.is_none() {
-            return self.derived_beginning("its lists are from an earlier run and were not confirmed yet");
+            return self
+                .derived_beginning("its lists are from an earlier run and have not been confirmed yet");
         }
         if self.connection.is_resting {
             return (
@@ -62,9 +63,7 @@ impl HealthMachine {
             (Down::Ended(cause), Some(ends)) if self.is_child && ends.number > 1 => {
                 (HealthWord::BackingOff, cause.after(&format!("exited {}", ends.in_words())))
             }
-            (Down::Ended(cause), _) => {
-                (HealthWord::Starting, cause.after("it ended and is being opened again"))
-            }
+            (Down::Ended(cause), _) => (HealthWord::Starting, cause.after("it ended and is being reopened")),
             (Down::NotStarted(cause), Some(ends)) => {
                 (HealthWord::BackingOff, cause.after(&format!("failed to start {}", ends.in_words())))
             }
@@ -95,6 +94,6 @@ impl HealthMachine {
     }
 }
 
-pub(super) const NOT_ASKED: &str = "it was not contacted yet";
+pub(super) const NOT_ASKED: &str = "it has not been contacted yet";
 const OPENING: &str = "a connection to it is being opened";
 const LISTING: &str = "its lists are being fetched";

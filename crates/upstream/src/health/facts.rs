@@ -75,7 +75,7 @@ impl EndsInARow {
     }
 }
 
-/// The reasons why the server cannot be used, or only by some clients.
+/// The reasons why the server cannot be used, or can be used only by some clients.
 #[derive(Debug, Default)]
 pub(super) struct ReachFacts {
     pub(super) down: Option<Down>,

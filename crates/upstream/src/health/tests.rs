@@ -80,7 +80,7 @@ impl World {
 #[test]
 fn a_server_starts_lists_and_is_ready() {
     let mut world = World::new(false);
-    assert_eq!((world.word(), world.reason()), (HealthWord::Starting, "it was not contacted yet"));
+    assert_eq!((world.word(), world.reason()), (HealthWord::Starting, "it has not been contacted yet"));
     world.say(HealthEvent::ListingBegan);
     assert_eq!((world.word(), world.reason()), (HealthWord::Starting, "a connection to it is being opened"));
     world.say(HealthEvent::OpeningBegan);
@@ -120,7 +120,7 @@ fn a_process_that_ends_once_starts_again_and_backs_off_when_it_keeps_ending() {
     let mut world = World::ready(true);
     world.say(HealthEvent::LinkEnded(1, why())).say(HealthEvent::LinkEnded(1, why()));
     assert_eq!(world.word(), HealthWord::Starting, "it ended once, though two noticed it");
-    assert_eq!(world.reason(), "it ended and is being opened again: the whole reason");
+    assert_eq!(world.reason(), "it ended and is being reopened: the whole reason");
     world.open();
     assert_eq!(world.word(), HealthWord::Ready);
     world.pass(10 * SECOND);

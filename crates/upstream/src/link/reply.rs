@@ -58,9 +58,9 @@ pub struct Incoming {
     open: Option<(u64, OpenCall)>,
 }
 
-/// One item of a source.
+/// One item from a source of messages.
 pub enum Item {
-    /// A message of the upstream.
+    /// A message from the upstream.
     Frame(Frame),
     /// The upstream closed its stream and has to be polled again, after this many milliseconds if it set a delay.
     Paused(Option<u64>),

@@ -137,7 +137,7 @@ impl Child {
         Ok(Self { piped, within: starter.within, until, asked: Vec::new(), early: None })
     }
 
-    /// Returns true if an earlier request than the newest was answered, or may still be.
+    /// Returns true if a request before the newest one was answered, or may still be answered.
     fn is_asked(&self) -> bool {
         !self.asked.is_empty() || self.early.is_some()
     }

@@ -218,8 +218,8 @@ impl Grant {
         Ok(())
     }
 
-    /// Returns true if these tokens are still the stored ones: then the exchange has used them up, and new ones may replace
-    /// them.
+    /// Returns true if these tokens are still the stored ones. In this case the exchange has consumed them, and new
+    /// tokens may replace them.
     async fn is_kept(&self, held: Option<&HeldTokens>) -> bool {
         let kept: Option<HeldTokens> = self.around.kept.get(&self.place()).await;
         let access = |held: &HeldTokens| held.tokens.header();

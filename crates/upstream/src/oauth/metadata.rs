@@ -76,11 +76,11 @@ pub(super) fn read_resource(body: &[u8], url: &Uri) -> Result<Protected, String>
         serde_json::from_slice(body).map_err(|_| "not the metadata of a resource")?;
     // Otherwise this server could obtain a token for another resource.
     if !covers(&written.resource, url) {
-        return Err("they describe another resource".to_owned());
+        return Err("it describes another resource".to_owned());
     }
     let issuers: Vec<String> = written.authorization_servers.into_iter().take(MOST_SERVERS).collect();
     if issuers.is_empty() {
-        return Err("they do not name an authorization server".to_owned());
+        return Err("it does not name an authorization server".to_owned());
     }
     let scopes = scopes(&written.scopes_supported.join(" "));
     Ok(Protected { resource: written.resource, issuers, scopes })
@@ -129,7 +129,7 @@ pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<
     // Otherwise one issuer could impersonate another (RFC 8414, 3.3). Libraries append a slash to URLs, so a trailing slash
     // does not count.
     if written.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
-        return Err("they belong to another issuer".to_owned());
+        return Err("it belongs to another issuer".to_owned());
     }
     if !written.code_challenge_methods_supported.iter().any(|method| method == "S256") {
         return Err("it does not support PKCE with S256, without which codes can be stolen".to_owned());

@@ -124,7 +124,7 @@ pub enum ConsentFault {
     #[error("consent cannot be requested: {0}")]
     NobodyAsked(String),
     /// The browser's `state` belongs to no open request.
-    #[error("this request is unknown: it has been answered already, or it has expired")]
+    #[error("this request is unknown: it has already been answered, or it has expired")]
     UnknownState,
     /// The browser is not the one that started the request.
     #[error("this browser did not start the request, or it blocks cookies")]

@@ -90,7 +90,7 @@ impl Grant {
                 }
             }
             if challenge.scopes.iter().all(|scope| held.contains(scope)) {
-                return Err("it requires scopes that were granted already".to_owned());
+                return Err("it requires scopes that were already granted".to_owned());
             }
         }
         let before = before.filter(|b| *b.service == found.service && b.client.id == client.id);

@@ -1,5 +1,5 @@
-//! The storage that outlives the process: tokens and registrations, in the vault of the state folder. Without such a folder,
-//! they are kept in memory. It must not know their use.
+//! The storage that outlives the process: tokens and registrations, in the vault of the state folder. Without a state
+//! folder, they are kept in memory. It must not know their use.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

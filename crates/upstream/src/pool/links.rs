@@ -27,7 +27,7 @@ const LINES: usize = 20;
 /// The numbers of links to one server.
 const LINE: usize = 400;
 
-/// The links to one server in numbers.
+/// Figures about the links to one server.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkFigures {
     /// The number of open links that clients share.
@@ -148,8 +148,8 @@ impl Links {
         cell
     }
 
-    /// A link for one session, which keeps it or takes turns with others, as the server's affinity says; `params` are the
-    /// client's own of `initialize`.
+    /// A link for one session, which keeps it or takes turns with others, depending on the server's affinity; `params`
+    /// are the params of the client's `initialize`.
     pub fn own_link(
         &self,
         kind: &LinkKey,

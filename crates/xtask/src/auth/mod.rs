@@ -16,7 +16,7 @@ use std::process::Command;
 pub(crate) const AUTH: Scripts =
     Scripts { name: "auth", all: &["attacks", "flow-v1", "flow-v2"], run: with_provider };
 
-/// The number of attempts, because another program may take a free port before the gateway listens there.
+/// The number of attempts to start: another program may take a free port before the gateway listens there.
 const ATTEMPTS: usize = 3;
 
 /// Starts a provider and a gateway that accepts its tokens, and runs all scripts, or some, against both.

@@ -61,7 +61,7 @@ impl Footprint {
         let sessions = if options.quick { SESSIONS_QUICK } else { SESSIONS };
         let course = |flags: &[&str]| {
             let stage = Stage::set(scenario, &[contestant], programs, folder)?;
-            let gateway = stage.gateway(contestant).ok_or("the direct way has no footprint")?;
+            let gateway = stage.gateway(contestant).ok_or("direct connections have no footprint")?;
             gateway.service.resume();
             let settled = if options.quick { SETTLED / 4 } else { SETTLED };
             Course::run(gateway, sessions, flags, settled, programs, folder)

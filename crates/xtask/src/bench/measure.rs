@@ -85,9 +85,11 @@ fn under_load(
 /// Reads the last line of the load's output.
 fn read(line: &str) -> Result<Sample, String> {
     let report: Value = serde_json::from_str(line)
-        .map_err(|error| format!("the load's report is no JSON: {error}: {line}"))?;
+        .map_err(|error| format!("the load generator's report is not JSON: {error}: {line}"))?;
     let number = |name: &str| {
-        report[name].as_f64().ok_or_else(|| format!("the load's report has no number `{name}`: {line}"))
+        report[name]
+            .as_f64()
+            .ok_or_else(|| format!("the load generator's report has no number `{name}`: {line}"))
     };
     Ok(Sample {
         calls: number("calls")?,

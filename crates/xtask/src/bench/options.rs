@@ -8,18 +8,18 @@ use std::time::Duration;
 pub(crate) const USAGE: &str = "\
 cargo xtask bench [FLAGS]
 
-  Measures what Dragoman costs beside nginx as a plain reverse proxy, on this machine.
+  Measures the cost of Dragoman, compared with nginx as a plain reverse proxy, on this machine.
 
-  --only A,B        some scenarios (see below); all when absent
-  --rounds N        rounds, each of which measures everyone once (3)
+  --only A,B        some scenarios (see below); all by default
+  --rounds N        rounds, each of which measures every contestant once (3)
   --seconds S       length of one measurement (2)
   --quick           one round of half a second: does everything work?
   --ab              Dragoman's two runtimes against each other, instead of nginx
-  --contestants A,B some of direct, nginx, dragoman; all when absent
+  --contestants A,B some of direct, nginx, dragoman; all by default
   --against FILE    compare with this older build of Dragoman alone (8 rounds of 1 s unless you say otherwise)
   --at-most RATIO   with --against: fail if a row costs more CPU per call than this times the older build's (1.03)
   --dragoman FILE   measure this program instead of building one
-  --no-build        measure what was built before
+  --no-build        measure the programs of the last build
   --json FILE       write every figure to a file
 ";
 

@@ -51,9 +51,9 @@ cargo xtask chaos [--minutes N] [--profile CARGO-PROFILE] [--no-build] [--list] 
   of all versions call through Dragoman. Prints a table of faults. Scenarios that fail today are listed as `known`; one
   that is listed and passes fails the run.
 
-  --minutes   run the long form: 50 clients, and a mix of all faults for so long
-  --profile   which cargo profile the programs are built with (dev)
-  --no-build  run what was built before
+  --minutes   run the long form: 50 clients and a mix of all faults for N minutes
+  --profile   the cargo profile for building the programs (dev)
+  --no-build  run the programs of the last build
   --list      name the scenarios
   SCENARIO    only these
 ";

@@ -27,13 +27,13 @@ const DEADLINE: Duration = Duration::from_mins(30);
 const USAGE: &str = "\
 cargo xtask community [--wordpress FOLDER] [--only TOOL] [--profile CARGO-PROFILE] [--with PLUGIN] TREE ...
 
-  TREE         a folder with BuddyBoss Platform or BuddyPress as it is released: bp-loader.php is at its top
+  TREE         a folder with a release of BuddyBoss Platform or BuddyPress: bp-loader.php is at its top
   --with       another plugin's folder for the tree after it, such as BP-REST for BuddyPress up to 14, whose source is
                without its REST API; may be repeated
   --wordpress  a folder with another WordPress than Debian's: wp-load.php is at its top, and a wp-config.php for these sites
                is put beside it; BuddyPress 15 wants 6.4 or newer
   --only       only this tool, such as buddypress_get_group; may be repeated
-  --profile    which cargo profile the programs are built with (dev)
+  --profile    the cargo profile for building the programs (dev)
 
 Each tree gets two new sites, one as it comes and one on which application passwords count from a request's start, with a
 gateway in front of each. Every tool for it is called there as the administrator and as a plain member. The trees are copied

@@ -34,7 +34,7 @@ cargo xtask conformance --client [--scenario NAME] [--profile CARGO-PROFILE]
   --spec      only the sweep of this protocol version; `extensions` for the scenarios of extensions
   --scenario  only this scenario
   --client    the suite's client scenarios: it plays the upstream and judges what Dragoman sends
-  --profile   which cargo profile the programs are built with (dev)
+  --profile   the cargo profile for building the programs (dev)
 ";
 
 /// The requested runs.

@@ -115,7 +115,9 @@ fn one_round(
     if !content && tally.failed == 0 {
         // All scenarios that count have passed, so the reason is another one: a stale entry in the expected-failures
         // file.
-        suite.log.note(&format!("FAIL  {title}: the suite is not content (a stale expectation?); see above"));
+        suite
+            .log
+            .note(&format!("FAIL  {title}: the suite reports failures (a stale expectation?); see above"));
         return Ok(Tally { failed: 1, ..tally });
     }
     Ok(tally)
@@ -133,9 +135,9 @@ fn report(
     let (mut tally, mut known) = (Tally::default(), 0);
     for &name in names {
         let (word, why) = match (verdicts.get(name), expected.untried(name)) {
-            (Some(Verdict::Nothing), true) => ("known", "the suite finds nothing to try".to_owned()),
-            (Some(Verdict::Nothing), false) => ("FAIL ", "the suite finds nothing to try".to_owned()),
-            (Some(_), true) => ("FAIL ", "stands in untried.txt, but is tried now".to_owned()),
+            (Some(Verdict::Nothing), true) => ("known", "the suite found no scenario".to_owned()),
+            (Some(Verdict::Nothing), false) => ("FAIL ", "the suite found no scenario".to_owned()),
+            (Some(_), true) => ("FAIL ", "is listed in untried.txt, but is now tried".to_owned()),
             (Some(Verdict::Pass(checks)), _) => ("ok   ", format!("{checks} checks")),
             (Some(Verdict::Fail(failed)), _) => {
                 let why: Vec<String> = failed.iter().map(|(id, why)| format!("{id}: {why}")).collect();

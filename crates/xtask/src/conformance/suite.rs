@@ -91,7 +91,7 @@ impl Suite<'_> {
     }
 }
 
-/// The part of a requirement list that concerns servers and counts.
+/// The part of a list of requirements that applies to servers and is scored.
 fn scored_for_servers(said: &str) -> &str {
     ["Run and reported", "Client scenarios"]
         .iter()

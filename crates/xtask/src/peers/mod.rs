@@ -36,7 +36,7 @@ cargo xtask peers [--world NAME] [--profile CARGO-PROFILE] [CLIENT ...]
 
   --world    only this set of upstreams: children, over-http, fixture, legacy-http, legacy-stdio, modern-http, modern-stdio,
              sse, mixed; or this preset: bb, buddyboss, wordpress, gateway, kulturarv
-  --profile  which cargo profile the programs are built with (dev)
+  --profile  the cargo profile for building the programs (dev)
   CLIENT     only these: ts-sdk-v1, ts-sdk-v2, inspector, mcp-remote, py-sdk-v0, py-sdk-v1, py-sdk-v2, py-fastmcp,
              mcpcheck, mcp-ssrf-check
 ";

@@ -38,9 +38,9 @@ cargo xtask soak [--minutes N | --seconds N] [--profile CARGO-PROFILE] [--no-bui
   fifth of the run, or if a call fails.
 
   --minutes   the length (60)
-  --seconds   the same in seconds, to try the command; so short a run is not judged by its trend
-  --profile   which cargo profile the programs are built with (dev)
-  --no-build  run what was built before
+  --seconds   the same in seconds, to try the command; the trend of such a short run is not judged
+  --profile   the cargo profile for building the programs (dev)
+  --no-build  run the programs of the last build
 ";
 
 /// The minimum length of a run with a trend.

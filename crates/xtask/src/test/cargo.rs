@@ -69,7 +69,7 @@ pub(super) fn pure_tests(_: &Context, log: &Log) -> Result<Tally, String> {
 /// The instruction budgets: benches named `budget`.
 pub(super) fn budgets(context: &Context, log: &Log) -> Result<Tally, String> {
     context.tools()?;
-    let runner = gungraun_runner(log)?.ok_or("there are budgets, but Cargo.lock has no gungraun")?;
+    let runner = gungraun_runner(log)?.ok_or("budgets are defined, but Cargo.lock has no gungraun")?;
     let mut tally = Tally::default();
     for package in with_budgets()? {
         let mut command = cargo(&["bench", "--package", &package, "--bench", "budget"]);

@@ -34,7 +34,7 @@ impl Context {
 
     /// The tools, once they are installed.
     pub(super) fn tools(&self) -> Result<&Tools, String> {
-        self.tools.wait().as_ref().map_err(|why| format!("not run, as tools are missing: {why}"))
+        self.tools.wait().as_ref().map_err(|why| format!("not run because tools are missing: {why}"))
     }
 
     /// The programs that the build step built.

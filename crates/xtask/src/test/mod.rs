@@ -100,7 +100,7 @@ fn run_step(step: &Step, context: &Context, build_failed: bool) -> Done {
     let started = Instant::now();
     let log = Log::create(step.name, step.deadline);
     let result = match &log {
-        _ if step.needs_build && build_failed => Err("not run, as the build failed".to_owned()),
+        _ if step.needs_build && build_failed => Err("not run because the build failed".to_owned()),
         Ok(log) => (step.work)(context, log),
         Err(why) => Err(why.clone()),
     };

@@ -1,4 +1,4 @@
-//! Tests of which arguments are checked, how mismatches are reported, and which checks are left to the server.
+//! Tests the choice of checked arguments, the reports of mismatches, and the checks that are left to the server.
 
 use super::*;
 

@@ -31,7 +31,7 @@ section! {
     } [
         /// Arguments of the call by their path, `path` or `/owner/name`, each with its permitted values (patterns).
         "arguments" arguments: IndexMap<ValuePath, Vec<Glob>> = PlacedValues("arguments");
-        /// Hints that the server gives for the tool. A missing hint has the default value of the specification.
+        /// Hints that the server gives for the tool. A missing hint has the default from the specification.
         "annotations" annotations: IndexMap<AnnotationHint, bool> = Annotations;
     ]
 }
@@ -92,7 +92,7 @@ words! {
         DestructiveHint = "destructiveHint",
         /// Calling it twice is like calling it once.
         IdempotentHint = "idempotentHint",
-        /// It reaches beyond the server.
+        /// It interacts with systems outside the server.
         OpenWorldHint = "openWorldHint",
     }
 }

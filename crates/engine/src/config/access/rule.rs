@@ -49,10 +49,10 @@ section! {
             schema.insert("oneOf".to_owned(), json!([{ "required": ["allow"] }, { "required": ["deny"] }]));
         }
     } [
-        /// Allows these: patterns of names of tools and prompts as clients see them, and of URIs of resources. `"*"` matches
+        /// Allows what these patterns match: names of tools and prompts as clients see them, and URIs of resources. `"*"` matches
         /// everything.
         "allow" allow: Option<Vec<Glob>> = Maybe(some_globs(None));
-        /// Denies these, in the same way, whatever another rule allows.
+        /// Denies what these patterns match, even if another rule allows it.
         "deny" deny: Option<Vec<Glob>> = Maybe(some_globs(None));
         /// Limits the rule to these profiles (patterns).
         "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Profile))), absent "all";
@@ -62,7 +62,7 @@ section! {
         "who" who: Option<Who> = Maybe(Within), absent "everyone";
         /// Applies to everyone except these callers.
         "unless" unless: Option<Who> = Maybe(Within), absent "nobody";
-        /// Applies to tools with these properties, and to calls with such arguments. A rule with `when` applies only to tools.
+        /// Applies to tools with these annotations, and to calls with these arguments. A rule with `when` applies only to tools.
         "when" when: When = Within;
     ]
 }
@@ -93,7 +93,7 @@ impl Words for Scheme {
 }
 
 section! {
-    /// Callers. Any value of an attribute may match; all attributes must match.
+    /// Callers. All attributes must match; for each of them, one matching value is enough.
     pub struct Who: "a mapping with `key`, `user`, `scope`, `claim`, `ip` or `scheme`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             refuse_empty(reader, &entry.value);
@@ -108,8 +108,8 @@ section! {
         /// Claims of a token by their path, `department` or `/realm/roles`, each with its permitted values (patterns):
         /// `{ realm.roles: editor }`. If the claim is a list, one matching item is enough.
         "claim" claim: IndexMap<ValuePath, Vec<Glob>> = PlacedValues("claims");
-        /// The address that the connection comes from: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7`. IPv4 mapped into IPv6 counts as
-        /// IPv4; standard input matches no range.
+        /// The address that the connection comes from: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7`. An IPv4-mapped IPv6
+        /// address counts as IPv4; standard input matches no range.
         "ip" ip: Vec<IpRange> = Values { what: "a list of IP ranges", item: Range, some: true };
         /// The way in which the caller authenticated.
         "scheme" scheme: Vec<Scheme> = SomeWords;

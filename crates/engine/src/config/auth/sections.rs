@@ -61,7 +61,7 @@ section! {
         /// are those of `jwt`.
         "oauth" oauth: Option<OAuth> = Maybe(Afresh), see "[below](#who-may-call)";
         /// The number of wrong passwords that one client address may try within a period. Further attempts are refused for a while,
-        /// except with passwords that were right before. `false` sets no limit.
+        /// except with passwords that were accepted before. `false` sets no limit.
         "failures" failures: Option<RequestRate> = RateOrOff,
             default Some(RequestRate { count: 30, period: Duration::from_mins(1) }),
             see "[authentication.md](authentication.md#names-with-passwords)";
@@ -117,7 +117,7 @@ section! {
     } [
         /// The site's address: `https://example.com`.
         "url" url: Text = Sound("a string", site_url), default Text::plain(""), needed "url: https://example.com";
-        /// The capability that a user must have there.
+        /// The capability that a user must have on the site.
         "capability" capability: String = Parsed("a capability's name", |name| word(name.expose())),
             default "manage_options".to_owned();
         /// The time for which the site's answer is reused, at most `1h`.

@@ -15,7 +15,7 @@ use crate::config::text::Text;
 use crate::config::words::words;
 
 section! {
-    /// Tools that live in Dragoman itself.
+    /// Tools that are built into Dragoman.
     pub struct NativeLink: "a mapping with `native`" {
         fn adapt(schema: &mut Schema, _: &mut SchemaGenerator) {
             schema.remove("additionalProperties");
@@ -38,7 +38,7 @@ section! {
 }
 
 words! {
-    /// The treatment of arguments that a tool does not have.
+    /// The handling of arguments that a tool does not have.
     #[derive(Default)]
     pub enum UnknownArguments {
         /// The call is rejected.

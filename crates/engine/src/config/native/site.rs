@@ -34,12 +34,12 @@ section! {
     } [
         /// The site's address: `https://example.com`. It may be empty with `headers: true`.
         "url" url: Option<Text> = OrEmpty { secret: false, check: check::site_url };
-        /// The user for requests that bring no account of their own.
+        /// The user for requests that carry no account of their own.
         "username" username: Option<Text> = OrEmpty { secret: false, check: check::basic_name };
         /// That user's application password, not the login password.
         "password" password: Option<Text> = OrEmpty { secret: true, check: check::basic_password };
-        /// Lets a request choose site and user by `x-wordpress-url`, `x-wordpress-username` and `x-wordpress-password`. A request
-        /// with only some of them is refused.
+        /// Lets a request choose the site and the user with the headers `x-wordpress-url`, `x-wordpress-username` and
+        /// `x-wordpress-password`. A request with only some of these headers is refused.
         "headers" headers: bool = Flag;
         /// Forwards the caller's own name and password (HTTP's Basic scheme) to the site. They never leave Dragoman in any other
         /// way.
@@ -47,13 +47,13 @@ section! {
         /// Lets a call fetch a file by URL (`wp_upload_media_from_url` and similar tools) from a private address. Turn it on only
         /// in a network where callers may see everything.
         "privateFiles" private_files: bool = Flag;
-        /// Lets a request name a site with a private address; `url` may have one anyway. `--allow-private-sites` does the same
+        /// Lets a request name a site with a private address; `url` may always have one. `--allow-private-sites` does the same
         /// for all servers of one run, for development.
         "privateSites" private_sites: bool = Flag;
         /// The number of requests that may run at one site at the same time, from 1 to 1000. Others wait.
         "atOnce" at_once: u32 = Count { most: 1000 }, default Site::AT_ONCE;
-        /// The number of requests that Dragoman sends to one site within a period, such as `600/1m`, across all callers. Further requests
-        /// are refused with the time to retry.
+        /// The number of requests that Dragoman sends to one site within a period, such as `600/1m`, across all callers.
+        /// Further requests are refused, and the error says when to retry.
         "rate" rate: Option<RequestRate> = Maybe(Rate { least: 1 });
         /// The form in which tools return the site's answers: `compact` (the important members, with totals; a call can ask for
         /// everything), `raw` (unchanged), `plain` (only the important members, like the systems behind the presets).
@@ -93,7 +93,7 @@ words! {
 }
 
 section! {
-    /// Requests to a site beyond those of its tools.
+    /// Requests to a site, in addition to those that its tools send.
     pub struct Requests: "a mapping with `allow` and `write`" [
         /// Routes of the site's REST API, with `*` for anything: `/wc/v3/*`.
         "allow" allow: Vec<String> = Values { what: "a list of routes", item: Parsed("a route", route), some: false },

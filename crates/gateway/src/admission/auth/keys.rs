@@ -166,7 +166,7 @@ impl Keys {
         let turn = self.turns.take(None).await?;
         let found = self.turns.run(turn, move || book.look_up(&text, now_ms)).await?;
         let found = found.map_err(|error| {
-            tracing::error!(error, "cannot look API keys up");
+            tracing::error!(error, "cannot look up API keys");
             Refused::Unavailable("API keys cannot be looked up at the moment".to_owned(), RETRY)
         })?;
         let key = found.ok_or(Refused::Bad("unknown API key"))?;

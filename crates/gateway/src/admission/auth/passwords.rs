@@ -30,7 +30,7 @@ impl AuthMethods {
         let turns = match site {
             Some(site) => &site.turns,
             None if self.users.is_empty() => {
-                return Err(Refused::Bad("names with passwords are not accepted here"));
+                return Err(Refused::Bad("user names and passwords are not accepted here"));
             }
             None => &self.users.turns,
         };

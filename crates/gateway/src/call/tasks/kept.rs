@@ -87,7 +87,7 @@ pub(crate) fn held(
     let found = match method {
         TaskMethod::Get => held.task(number, shown).map(Bytes::from),
         TaskMethod::Result => held.outcome(number, shown),
-        _ => return Err(fault("names a task that has ended already")),
+        _ => return Err(fault("names a task that has already ended")),
     };
     found.ok_or_else(|| fault(GONE))
 }

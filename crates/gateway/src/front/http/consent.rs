@@ -168,7 +168,7 @@ fn in_words(caller: &CallerId) -> String {
 
 /// The page for an unknown request.
 fn over() -> Response<Body> {
-    let said = "This request is unknown: it has been answered already, or it has expired. Call the tool \
+    let said = "This request is unknown: it has already been answered, or it has expired. Call the tool \
                 again to get a new address.";
     page(StatusCode::NOT_FOUND, "Nothing to consent to", said)
 }

@@ -44,7 +44,7 @@ pub(super) fn check(
     let text = lower(Some(origin.to_str().unwrap_or("null")));
     if !hosts.knows_origin(&text, &host) {
         let message = format!(
-            "web pages of {text} may not call this server; if they should, add it to `allowedOrigins` in the \
+            "web pages from {text} may not call this server; if they should, add it to `allowedOrigins` in the \
                  configuration"
         );
         return Err(forbidden(&message));
@@ -88,7 +88,7 @@ pub(super) fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>>
     if !is_foreign || headers.contains_key(ORIGIN) {
         return None;
     }
-    let message = "web pages of other sites may call this server only with an `Origin` in \
+    let message = "web pages from other sites may call this server only with an `Origin` in \
                    `allowedOrigins`; `Sec-Fetch-Site` says that this request comes from such a page";
     Some(answer::refusal(StatusCode::FORBIDDEN, message))
 }

@@ -269,8 +269,7 @@ pub(super) async fn post(
     request: Arrived,
 ) -> Response<Body> {
     let Some(id) = session_named(&request) else {
-        let message =
-            "sessionId is missing in the URL; GET /sse opens a session, and its first event contains the URL";
+        let message = "sessionId is missing from the URL; GET /sse opens a session, and its first event contains the URL";
         return answer::refusal(StatusCode::BAD_REQUEST, message);
     };
     let is_here = |door: &Door| {

@@ -64,8 +64,10 @@ pub(super) async fn answer(
             };
         }
         FrameKind::Response | FrameKind::Error => {
-            let fault =
-                Fault::client(code::INVALID_REQUEST, "clients of this protocol version send no responses");
+            let fault = Fault::client(
+                code::INVALID_REQUEST,
+                "clients of this protocol version must not send responses",
+            );
             return answer::message(400, fault.response(frame.id()));
         }
     }

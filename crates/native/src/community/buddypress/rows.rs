@@ -124,9 +124,9 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
             PAGE,
             PER_PAGE,
             SEARCH,
-            text("user_ids", "Return only members with these comma-separated IDs.").called("include"),
+            text("user_ids", "Return only members with these IDs, separated by commas.").called("include"),
             KIND,
-            text("exclude", "Exclude members with these comma-separated IDs."),
+            text("exclude", "Exclude members with these IDs, separated by commas."),
         ],
         one!(get "/members"),
     ),
@@ -222,7 +222,12 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
         "buddypress_list_group_members",
         "List group members",
         "Returns a page of the members of a group, including its administrators.",
-        &[OF_GROUP, PAGE, PER_PAGE, text("roles", "Return only members with these comma-separated roles.")],
+        &[
+            OF_GROUP,
+            PAGE,
+            PER_PAGE,
+            text("roles", "Return only members with these roles, separated by commas."),
+        ],
         &[get("buddypress", "/groups/{group_id}/members")
             .with(&[fixed("exclude_admins", Literal::Flag(false))])
             .step()],

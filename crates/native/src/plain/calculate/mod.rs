@@ -22,7 +22,7 @@ use base64::prelude::BASE64_STANDARD;
 use value::{FormulaFault, FormulaFaultKind};
 
 /// The description of the calculator for models.
-pub(super) const ABOUT: &str = "Calculates a formula in prefix notation, such as (+ 1 (* 2 3)), (mean [1 2 3]) or \
+pub(super) const ABOUT: &str = "Evaluates a formula in prefix notation, such as (+ 1 (* 2 3)), (mean [1 2 3]) or \
 (compound-interest 1000 5 12 10), and returns JSON with value and type, or with error, type and suggestion. Rates are in \
 percent, angles in radians unless the function name ends in -deg, times in seconds since 1970 or as \"YYYY-MM-DD\". Functions: \
 arithmetic + - * / quot rem mod inc dec abs neg min max gcd lcm factorial; \
@@ -44,7 +44,7 @@ Constants: pi e tau phi minute hour day week year (in seconds) ether-decimals bt
 /// The longest formula, in bytes.
 const LONGEST: usize = 16 * 1024;
 
-/// The answer to a formula, as JSON text or as that text in base64.
+/// The answer to a formula: JSON text, or its base64 form.
 ///
 /// # Errors
 /// The fault, as JSON text with `error`, `type` (validation, decode, timeout, arithmetic) and `suggestion`.

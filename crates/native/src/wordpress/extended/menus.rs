@@ -66,7 +66,7 @@ const HINT: ToolArgument = text("attr_title", "Title attribute of the link, show
 const WITH: ToolArgument = list("xfn", "XFN relationships to the link target, such as friend.");
 
 const TARGET: ToolArgument =
-    text("target", "Link target: `_blank` opens a new window or tab, empty the current one.")
+    text("target", "Link target: `_blank` opens a new window or tab; an empty value uses the current one.")
         .among(&["_blank", ""]);
 
 /// Menus of classic themes.

@@ -53,12 +53,12 @@ pub(super) const SETTINGS: &[ToolRow] = &[
     }[0]
     .effect(Effect::Toggles),
     rows! {
-        "wp_get_embed", "Get the embed code of a page", "Returns the oEmbed data by which other sites embed an address on this site.",
+        "wp_get_embed", "Get the embed code of a page", "Returns the oEmbed data with which other sites can embed a page of this site.",
             [text("url", "URL to embed.").required(), int("maxwidth", "Maximum width in pixels.").least(1)];
             get "/oembed/1.0/embed" => Shape::Whole;
     }[0],
     rows! {
-        "wp_get_foreign_embed", "Get an external embed", "Returns the oEmbed data by which this site embeds an address elsewhere.",
+        "wp_get_foreign_embed", "Get an external embed", "Returns the oEmbed data with which this site can embed a page of another site.",
             [text("url", "URL to embed.").required(), int("maxwidth", "Maximum width in pixels.").least(1),
              int("maxheight", "Maximum height in pixels.").least(1),
              flag("discover", "Also discover oEmbed data of providers that WordPress does not know.")];

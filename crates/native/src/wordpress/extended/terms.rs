@@ -74,7 +74,8 @@ const COMMENT: Shape = Shape::One(
 );
 const MODERATED: Shape = Shape::One("id post status author_name link");
 const SAYS: ToolArgument = html("content", "Content.");
-const WHO: ToolArgument = text("author_name", "Name of the comment's author, if not a user of the site.");
+const WHO: ToolArgument =
+    text("author_name", "Name of the comment's author, if the author is not a user of the site.");
 const WHO_MAIL: ToolArgument = text("author_email", "Email address of the comment's author.");
 const WHO_URL: ToolArgument = text("author_url", "URL of the comment author's website.");
 

@@ -42,7 +42,7 @@ impl Parking {
         Self { server, client, capabilities, asked: 0, open: Vec::new() }
     }
 
-    /// Stores a question of the server. A question that is already open counts as a repetition and is not stored
+    /// Stores a question from the server. A question that is already open counts as a repetition and is not stored
     /// again.
     ///
     /// # Errors

@@ -118,7 +118,7 @@ impl Rounds {
         self.open.clear();
         let member = |key| match result.unique(text, key) {
             Ok(found) => Ok(found.filter(|span| span.of(text) != b"null")),
-            Err(_) => Err(RoundsFault::Malformed("its inputRequests or requestState occur twice")),
+            Err(_) => Err(RoundsFault::Malformed("its inputRequests or requestState occurs twice")),
         };
         let state = member("requestState")?;
         if state.is_some_and(|span| span.of(text)[0] != b'"') {

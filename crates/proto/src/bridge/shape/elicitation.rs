@@ -25,7 +25,7 @@ pub(super) fn question(
         return Ok(());
     }
     if mode.is_some_and(|mode| !is(Some(mode), "form")) {
-        return Err(Unaskable(format!("protocol version {to} can ask the user by forms only")));
+        return Err(Unaskable(format!("protocol version {to} can ask the user only with forms")));
     }
     params.remove("mode");
     let Some(mut schema) = params.get("requestedSchema").and_then(Draft::of) else { return Ok(()) };

@@ -228,12 +228,12 @@ impl LegacyToModern {
     /// Creates the question for an entry; `None` if the gateway has answered it on behalf of a client that
     /// cannot be asked.
     fn question(&mut self, text: &Bytes, key: Bytes, entry: Span) -> Result<Option<Question>, String> {
-        let members = Members::of_value(text, entry).ok_or("a question of the task is not an object")?;
+        let members = Members::of_value(text, entry).ok_or("one of the task's questions is not an object")?;
         let name = members.get(text, "method").and_then(|span| {
             let inside = span.of(text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
             unquote(inside)
         });
-        let name = name.ok_or("a question of the task has no method")?;
+        let name = name.ok_or("one of the task's questions has no method")?;
         let asks =
             |method: &Method| matches!(method, Method::Elicit | Method::CreateMessage | Method::RootsList);
         let method = Method::from_name(&name).filter(asks);

@@ -160,8 +160,8 @@ pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     Some([b"{\"task\":".as_slice(), &task, &meta, b"}"].concat().into())
 }
 
-/// Unwraps the task in an answer of the experiment as the extension answers a call. `None` if it contains no
-/// task.
+/// Converts an answer of the experiment, which wraps the task, into the extension's answer to a call, which does not.
+/// `None` if it contains no task.
 pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     let task = Task::read(text, result.get(text, "task")?)?;
     let meta = result.get(text, "_meta").filter(|_| task.members.get(text, "_meta").is_none());

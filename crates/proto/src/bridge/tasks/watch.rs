@@ -41,7 +41,7 @@ impl Watch {
         Self { server, number, asked: 0, open: Vec::new() }
     }
 
-    /// Stores a question of the server.
+    /// Stores a question from the server.
     ///
     /// # Errors
     /// The reason, for the server: clients cannot be asked this question, or too many questions are open.

@@ -57,7 +57,7 @@ impl Inbox {
             return Err("the body is longer than 64 MiB".into());
         }
         if ended && !whole {
-            return Err("the connection was closed before the answer was whole".into());
+            return Err("the connection was closed before the answer was complete".into());
         }
         Ok(whole)
     }
@@ -185,7 +185,7 @@ impl Head {
     fn note(&mut self, name: &[u8], value: &[u8]) -> Result<(), String> {
         if name.eq_ignore_ascii_case(b"content-length") {
             let length = number(value).filter(|length| *length <= LONGEST_BODY);
-            let length = length.ok_or("Content-Length is no number up to 64 MiB")?;
+            let length = length.ok_or("Content-Length is not a number up to 64 MiB")?;
             if self.framing == Framing::UntilClose {
                 self.framing = Framing::Length(length);
             }

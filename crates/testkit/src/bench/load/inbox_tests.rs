@@ -42,7 +42,7 @@ fn the_head_is_understood() {
     let head = inbox.head().unwrap();
     assert!(head.events && head.close);
     assert_eq!(head.session.as_deref(), Some(&b"abc"[..]));
-    assert!(inbox.has_response(true).unwrap_err().contains("before the answer was whole"));
+    assert!(inbox.has_response(true).unwrap_err().contains("before the answer was complete"));
 }
 
 #[test]

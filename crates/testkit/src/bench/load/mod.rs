@@ -17,9 +17,9 @@ use std::time::Duration;
 /// The scenarios, which determine the requests that are sent.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scenario {
-    /// Calls of `echo` with a text of its own each, in legacy sessions.
+    /// Calls of `echo`, each with a different text, in legacy sessions.
     Echo,
-    /// The same as 2026-07-28, without sessions.
+    /// The same calls in version 2026-07-28, without sessions.
     ModernEcho,
     /// Calls of `payload` for `--bytes` bytes.
     Payload,
@@ -27,7 +27,7 @@ pub enum Scenario {
     List,
     /// Whole sessions: initialize, initialized, one echo, DELETE.
     Session,
-    /// Echo calls that go round the tools named by `--tool`.
+    /// Echo calls that cycle through the tools named by `--tool`.
     MuxEcho,
     /// Sessions that do nothing: opened, held until a line comes on stdin, ended.
     IdleSessions,
@@ -44,7 +44,7 @@ pub struct Options {
     /// Clients at once, each with one connection that carries one request at a time.
     #[arg(long, visible_alias = "conns", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub sessions: u32,
-    /// How long calls are made, in seconds, at most 600.
+    /// The duration of the calls, in seconds, at most 600.
     #[arg(long, default_value_t = 2.0, value_parser = seconds)]
     pub seconds: f64,
     /// The tools' names, comma-separated; `echo` or `payload` when absent.

@@ -152,7 +152,7 @@ async fn greet(guardian: &PacketSocket) -> io::Result<()> {
         return Err(io::Error::other("it ended at once"));
     };
     if !sees_processes {
-        let means = "of a child that ends, only its process group is ended";
+        let means = "when a child ends, only its process group is stopped";
         tracing::warn!("/proc is missing or hides processes (hidepid); {means}");
     }
     match crate::files::started_with() {

@@ -107,7 +107,7 @@ pub enum ClientError {
         /// The failure on the connection.
         source: WireError,
     },
-    /// The host answers, but not in HTTP as we accept it (for example, the answer's head is too large).
+    /// The host's answer is not HTTP that we accept (for example, its head is too large).
     #[error("{host} answered with something that is not valid HTTP: {source}")]
     Protocol {
         /// Host and port.
@@ -142,7 +142,7 @@ impl ClientError {
         }
     }
 
-    /// Returns true if an unchanged retry may succeed later without any other change.
+    /// Returns true if a later retry may succeed although nothing is changed.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Refused { .. }

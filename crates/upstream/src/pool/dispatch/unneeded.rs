@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Dispatch, Slot, SlotId};
 
-/// A link on which nothing runs. Links are closed in ascending order of this value.
+/// A link on which nothing runs. `Ord` gives the order in which such links are closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spare {
     /// True if the link has an owner, which would lose the state that the server keeps for it.

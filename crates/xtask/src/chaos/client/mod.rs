@@ -1,4 +1,4 @@
-//! An MCP client of any version that checks all messages that it receives, on plain threads.
+//! An MCP client for any version, on plain threads; it checks every message that it receives.
 //!
 //! | file | concern |
 //! |---|---|

@@ -65,8 +65,8 @@ pub(super) fn dependencies(repo: &Repo) -> Vec<Fault> {
                 path: path.clone(),
                 line: 1,
                 rule: "import-direction",
-                what: format!("the crate `{krate}` has no place among the import directions"),
-                help: "say in xtask's tidy (rules/imports.rs) and in ARCHITECTURE.md what it may import",
+                what: format!("the crate `{krate}` is missing from the import directions"),
+                help: "add its permitted imports to xtask's tidy (rules/imports.rs) and to ARCHITECTURE.md",
             });
             continue;
         };

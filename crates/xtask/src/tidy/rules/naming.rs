@@ -18,7 +18,7 @@ const QUESTIONS: &[&str] =
 const PRODUCT: &[&str] =
     &["engine", "native", "proto", "gateway", "server", "store", "transport", "upstream"];
 
-const NAME_IT: &str = "name the type for what it is, with a word that nothing else has";
+const NAME_IT: &str = "give the type a name that nothing else has";
 const SAY_IT: &str = "open with a noun phrase or a verb: `Returns true if …`, `The number of …`";
 
 /// Checks that at most [`MOST`] types have the same name.
@@ -41,7 +41,7 @@ pub(super) fn types(repo: &Repo) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (name, places) in by_name {
         if let Some((source, at)) = places.get(MOST) {
-            let what = format!("`{name}` is a type {} times, at most {MOST} are allowed", places.len());
+            let what = format!("`{name}` names {} types, but at most {MOST} are allowed", places.len());
             faults.push(Fault::at(source, *at, "type-name", what, NAME_IT));
         }
     }

@@ -8,7 +8,7 @@ const UNFINISHED_NOTES: &[&str] = &["TODO", "FIXME", "XXX"];
 /// Words after which a name is defined; elsewhere the name may come from another crate.
 const GIVES_A_NAME: &[&str] = &["fn", "struct", "enum", "trait", "mod", "type", "const", "static", "let"];
 const NAME_IT: &str = "name it by what it does or holds";
-const FINISH_IT: &str = "finish it, or leave it out";
+const FINISH_IT: &str = "finish it, or remove it";
 
 /// Allows no meaningless names, no unfinished code and no skipped tests.
 pub(super) fn checked(repo: &Repo) -> Vec<Fault> {

@@ -44,7 +44,7 @@ async fn keys_at(
         return Err(format!("HTTP {}", answer.status.as_u16()));
     }
     let metadata: Metadata = serde_json::from_slice(&answer.body)
-        .map_err(|_| "the metadata lack `issuer` or `jwks_uri`".to_owned())?;
+        .map_err(|_| "the metadata has no `issuer` or no `jwks_uri`".to_owned())?;
     // Otherwise one issuer could impersonate another (RFC 8414, 3.3).
     if metadata.issuer != issuer {
         return Err("it is the metadata of another issuer".to_owned());

@@ -47,7 +47,7 @@ async fn the_token_opens_and_no_other_does() {
     }
     assert_eq!(
         why(closed.identify_at(&basic("x", TOKEN), at(0)).await),
-        "names with passwords are not accepted here"
+        "user names and passwords are not accepted here"
     );
 }
 

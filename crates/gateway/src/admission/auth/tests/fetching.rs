@@ -90,9 +90,9 @@ async fn metadata_that_is_none_is_named() {
     for (status, body, expected) in [
         (404, "", "HTTP 404"),
         (302, "", "HTTP 302"),
-        (200, "<html>", "the metadata lack `issuer` or `jwks_uri`"),
-        (200, "{}", "the metadata lack `issuer` or `jwks_uri`"),
-        (200, "{\"issuer\":7}", "the metadata lack `issuer` or `jwks_uri`"),
+        (200, "<html>", "the metadata has no `issuer` or no `jwks_uri`"),
+        (200, "{}", "the metadata has no `issuer` or no `jwks_uri`"),
+        (200, "{\"issuer\":7}", "the metadata has no `issuer` or no `jwks_uri`"),
     ] {
         let (world, authenticator) = place();
         world.page(PLACES[2], status, body);

@@ -87,14 +87,14 @@ fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     };
     if !headers.get_all(ORIGIN).iter().all(is_own) {
         return Some(
-            "web pages of another origin may not manage this server, whatever `allowedOrigins` says: their `Origin` is not \
+            "web pages from another origin may not manage this server, whatever `allowedOrigins` says: their `Origin` is not \
              this request's host",
         );
     }
     let is_near = |site: &HeaderValue| matches!(site.as_bytes(), b"same-origin" | b"none");
     if !headers.get_all("sec-fetch-site").iter().all(is_near) {
         return Some(
-            "web pages of another origin may not manage this server: `Sec-Fetch-Site` is neither `same-origin` nor `none`",
+            "web pages from another origin may not manage this server: `Sec-Fetch-Site` is neither `same-origin` nor `none`",
         );
     }
     None

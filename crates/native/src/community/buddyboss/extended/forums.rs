@@ -9,8 +9,8 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         get "/forums/link-preview";
     "buddyboss_list_topics", "List forum topics", "Returns a page of forum topics.",
         [PAGE, PER_PAGE, SEARCH,
-         text("author", "Return only topics by the member with this ID."),
-         integers("author_exclude", "Exclude topics by the members with these IDs."),
+         text("author", "Return only topics started by the member with this ID."),
+         integers("author_exclude", "Exclude topics started by members with these IDs."),
          integers("exclude", "Exclude items with these IDs."),
          integers("include", "Return only items with these IDs."),
          int("offset", "Number of items to skip."),

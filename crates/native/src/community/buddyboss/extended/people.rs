@@ -57,7 +57,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         get "/account-settings/{nav}";
     "buddyboss_update_account_settings", "Update account settings", "Updates one section of the current member's account settings and returns the result.",
         [text("nav", "Name of the section.").required(),
-         object("fields", "Values by field name, with the field names of the section.").required()];
+         object("fields", "Object with the new values, keyed by the field names of the section.").required()];
         put "/account-settings/{nav}";
     "buddyboss_list_signups", "List pending signups", "Returns a page of signups that await activation.",
         [integers("include", "Return only items with these IDs."), text("orderby", "Field to sort by."),
@@ -110,9 +110,9 @@ pub(super) const FRIENDS: &[ToolRow] = &[titled(
 pub(super) const SIGNUPS: &[ToolRow] = &[titled("buddyboss_create_signup", "Register a new member", "Creates a signup for a new member and returns it.",
     &[
         text("signup_email", "Email address.").required(),
-        text("signup_email_confirm", "Repetition of the value for confirmation."),
+        text("signup_email_confirm", "The same email address again, for confirmation."),
         raw("signup_password", "Password.").required(),
-        raw("signup_password_confirm", "Repetition of the value for confirmation."),
+        raw("signup_password_confirm", "The same password again, for confirmation."),
         object(
             "fields",
             "Other fields of the signup form, such as {\"field_3\": \"ann\"}, where 3 is the ID of a profile field (see buddyboss_list_xprofile_fields). Usually a nickname is required.",

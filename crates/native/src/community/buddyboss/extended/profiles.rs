@@ -64,7 +64,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
              .having(&["field_id", "group_id", "type", "value", "visibility_level"]).required(),
          int("profile_group_id", "Return only fields of the field group with this ID."),
          flag("hide_empty_groups", "Exclude field groups without fields."),
-         list("member_type", "Profile types of the members to include fields for."),
+         list("member_type", "Profile types of the members whose fields are included."),
          flag("hide_empty_fields", "Exclude fields without a value."),
          flag("fetch_fields", "Include the fields in the response."),
          flag("fetch_field_data", "Include profile field data in the response."),
@@ -87,7 +87,7 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         [int("id", "ID of the field group.").required(), flag("fetch_fields", "Include the fields in the response."),
          flag("fetch_field_data", "Include profile field data in the response."),
          flag("fetch_visibility_level", "Include the visibility levels in the response."),
-         objects("fields", "Fields in their new order, in the form in which the field group lists them.").required()];
+         objects("fields", "Fields in their new order, in the format that the field group returns.").required()];
         put "/xprofile/repeater/order/{id}";
     "buddyboss_get_xprofile_search_form", "Get the profile search form", "Returns the fields of the form for searching profiles.",
         [text("form_id", "ID of the form.")];

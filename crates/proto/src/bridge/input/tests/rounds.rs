@@ -114,8 +114,8 @@ fn a_result_that_does_not_say_what_it_wants_is_a_fault() {
         (r#"{"inputRequests":{"a":{}}}"#.to_owned(), "has no method"),
         (r#"{"inputRequests":{"a":{"method":7}}}"#.to_owned(), "has no method"),
         (r#"{"requestState":{}}"#.to_owned(), "is not a string"),
-        (r#"{"requestState":"a","requestState":"b"}"#.to_owned(), "occur twice"),
-        (r#"{"inputRequests":{},"input\u0052equests":{}}"#.to_owned(), "occur twice"),
+        (r#"{"requestState":"a","requestState":"b"}"#.to_owned(), "occurs twice"),
+        (r#"{"inputRequests":{},"input\u0052equests":{}}"#.to_owned(), "occurs twice"),
         (format!(r#"{{"inputRequests":{{"a":{FORM},"\u0061":{FORM}}}}}"#), "have the same key"),
         (format!("{{\"inputRequests\":{{{}}}}}", many.join(",")), "it asks too many questions at once"),
     ];

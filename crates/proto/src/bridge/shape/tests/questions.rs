@@ -94,7 +94,7 @@ fn what_a_plain_form_cannot_ask_is_said() {
     );
     assert_eq!(
         why("elicitation/create", &json!({"mode": "odd"}), "2026-07-28", "2025-06-18"),
-        "protocol version 2025-06-18 can ask the user by forms only"
+        "protocol version 2025-06-18 can ask the user only with forms"
     );
 }
 
