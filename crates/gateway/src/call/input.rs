@@ -1,4 +1,4 @@
-//! What a call waits for. It must not know calls.
+//! The events that a waiting call goes on with. It must not know calls.
 
 use proto::rpc::Frame;
 use transport::up::LinkError;
