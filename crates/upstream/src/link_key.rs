@@ -18,11 +18,6 @@ impl LinkKey {
         Self { era, capabilities: Bytes::from_static(b"{}") }
     }
 
-    /// Returns true if the link's clients cannot be asked anything.
-    pub fn is_plain(&self) -> bool {
-        self.capabilities.as_ref() == b"{}"
-    }
-
     /// The gateway's own params of `initialize` on a link that several clients share.
     pub fn own_hello(&self) -> Bytes {
         let capabilities = String::from_utf8_lossy(&self.capabilities);

@@ -61,3 +61,30 @@ impl PageQueue {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_ends_at_a_cursor_that_was_followed_and_at_the_cap() {
+        let mut queue = PageQueue::new([ListKind::Tools, ListKind::Prompts].into_iter(), 3);
+        let mut followed = |cursor: &str| {
+            let asked = queue.pop().unwrap();
+            (asked.kind, queue.follow(asked, cursor.to_owned()).err().unwrap_or_default())
+        };
+        assert_eq!(followed("\"a\""), (ListKind::Tools, String::new()));
+        assert_eq!(
+            followed("\"a\""),
+            (ListKind::Tools, "tools pages form a loop; fetching stopped there".to_owned())
+        );
+        // The cursors and the pages of another list count for themselves.
+        assert_eq!(followed("\"a\""), (ListKind::Prompts, String::new()));
+        assert_eq!(followed("\"b\""), (ListKind::Prompts, String::new()));
+        assert_eq!(
+            followed("\"c\""),
+            (ListKind::Prompts, "more than 3 pages of prompts; stopped there".to_owned())
+        );
+        assert!(queue.next().is_none());
+    }
+}

@@ -1,0 +1,55 @@
+//! A caller: an id, and what its credential says. It must not know how credentials are checked.
+
+use std::sync::{Arc, LazyLock};
+
+use super::{Calls, Scheme};
+
+/// The identity of a caller. Holds no credential.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    /// A stable id: `anyone`, `bearer`, `key:PREFIX`, `user:NAME`, `site:URL#NAME`, `jwt:ISSUER#SUBJECT`,
+    /// `jwt-client:ISSUER#CLIENT` for a token without a subject.
+    pub id: Arc<str>,
+    /// The way in which the caller authenticated.
+    pub scheme: Scheme,
+    /// The name of the user or the key.
+    pub user: Option<Arc<str>>,
+    /// The scopes of a token.
+    pub scopes: Arc<[Box<str>]>,
+    /// The claims of a token, a JSON object.
+    pub claims: Option<Arc<serde_json::Value>>,
+    /// The only profiles for which the credential is valid; `None` for all.
+    pub profiles: Option<Arc<[Box<str>]>>,
+    /// The time from which the credential is no longer valid, in milliseconds since 1970; `None` if unknown.
+    pub until_ms: Option<u64>,
+    /// Its calls in flight.
+    pub calls: Calls,
+}
+
+static ANYONE: LazyLock<Principal> = LazyLock::new(|| Principal::new("anyone", Scheme::Anyone));
+
+impl Principal {
+    /// A principal without a name, scopes, claims or restrictions.
+    pub fn new(id: &str, scheme: Scheme) -> Self {
+        Self {
+            id: id.into(),
+            scheme,
+            user: None,
+            scopes: Arc::default(),
+            claims: None,
+            profiles: None,
+            until_ms: None,
+            calls: Calls::default(),
+        }
+    }
+
+    /// The principal of every caller if no authentication is configured.
+    pub fn anyone() -> Self {
+        ANYONE.clone()
+    }
+
+    /// Returns true if the credential is valid for a profile.
+    pub fn may_enter(&self, profile: &str) -> bool {
+        self.profiles.as_ref().is_none_or(|only| only.iter().any(|name| **name == *profile))
+    }
+}
