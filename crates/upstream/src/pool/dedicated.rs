@@ -118,6 +118,20 @@ impl Dedicated {
         self.max
     }
 
+    fn is_full(&self) -> bool {
+        self.state.lock().dispatch.size() >= self.max
+    }
+
+    /// Notes that a client goes on without its roots over the shared link.
+    pub fn tell_without_roots(&self) {
+        tracing::info!(
+            server = %self.name,
+            "a client with roots uses the shared connection, where the server does not ask for its roots: all {} dedicated \
+             connections are in use (`dedicatedConnections`)",
+            self.max
+        );
+    }
+
     /// The number of calls that may have a link or wait for one.
     pub(super) fn max_calls(&self) -> usize {
         self.max + self.waiters
@@ -158,6 +172,14 @@ impl Dedicated {
                 Ok(Ok(Given::Link(link))) => return Ok(Admission::Adopted(link)),
                 Ok(Err(_)) => return Err(LinkError::Closed),
                 Err(_) if since.elapsed() >= patience => break,
+                // It is told its folders on a dedicated link alone, and does without.
+                Err(_)
+                    if since.elapsed() >= MAKE_WAY_AFTER
+                        && class.askable.is_roots_alone()
+                        && self.is_full() =>
+                {
+                    break;
+                }
                 Err(_) if since.elapsed() >= MAKE_WAY_AFTER => {
                     let demand = Demand { holder: cell.holder.as_ref(), waited: since.elapsed() };
                     self.dormant.make_way(&demand, Instant::now());
