@@ -121,6 +121,32 @@ async fn the_log_says_once_that_a_client_was_moved() {
 }
 
 #[tokio::test]
+async fn a_caller_without_a_session_gets_the_process_back_that_it_had() {
+    let state = State::new();
+    let config = format!(
+        "mcpServers: {{ up: {} }}\nauth: {{ keys: true }}\n{}",
+        server("affinity: shared"),
+        state.line()
+    );
+    let gateway = Gateway::start(&config).await;
+    let mut callers = Vec::new();
+    for name in ["a", "b"] {
+        let http = gateway.http().showing(&bearer(&state.new_key(&[name]).await));
+        callers.push(Modern { capabilities: json!({"elicitation": {}}), ..Modern::new(http) });
+    }
+    let call = |ms: u64| json!({"name": "up__late", "arguments": {"ms": ms, "process": true}});
+    // Both call at once, and the other one ends last, so that its process is the one that was used last.
+    let (short, long) = (call(1500), call(3000));
+    let (first, second) =
+        tokio::join!(callers[0].ask("tools/call", &short), callers[1].ask("tools/call", &long));
+    let (first, second) = (text(&first).to_owned(), text(&second).to_owned());
+    assert_ne!(first, second);
+    let short = call(0);
+    assert_eq!(text(&callers[0].ask("tools/call", &short).await), first);
+    assert_eq!(text(&callers[1].ask("tools/call", &short).await), second);
+}
+
+#[tokio::test]
 async fn a_client_with_roots_alone_goes_on_without_them_where_there_is_no_room() {
     let config = format!("mcpServers: {{ up: {} }}\n", server("dedicatedConnections: 1"));
     let gateway =

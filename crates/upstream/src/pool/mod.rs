@@ -10,6 +10,7 @@
 //! | `dedicated`, [`dispatch`], `rules` | links that serve one owner at a time; who of them gets which; how many there are |
 //! | `rights` | requests in the queue, openings and calls: each ends when it is dropped |
 //! | [`dedicated_link`] | links that one call has for itself while it runs |
+//! | `spare` | those that make room for a process of another server |
 //! | [`single`], `turn_queue` | the only link of a server that cannot run twice; the turns on it |
 //! | [`dormant`] | those whose call or task waits for its client, and which of them makes way |
 
@@ -23,6 +24,7 @@ mod opening;
 mod rights;
 mod rules;
 pub mod single;
+mod spare;
 mod starts;
 mod turn_queue;
 mod turns;
