@@ -133,7 +133,7 @@ impl Delivery<'_> {
     async fn send_state(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) {
         match (self.dedicated, self.caller) {
             (Some((_, level)), _) if link.own => {
-                Box::pin(send_state(context, self.upstream, link, level.as_ref())).await
+                Box::pin(send_state(context, self.upstream, link, level.as_ref())).await;
             }
             (None, Caller::Session(session)) if session.needs_level(link) => {
                 Box::pin(session.send_level(&context.egress, link)).await;
