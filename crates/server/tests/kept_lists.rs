@@ -182,8 +182,8 @@ async fn a_first_call_waits_for_what_changed_before_the_start() {
         }
         assert!(early.is_err(), "it did not wait: {early:?}");
         puppet.was_sent("tools/list", count + 1).await;
-        let asked = puppet.received().into_iter().filter(|received| received.method() == "tools/list");
-        let id = asked.last().expect("a request").body["id"].clone();
+        let mut asked = puppet.received().into_iter().filter(|received| received.method() == "tools/list");
+        let id = asked.next_back().expect("a request").body["id"].clone();
         let answer = json!({"jsonrpc": "2.0", "id": id, "result": tools("string")});
         list.send_modify(|(all, over)| {
             (*all, *over) = (format!("data: {answer}\n\n").into_bytes(), true);

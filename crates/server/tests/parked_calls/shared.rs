@@ -163,8 +163,8 @@ async fn a_call_of_an_unknown_name_waits_while_its_server_is_listed() {
     let mut call = std::pin::pin!(client.call("up__new", &nothing));
     let early = tokio::time::timeout(Duration::from_millis(100), &mut call).await;
     assert!(early.is_err(), "it did not wait for the list: {early:?}");
-    let asked = puppet.received().into_iter().filter(|received| received.method() == "tools/list");
-    let id = asked.last().expect("a request").body["id"].clone();
+    let mut asked = puppet.received().into_iter().filter(|received| received.method() == "tools/list");
+    let id = asked.next_back().expect("a request").body["id"].clone();
     let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [tool("ok"), tool("new")]}});
     list.send_modify(|(all, over)| {
         all.extend_from_slice(format!("data: {answer}\n\n").as_bytes());
