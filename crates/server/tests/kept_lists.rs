@@ -5,9 +5,11 @@ mod support;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::*;
+use tokio::sync::watch;
 
 /// A state folder, removed when the test ends.
 struct StateFolder(PathBuf);
@@ -144,4 +146,51 @@ async fn a_tool_that_is_excluded_leaves_the_kept_lists_too() {
     assert!(called["error"].is_object(), "{called}");
     assert_eq!(puppet.count("tools/call"), 0);
     gateway.stop().await;
+}
+
+#[tokio::test]
+async fn a_first_call_waits_for_what_changed_before_the_start() {
+    let (folder, is_held) = (StateFolder::new("changed"), Arc::new(AtomicBool::new(false)));
+    let (list, listed) = watch::channel((Vec::new(), false));
+    let tools = |kind: &str| {
+        let schema = json!({"type": "object", "properties": {"a": {"type": kind}}});
+        json!({"tools": [{"name": "ok", "inputSchema": schema}]})
+    };
+    let (held, before) = (is_held.clone(), tools("number"));
+    let puppet = Puppet::start(move |_, received| match received.method() {
+        "tools/list" if held.load(Ordering::SeqCst) => Said::Stream(listed.clone()),
+        "tools/list" => Said::Result(before.clone(), String::new()),
+        _ => Said::Proper,
+    })
+    .await;
+    let config = folder.config(&puppet.config());
+    let gateway = Gateway::start(&config).await;
+    shown(&gateway).await;
+    gateway.stop().await;
+    is_held.store(true, Ordering::SeqCst);
+    loop {
+        let (begun, count) = (Instant::now(), puppet.count("tools/list"));
+        let gateway = Gateway::start(&config).await;
+        let (client, arguments) = (Modern::new(gateway.http()), json!({"a": 1}));
+        let mut call = std::pin::pin!(client.call("up__ok", &arguments));
+        let early = tokio::time::timeout(Duration::from_millis(100), &mut call).await;
+        if begun.elapsed() > Duration::from_millis(450) {
+            // The machine is too slow for the half second that a call waits.
+            drop(early);
+            gateway.stop().await;
+            continue;
+        }
+        assert!(early.is_err(), "it did not wait: {early:?}");
+        puppet.was_sent("tools/list", count + 1).await;
+        let mut asked = puppet.received().into_iter().filter(|received| received.method() == "tools/list");
+        let id = asked.next_back().expect("a request").body["id"].clone();
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": tools("string")});
+        list.send_modify(|(all, over)| {
+            (*all, *over) = (format!("data: {answer}\n\n").into_bytes(), true);
+        });
+        let refused = call.await;
+        assert!(text(&refused).contains("do not fit"), "the schema of before was in force: {refused}");
+        gateway.stop().await;
+        return;
+    }
 }

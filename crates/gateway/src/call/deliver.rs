@@ -134,7 +134,9 @@ impl Delivery<'_> {
     /// Sends a link the state that a call on it needs.
     async fn send_state(&self, context: &Arc<CallContext>, link: &Arc<OpenLink>) {
         match (self.dedicated, self.caller) {
-            (Some((_, level)), _) => Box::pin(send_state(context, self.upstream, link, level.as_ref())).await,
+            (Some((_, level)), _) if link.own => {
+                Box::pin(send_state(context, self.upstream, link, level.as_ref())).await;
+            }
             (None, Caller::Session(session)) if session.needs_level(link) => {
                 Box::pin(session.send_level(&context.egress, link)).await;
             }
@@ -197,7 +199,13 @@ impl Delivery<'_> {
 
     async fn opened(&self, context: &Arc<CallContext>) -> Result<Arc<OpenLink>, LinkError> {
         match (self.dedicated, self.caller) {
-            (Some((dedicated, _)), _) => dedicated.cell.get(&context.egress).await,
+            (Some((dedicated, _)), caller) => match dedicated.cell.get(&context.egress).await {
+                Err(LinkError::Busy(_)) if dedicated.class.is_roots_alone() => {
+                    self.upstream.links.dedicated.tell_without_roots();
+                    self.upstream.shared_link(caller.era()).get(&context.egress).await
+                }
+                opened => opened,
+            },
             (None, Caller::Session(session)) => session.link(&context.egress, self.upstream).await,
             (None, Caller::Stateless(view, _)) => {
                 self.upstream.shared_link(view.clients.era).get(&context.egress).await
@@ -254,8 +262,9 @@ impl Delivery<'_> {
         if let (Caller::Session(session), Some(token)) = (self.caller, token) {
             link.recipients.expect_progress(&user(session), token.clone());
         }
-        if let (Some(_), Some(side_channel)) = (self.dedicated, self.side_channel) {
-            link.recipients.set_inbox(Some(side_channel.inbox.sender()));
+        let is_its_own = link.own || link.recipients.turn() == Some(self.owner);
+        if let (Some(_), Some(side_channel)) = (self.dedicated.filter(|_| is_its_own), self.side_channel) {
+            link.recipients.set_inbox(Some(side_channel.sender.clone()));
         }
     }
 }

@@ -49,6 +49,15 @@ impl Used {
     }
 }
 
+impl Used {
+    /// Returns true if the session goes on over the shared link where there is no other: nothing but roots can be asked of it.
+    fn can_do_without(&self, session: &Session, upstream: &Upstream) -> bool {
+        self.cell.is_own()
+            && upstream.server.spec.affinity != Affinity::Session
+            && session.client.class().askable.is_roots_alone()
+    }
+}
+
 impl Session {
     /// The link over which this session reaches an upstream.
     pub(crate) fn cell(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<LinkCell> {
@@ -108,7 +117,15 @@ impl Session {
         upstream: &Arc<Upstream>,
     ) -> Result<Arc<OpenLink>, LinkError> {
         let mut used = self.used_link(upstream);
-        let mut link = used.cell.get(egress).await?;
+        let opened = used.cell.get(egress).await;
+        let mut link = match opened {
+            Err(LinkError::Busy(_)) if used.can_do_without(self, upstream) => {
+                upstream.links.dedicated.tell_without_roots();
+                used = self.share_link(egress, upstream).await;
+                used.cell.get(egress).await?
+            }
+            opened => opened?,
+        };
         if used.needs_not_be_own(upstream) {
             used = self.share_link(egress, upstream).await;
             link = used.cell.get(egress).await?;

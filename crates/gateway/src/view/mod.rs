@@ -10,9 +10,11 @@
 //! | `basis` | the input of a view |
 //! | `page_use` | the use of its ready pages |
 //! | [`revision`] | counts of list changes |
+//! | `awaited` | calls that wait a moment for lists on their way |
 //! | `audience` | the receivers of changed catalogues |
 
 mod audience;
+mod awaited;
 mod basis;
 mod client_class;
 pub(crate) mod context;

@@ -184,7 +184,7 @@ impl ViewCell {
     /// Returns true if this view could answer the request, but too early: servers whose lists are unknown (for
     /// example after a change of the configuration), or have just arrived, may lead to a different answer.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
-        if Self::lacks_pages(frame, view) {
+        if Self::lacks_pages(frame, view) || self.awaits_lists(frame, view) {
             return true;
         }
         let era = self.clients.era;
@@ -222,6 +222,7 @@ impl ViewCell {
             }
         };
         let (era, view) = (self.clients.era, self.view());
+        self.await_lists(context, frame, &view).await;
         let is_awaited = |upstream: &Upstream| {
             upstream.catalogue.is_unknown(era) && may_own(frame, &view, upstream.name())
         };

@@ -120,6 +120,54 @@ async fn the_log_says_once_that_a_client_was_moved() {
     assert_eq!(text(&long.response().await), first);
 }
 
+#[tokio::test]
+async fn a_caller_without_a_session_gets_the_process_back_that_it_had() {
+    let state = State::new();
+    let config = format!(
+        "mcpServers: {{ up: {} }}\nauth: {{ keys: true }}\n{}",
+        server("affinity: shared"),
+        state.line()
+    );
+    let gateway = Gateway::start(&config).await;
+    let mut callers = Vec::new();
+    for name in ["a", "b"] {
+        let http = gateway.http().showing(&bearer(&state.new_key(&[name]).await));
+        callers.push(Modern { capabilities: json!({"elicitation": {}}), ..Modern::new(http) });
+    }
+    let call = |ms: u64| json!({"name": "up__late", "arguments": {"ms": ms, "process": true}});
+    // Both call at once, and the other one ends last, so that its process is the one that was used last.
+    let (short, long) = (call(1500), call(3000));
+    let (first, second) =
+        tokio::join!(callers[0].ask("tools/call", &short), callers[1].ask("tools/call", &long));
+    let (first, second) = (text(&first).to_owned(), text(&second).to_owned());
+    assert_ne!(first, second);
+    let short = call(0);
+    assert_eq!(text(&callers[0].ask("tools/call", &short).await), first);
+    assert_eq!(text(&callers[1].ask("tools/call", &short).await), second);
+}
+
+#[tokio::test]
+async fn a_client_with_roots_alone_goes_on_without_them_where_there_is_no_room() {
+    let config = format!("mcpServers: {{ up: {} }}\n", server("dedicatedConnections: 1"));
+    let gateway =
+        Gateway::start_with(&Start { config: &config, env: &[("DRAGOMAN_LOG", "info")], ..Start::default() })
+            .await;
+    let shared = process(&Legacy::open(gateway.http()).await).await;
+    let busy = askable(gateway.http()).await;
+    let params = json!({"name": "up__late", "arguments": {"ms": 600_000, "process": true}});
+    let mut long = busy.begin("tools/call", &params).await;
+    assert_eq!(long.message().await.expect("a log message")["params"]["data"], "begun");
+    let roots = json!({"roots": {}});
+    let session = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &roots).await;
+    assert_eq!(soon("the shared process", process(&session)).await, shared);
+    gateway.log().has("a client with roots uses the shared connection").await;
+    let stateless = Modern { capabilities: roots, ..Modern::new(gateway.http()) };
+    let arguments = json!({"ms": 0, "process": true});
+    let answer = soon("the shared process", stateless.call("up__late", &arguments)).await;
+    assert_eq!(text(&answer), shared);
+    drop(long);
+}
+
 /// The largest number of a caller's calls that may have a dedicated connection to a child, or wait for one: a quarter of
 /// all 257.
 const SHARE: usize = 64;

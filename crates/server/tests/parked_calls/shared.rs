@@ -134,3 +134,43 @@ async fn a_server_that_announces_without_end_is_asked_a_few_times_a_second() {
     puppet.was_sent("tools/list", 4).await;
     assert!(begun.elapsed() >= Duration::from_millis(550), "{:?}", begun.elapsed());
 }
+
+#[tokio::test]
+async fn a_call_of_an_unknown_name_waits_while_its_server_is_listed() {
+    let (say, said) = watch::channel((Vec::new(), false));
+    let (list, listed) = watch::channel((Vec::new(), false));
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    let puppet = Puppet::start(move |number, received| {
+        let result = match received.method() {
+            "initialize" => json!({
+                "protocolVersion": LEGACY, "capabilities": {"tools": {"listChanged": true}},
+                "serverInfo": {"name": "puppet", "version": "1"},
+            }),
+            "GET" => return Said::Stream(said.clone()),
+            "tools/list" if number == 1 => return Said::Stream(listed.clone()),
+            _ => return Said::Proper,
+        };
+        Said::Result(result, String::new())
+    })
+    .await;
+    let gateway = gateway(&puppet.config(), "").await;
+    let client = Legacy::open(gateway.http()).await;
+    assert_eq!(text(&client.call("up__ok", &json!({})).await), "ok");
+    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    say.send_modify(|(all, _)| all.extend_from_slice(format!("data: {changed}\n\n").as_bytes()));
+    puppet.was_sent("tools/list", 2).await;
+    let nothing = json!({});
+    let mut call = std::pin::pin!(client.call("up__new", &nothing));
+    let early = tokio::time::timeout(Duration::from_millis(100), &mut call).await;
+    assert!(early.is_err(), "it did not wait for the list: {early:?}");
+    let mut asked = puppet.received().into_iter().filter(|received| received.method() == "tools/list");
+    let id = asked.next_back().expect("a request").body["id"].clone();
+    let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [tool("ok"), tool("new")]}});
+    list.send_modify(|(all, over)| {
+        all.extend_from_slice(format!("data: {answer}\n\n").as_bytes());
+        *over = true;
+    });
+    let answer = call.await;
+    assert!(!answer.to_string().contains("unknown"), "{answer}");
+    assert_eq!(puppet.received().iter().filter(|r| r.body["params"]["name"] == "new").count(), 1, "{answer}");
+}

@@ -2,6 +2,7 @@
 //! are shown. It must not know views.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,10 @@ pub struct Catalogue {
     /// Counts the fetches that have ended; callers that wait for a fetch watch this counter.
     pub(super) done: watch::Sender<u64>,
     pub(super) busy: Mutex<Busy>,
+    /// True while lists are on their way: a fetch is under way, a change was announced, or the first lists are awaited.
+    pub(super) unsettled: AtomicBool,
+    /// True from the start until the first fetch has ended, where lists were kept from before.
+    pub(super) first_awaited: AtomicBool,
 }
 
 impl Catalogue {
@@ -49,6 +54,8 @@ impl Catalogue {
             kept_in: KeptIn::default(),
             done: watch::Sender::new(0),
             busy: Mutex::default(),
+            unsettled: AtomicBool::new(false),
+            first_awaited: AtomicBool::new(false),
         })
     }
 
@@ -216,6 +223,7 @@ impl Catalogue {
         let mut busy = self.busy.lock();
         if common {
             busy.announced = Some(busy.begun);
+            self.unsettled.store(true, Ordering::Relaxed);
         }
         busy.begun + 1
     }
@@ -235,8 +243,17 @@ impl Catalogue {
 
     /// Returns true if no fetch has ended that began after the last announcement.
     fn is_change_announced(&self) -> bool {
-        let busy = self.busy.lock();
-        busy.announced.is_some_and(|begun| busy.ended <= begun)
+        self.busy.lock().is_change_announced()
+    }
+
+    /// Returns true while lists are on their way.
+    pub fn is_unsettled(&self) -> bool {
+        self.unsettled.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if what is known was kept from before the start, and no fetch has ended since.
+    pub fn is_first_awaited(&self) -> bool {
+        self.first_awaited.load(Ordering::Relaxed)
     }
 
     /// Watches for the end of fetches.

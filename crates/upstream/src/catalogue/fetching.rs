@@ -23,6 +23,11 @@ impl Busy {
         self.begun += 1;
     }
 
+    /// Returns true if no fetch that began after the last announcement has ended.
+    pub(super) fn is_change_announced(&self) -> bool {
+        self.announced.is_some_and(|begun| self.ended <= begun)
+    }
+
     /// Ends the fetch. Only a fetch of all lists satisfies callers that wait for newer ones: a fetch for one version leaves
     /// the lists of the other lifecycle unchanged.
     pub(super) fn end(&mut self, of_all_lists: bool) {

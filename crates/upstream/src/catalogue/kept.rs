@@ -2,6 +2,7 @@
 //! before the server has been asked again. It must not know files.
 
 use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use engine::catalogue::{ListKind, stored};
@@ -97,6 +98,8 @@ impl Catalogue {
             if let Some(face) = face {
                 self.server.health.note(HealthEvent::ListsKept(catalogue.list(ListKind::Tools).len()));
                 face.keep(Arc::new(self.shared(catalogue)));
+                self.first_awaited.store(true, Ordering::Relaxed);
+                self.unsettled.store(true, Ordering::Relaxed);
             }
         }
         for class in each("classes") {

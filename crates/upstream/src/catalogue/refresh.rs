@@ -1,6 +1,7 @@
 //! Fetches a catalogue, one fetch at a time, over the shared links. It must not know who asked for it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, UpstreamCatalogue};
 use proto::era::Era;
@@ -29,6 +30,7 @@ impl Catalogue {
                 return done;
             }
             busy.begin();
+            self.unsettled.store(true, Ordering::Relaxed);
         }
         self.server.health.note(HealthEvent::ListingBegan);
         let (catalogue, egress) = (self.clone(), egress.clone());
@@ -62,6 +64,7 @@ impl Catalogue {
                 }
                 if !busy.fetching {
                     busy.begin();
+                    self.unsettled.store(true, Ordering::Relaxed);
                     break;
                 }
             }
@@ -291,7 +294,12 @@ struct Idle<'a> {
 impl Drop for Idle<'_> {
     fn drop(&mut self) {
         let Self { catalogue, of_all_lists } = self;
-        catalogue.busy.lock().end(*of_all_lists);
+        catalogue.first_awaited.store(false, Ordering::Relaxed);
+        {
+            let mut busy = catalogue.busy.lock();
+            busy.end(*of_all_lists);
+            catalogue.unsettled.store(busy.is_change_announced(), Ordering::Relaxed);
+        }
         catalogue.server.health.note(HealthEvent::ListingEnded);
         // Signalled last: callers that found this fetch running were watching already.
         catalogue.done.send_modify(|done| *done += 1);

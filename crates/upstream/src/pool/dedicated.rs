@@ -18,8 +18,9 @@ use super::link_cell::LinkCell;
 use super::rights::{Hold, Queued, Reserved};
 use super::rules::rules;
 use crate::closing;
-use crate::egress::{Egress, SpareLinks};
+use crate::egress::Egress;
 use crate::link::OpenLink;
+use crate::quota::Holder;
 
 /// The time between two checks of a waiting owner: some of the rules depend on time alone.
 const LOOK: Duration = Duration::from_millis(250);
@@ -38,7 +39,7 @@ pub struct Dedicated {
     waiters: usize,
     /// True once other servers know that links of this server can be closed in favour of theirs.
     can_make_room: AtomicBool,
-    name: Arc<str>,
+    pub(super) name: Arc<str>,
     /// True once it was logged that owners are moved.
     has_told: AtomicBool,
 }
@@ -57,6 +58,8 @@ pub(super) struct PooledLink {
     pub(super) holder: Weak<LinkCell>,
     /// The cell that keeps the link while it has no owner.
     pub(super) kept: Option<Arc<LinkCell>>,
+    /// The caller whose call without a session was there last.
+    pub(super) caller: Option<Holder>,
 }
 
 /// A pool in numbers.
@@ -118,6 +121,20 @@ impl Dedicated {
         self.max
     }
 
+    fn is_full(&self) -> bool {
+        self.state.lock().dispatch.size() >= self.max
+    }
+
+    /// Notes that a client goes on without its roots over the shared link.
+    pub fn tell_without_roots(&self) {
+        tracing::info!(
+            server = %self.name,
+            "a client with roots uses the shared connection, where the server does not ask for its roots: all {} dedicated \
+             connections are in use (`dedicatedConnections`)",
+            self.max
+        );
+    }
+
     /// The number of calls that may have a link or wait for one.
     pub(super) fn max_calls(&self) -> usize {
         self.max + self.waiters
@@ -142,7 +159,9 @@ impl Dedicated {
         let since = Instant::now();
         let ticket = {
             let mut state = self.state.lock();
-            let ticket = state.dispatch.request(owner, class, cell.last_slot(), Instant::now());
+            let now = Instant::now();
+            let last = cell.last_slot().or_else(|| state.link_of_caller(cell, now));
+            let ticket = state.dispatch.request(owner, class, last, now);
             let ticket = ticket.ok_or(LinkError::Busy(self.max))?;
             state.waiting.insert(ticket, (Arc::downgrade(cell), sender));
             ticket
@@ -158,6 +177,14 @@ impl Dedicated {
                 Ok(Ok(Given::Link(link))) => return Ok(Admission::Adopted(link)),
                 Ok(Err(_)) => return Err(LinkError::Closed),
                 Err(_) if since.elapsed() >= patience => break,
+                // It is told its folders on a dedicated link alone, and does without.
+                Err(_)
+                    if since.elapsed() >= MAKE_WAY_AFTER
+                        && class.askable.is_roots_alone()
+                        && self.is_full() =>
+                {
+                    break;
+                }
                 Err(_) if since.elapsed() >= MAKE_WAY_AFTER => {
                     let demand = Demand { holder: cell.holder.as_ref(), waited: since.elapsed() };
                     self.dormant.make_way(&demand, Instant::now());
@@ -228,6 +255,7 @@ impl Dedicated {
                 Some(slot) => {
                     if let Some(pooled) = state.links.get_mut(&slot) {
                         pooled.kept = Some(cell.clone());
+                        pooled.caller = cell.caller().cloned();
                         link.hand_over();
                     }
                 }
@@ -268,31 +296,14 @@ impl Dedicated {
     }
 }
 
-impl SpareLinks for Dedicated {
-    fn spare(&self) -> Option<(bool, Instant)> {
-        let spare = self.state.lock().dispatch.spare(Instant::now());
-        spare.map(|spare| (spare.is_owned, spare.used))
-    }
-
-    fn close_spare(&self, egress: &Egress) -> bool {
-        let mut aftermath = Aftermath::default();
-        {
-            let mut state = self.state.lock();
-            let now = Instant::now();
-            let Some(spare) = state.dispatch.spare(now) else { return false };
-            if !state.dispatch.give_up(spare, now) {
-                return false;
-            }
-            state.perform(Action::Close(spare.slot), &mut aftermath);
-        }
-        tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and \
-                                             `limits.children` processes are running");
-        aftermath.finish(egress);
-        true
-    }
-}
-
 impl State {
+    /// The link that a caller without a session had last, if it is free: what the server keeps there is its own.
+    fn link_of_caller(&self, cell: &LinkCell, now: Instant) -> Option<SlotId> {
+        let caller = cell.caller()?;
+        let had = self.links.iter().filter(|(_, pooled)| pooled.caller.as_ref() == Some(caller));
+        had.map(|(slot, _)| *slot).find(|slot| self.dispatch.is_free(*slot, now))
+    }
+
     fn slot_of(&self, link: &OpenLink) -> Option<SlotId> {
         let slot = link.tenancy.slot.load(Ordering::Relaxed);
         self.links.get(&slot).filter(|pooled| pooled.link.id == link.id).map(|_| slot)
@@ -319,7 +330,7 @@ impl State {
     }
 
     /// Performs one action; returns `false` if its receiver has gone.
-    fn perform(&mut self, action: Action, aftermath: &mut Aftermath) -> bool {
+    pub(super) fn perform(&mut self, action: Action, aftermath: &mut Aftermath) -> bool {
         match action {
             Action::Close(slot) => {
                 if let Some(PooledLink { link, holder, .. }) = self.links.remove(&slot) {

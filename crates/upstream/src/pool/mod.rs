@@ -22,6 +22,7 @@ mod opening;
 mod rights;
 mod rules;
 pub mod single;
+mod spare;
 mod starts;
 mod turn_queue;
 mod turns;

@@ -44,7 +44,8 @@ impl Reserved {
         let Some(slot) = self.slot.take() else { return };
         let mut state = self.pool.state.lock();
         link.tenancy.slot.store(slot, Ordering::Relaxed);
-        let pooled = PooledLink { link: link.clone(), holder: Arc::downgrade(cell), kept: None };
+        let pooled =
+            PooledLink { link: link.clone(), holder: Arc::downgrade(cell), kept: None, caller: None };
         state.links.insert(slot, pooled);
         state.dispatch.opened(slot, Instant::now());
         if cell.is_personal() {

@@ -13,6 +13,7 @@ use super::dispatch::{LinkClass, SlotId};
 use super::link_cell::LinkCell;
 use crate::egress::Egress;
 use crate::link::{HeldLink, LinkHold, OpenLink};
+use crate::quota::Holder;
 
 impl LinkCell {
     /// Waits for a link of the pool, or for the right to open one; `None` without a pool.
@@ -22,6 +23,12 @@ impl LinkCell {
         let class = LinkClass { version, askable: self.askable() };
         let patience = egress.snapshot().calls(&self.server.spec).usual.timeouts.idle;
         pool.admit(egress, self, (self.owner, class), patience).await.map(Some)
+    }
+
+    /// The caller for whose calls it is, if that is known and has no session here.
+    pub(super) fn caller(&self) -> Option<&Holder> {
+        let holder = self.holder.as_ref().filter(|_| self.session.is_none());
+        holder.filter(|holder| matches!(holder, Holder::Principal(_)))
     }
 
     /// The number of the last link that the cell had.

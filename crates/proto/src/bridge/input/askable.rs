@@ -63,6 +63,11 @@ impl Askable {
         format!("{{{}}}", all.join(","))
     }
 
+    /// Returns true if only the roots can be asked for.
+    pub fn is_roots_alone(self) -> bool {
+        !self.is_nothing() && self.without_roots().is_nothing()
+    }
+
     /// Returns true if nothing can be asked.
     pub fn is_nothing(self) -> bool {
         self.0 == 0
@@ -121,6 +126,7 @@ mod tests {
         let (roots, both) = (Askable(1), Askable(3));
         assert!(both.includes(roots) && !roots.includes(both) && roots.includes(Askable::NOTHING));
         assert_eq!(roots.and(Askable(2)), both);
+        assert!(roots.is_roots_alone() && !both.is_roots_alone() && !Askable::NOTHING.is_roots_alone());
         assert_eq!((both.without_roots(), roots.without_roots()), (Askable(2), Askable::NOTHING));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Dispatch, Slot, SlotId};
+use super::{Binding, Dispatch, Slot, SlotId};
 
 /// A link on which nothing runs. `Ord` gives the order in which such links are closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +30,13 @@ impl Dispatch {
             self.slots.remove(id);
         }
         old
+    }
+
+    /// Returns true if nobody owns a link, and another owner may have it.
+    pub fn is_free(&self, slot: SlotId, now: Instant) -> bool {
+        let is_free =
+            |slot: &Slot| slot.owner.is_none() && slot.is_idle(now) && slot.binding == Binding::None;
+        self.slots.get(&slot).is_some_and(is_free)
     }
 
     /// The link that is closed first if another server needs a process: one without an owner, otherwise one whose owner has

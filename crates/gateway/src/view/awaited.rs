@@ -1,0 +1,54 @@
+//! Calls that wait a moment for lists that are on their way: of a name that nobody knows while its server is being listed, and
+//! the first ones to a server after a start, whose hints were kept from before. It must not know how lists are fetched.
+
+use std::time::Duration;
+
+use engine::catalogue::View;
+use engine::exchange::{may_gain, may_own};
+use proto::mcp::Method;
+use proto::rpc::Frame;
+use tokio::time::timeout;
+
+use super::context::ViewContext;
+use super::view_cell::ViewCell;
+use upstream::Upstream;
+
+/// The time for which a call waits, from the beginning of the fetch.
+const MOMENT: Duration = Duration::from_millis(500);
+
+impl ViewCell {
+    /// Returns true if a call waits for lists that are on their way.
+    pub(super) fn awaits_lists(&self, frame: &Frame, view: &View) -> bool {
+        let basis = self.basis.load();
+        basis
+            .upstreams
+            .iter()
+            .any(|upstream| upstream.catalogue.is_unsettled() && is_awaited(upstream, frame, view))
+    }
+
+    /// Waits for them. They are in the view by then.
+    pub(super) async fn await_lists(&self, context: &ViewContext, frame: &Frame, view: &View) {
+        for upstream in &self.basis.load_full().upstreams {
+            if !upstream.catalogue.is_unsettled() || !is_awaited(upstream, frame, view) {
+                continue;
+            }
+            let catalogue = &upstream.catalogue;
+            let mut done = catalogue.watch();
+            if catalogue.is_first_awaited() {
+                drop(catalogue.fetch(&context.egress, self.clients.era));
+            }
+            let settled = async { while catalogue.is_unsettled() && done.changed().await.is_ok() {} };
+            let _ = timeout(MOMENT.saturating_sub(catalogue.under_way()), settled).await;
+        }
+    }
+}
+
+/// Returns true if a call may be of a server whose lists are on their way, and they matter for it.
+fn is_awaited(upstream: &Upstream, frame: &Frame, view: &View) -> bool {
+    let names = matches!(Method::from_name(&frame.method()), Some(Method::ToolsCall | Method::PromptsGet));
+    names
+        && may_own(frame, view, upstream.name())
+        && (upstream.catalogue.is_first_awaited() || may_gain(frame, view))
+        && upstream.catalogue.under_way() < MOMENT
+        && !upstream.server.hung_lately()
+}
