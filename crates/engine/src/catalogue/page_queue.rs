@@ -55,7 +55,11 @@ impl PageQueue {
         }
         let previous = previous + 1;
         if previous >= self.most {
-            return Err(format!("more than {} pages of {}; the rest is not fetched", self.most, kind.member()));
+            return Err(format!(
+                "more than {} pages of {}; the rest is not fetched",
+                self.most,
+                kind.member()
+            ));
         }
         self.requests.push_front(PageRequest { kind, cursor: Some(cursor), previous });
         Ok(())
@@ -83,7 +87,7 @@ mod tests {
         assert_eq!(followed("\"b\""), (ListKind::Prompts, String::new()));
         assert_eq!(
             followed("\"c\""),
-            (ListKind::Prompts, "more than 3 pages of prompts; stopped there".to_owned())
+            (ListKind::Prompts, "more than 3 pages of prompts; the rest is not fetched".to_owned())
         );
         assert!(queue.next().is_none());
     }

@@ -198,8 +198,7 @@ const NATIVE: &[(&str, &[&str])] = &[
         &[
             r"1:34 mcpServers.a.unknownArguments [unknownArguments] `unknownArguments` cannot be combined with `native: demo` => remove it; it has no effect there",
             r"1:100 mcpServers.b.unknownArguments [no] `no` is not one of `reject` or `ignore` => write `reject` or `ignore`",
-            r"1:123 mcpServers.c.unknownArguments [unknownArguments] `unknownArguments` cannot be \
-             combined with `command` => remove it; it has no effect together with `command`",
+            r"1:123 mcpServers.c.unknownArguments [unknownArguments] `unknownArguments` cannot be combined with `command` => remove it; it has no effect together with `command`",
         ],
     ),
     (

@@ -264,7 +264,7 @@ impl Delivery<'_> {
         }
         let is_its_own = link.own || link.recipients.turn() == Some(self.owner);
         if let (Some(_), Some(side_channel)) = (self.dedicated.filter(|_| is_its_own), self.side_channel) {
-            link.recipients.set_inbox(Some(side_channel.sender.clone()));
+            link.recipients.set_inbox(Some(side_channel.inbox.sender()));
         }
     }
 }

@@ -235,8 +235,7 @@ impl Dedicated {
         }
     }
 
-    /// Releases the link of a cell whose owner has gone for good. Others may use the link, unless it is bound. The cell keeps
-    /// it for them.
+    /// Releases the link of a cell whose owner has gone for good. Others may use it, unless it is bound.
     pub(super) fn release(
         &self,
         egress: &Egress,

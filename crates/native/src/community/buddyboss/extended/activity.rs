@@ -72,13 +72,13 @@ pub(super) const TOOLS: &[ToolRow] = rows! {
         get "/bb-topics";
     "buddyboss_create_activity_topic", "Create an activity topic", "Creates a topic for activities and returns it.",
         [text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,
-         text("permission_type", "Who may use the topic, such as anyone or mods_admins.").required()];
+         text("permission_type", "The members who may use the topic, such as anyone or mods_admins.").required()];
         post "/bb-topics";
     "buddyboss_get_activity_topic", "Get an activity topic", "Returns one topic for activities.", [int("id", "ID of the topic.").required()];
         get "/bb-topics/{id}";
     "buddyboss_update_activity_topic", "Update an activity topic", "Updates a topic for activities and returns it.",
         [int("id", "ID of the topic.").required(), text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,
-         text("permission_type", "Who may use the topic, such as anyone or mods_admins.")];
+         text("permission_type", "The members who may use the topic, such as anyone or mods_admins.")];
         put "/bb-topics/{id}";
     "buddyboss_delete_activity_topic", "Delete an activity topic", "Deletes a topic for activities and returns the result.",
         [int("id", "ID of the topic.").required(), TOPIC_OF, TOPIC_IN];
