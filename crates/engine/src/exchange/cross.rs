@@ -38,6 +38,7 @@ pub(super) struct Cross {
     mirror: Option<Mirror>,
     /// The client's declared capabilities, as it wrote them.
     pub(super) capabilities: Bytes,
+    /// The gateway's own name and version, for clients of versions that state it in results; else empty.
     pub(super) server_info: String,
     /// The minimum severity of log messages that the client wants, if it declares that in each request.
     level: Option<usize>,
@@ -49,8 +50,13 @@ impl Cross {
         let (client, server) = (start.client, start.server);
         // Only some requests may be answered with a question.
         let asks_by_result = client.asks == Asks::InputRequired && !may_ask(client, &start.frame);
-        let capabilities = if asks_by_result { b"{}" } else { start.capabilities };
-        let capabilities = Bytes::copy_from_slice(capabilities);
+        let capabilities = match start.capabilities {
+            b"{}" => Bytes::from_static(b"{}"),
+            _ if asks_by_result => Bytes::from_static(b"{}"),
+            declared => Bytes::copy_from_slice(declared),
+        };
+        // Only versions without a handshake state it in results.
+        let server_info = if client.typed_results { start.server_info.to_owned() } else { String::new() };
         let input = match (client.asks, server.asks) {
             (Asks::Requests, Asks::InputRequired) => {
                 Input::Rounds(Rounds::new(server, client, capabilities.clone(), MAX_ROUNDS))
@@ -69,7 +75,7 @@ impl Cross {
             upstream: start.route.upstream,
             mirror,
             capabilities,
-            server_info: start.server_info.to_owned(),
+            server_info,
             level: level.and_then(|level| client.shapes.levels.iter().position(|known| *known == level)),
             input,
         }

@@ -37,6 +37,11 @@ impl<'a> Draft<'a> {
         Some(Self { text, members, changes: SmallVec::new() })
     }
 
+    /// An object of which is known that nothing changes. Its members are unknown.
+    pub(super) fn unread(text: &'a [u8]) -> Self {
+        Self { text, members: Members::default(), changes: SmallVec::new() }
+    }
+
     /// The original value of a member, without the changes.
     pub(super) fn get(&self, key: &str) -> Option<&'a [u8]> {
         self.members.get(self.text, key).map(|span| span.of(self.text))

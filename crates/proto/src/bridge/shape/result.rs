@@ -35,6 +35,9 @@ impl<'a> ResultChanges<'a> {
         to: &Era,
         own: &Own<'_>,
     ) -> Result<Self, String> {
+        if is_plain_for(method, place.of(text), from, to) {
+            return Ok(Self(Draft::unread(text)));
+        }
         let draft = Draft::within(text, place.start()).ok_or("the result is not a JSON object")?;
         decided(draft, method, from, to, own).map(Self)
     }
@@ -55,6 +58,15 @@ pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>)
     }
     let draft = Draft::of(result).ok_or("the result is not a JSON object")?;
     Ok(decided(draft, method, from, to, own)?.finish_or(result))
+}
+
+/// Returns true if the bytes of a result are enough to know that nothing in it changes: the usual result of a tool, between
+/// two versions with a handshake.
+fn is_plain_for(method: &str, result: &[u8], from: &Era, to: &Era) -> bool {
+    !from.typed_results
+        && !to.typed_results
+        && method == Method::ToolsCall.name()
+        && tool_result::is_plain_for(result, to)
 }
 
 fn decided<'a>(

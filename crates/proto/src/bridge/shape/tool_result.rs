@@ -1,11 +1,32 @@
 //! The result of `tools/call`: content, structured content, and the `toolResult` of the first versions.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::content;
 use super::edit::{Draft, elements, inner, is, is_array, is_object, string};
 use crate::era::{Era, Structured};
 use crate::json::{MAX_DEPTH, Scanner, quote_into, unquote};
+
+static CONTENT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"content\""));
+static FIRST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"toolResult"));
+static STRUCTURED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"structuredContent"));
+/// The beginning of a letter in hexadecimal digits, with which any name can be written.
+static ESCAPE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u"));
+
+/// Returns true if the bytes of a result are enough to know that [`rewrite`] changes nothing: it begins with its content,
+/// whose blocks `to` knows, and does not contain the name of a member that could change, however written.
+pub(super) fn is_plain_for(result: &[u8], to: &Era) -> bool {
+    let is_structured = || to.shapes.structured != Structured::Any && STRUCTURED.find(result).is_some();
+    let Some(rest) = result.strip_prefix(b"{\"content\":[") else { return false };
+    !to.shapes.tool_result
+        && content::passes(to.shapes.tool_content, to.shapes)
+        // A later member of the same name counts instead of the first.
+        && [&*CONTENT, &*FIRST, &*ESCAPE].iter().all(|name| name.find(rest).is_none())
+        && !is_structured()
+}
 
 /// Rewrites the data of a tool's result for `to`.
 pub(super) fn rewrite(result: &mut Draft<'_>, to: &Era) {

@@ -10,6 +10,7 @@ use crate::rpc::{Frame, FrameLimits};
 mod errors;
 mod items;
 mod notifications;
+mod plain;
 mod questions;
 mod results;
 
