@@ -21,6 +21,7 @@ use super::record::{Record, Refused};
 use super::stateless::view_for;
 use super::tasks;
 use crate::admission::Identity;
+use crate::session::open_requests::HeldRequest;
 use crate::session::session::Session;
 use crate::session::subscriptions::{Change, Changing, Subscribing, Subscription};
 use crate::view::view_cell::ViewCell;
@@ -42,6 +43,8 @@ pub(crate) enum Decision {
     Listen(Arc<ViewCell>, Frame),
     /// A subscription that the server has already been asked for.
     Wait(Id, Subscribing),
+    /// Nothing: the client cancelled the request while lists were awaited.
+    Cancelled,
     /// A call to an upstream, and the change of the session's subscriptions that depends on the answer.
     Call(Box<Call>, Option<Change>),
 }
@@ -107,7 +110,9 @@ pub(crate) async fn decide_or_refuse(
 ) -> Result<Decision, Refused> {
     let (caller, identity) = (&requester.caller, requester.identity);
     let era = caller.era();
-    let (cell, view) = what_it_sees(context, caller, &frame).await?;
+    let Some((cell, view)) = what_it_sees(context, caller, &frame).await? else {
+        return Ok(Decision::Cancelled);
+    };
     let info = &context.egress.snapshot().profiles[cell.profile].server_info;
     let ids = TaskIds::new(context.sealer(), caller.owner(), era);
     let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {
@@ -175,18 +180,36 @@ async fn what_it_sees(
     context: &Arc<CallContext>,
     caller: &Caller,
     frame: &Frame,
-) -> Result<(Arc<ViewCell>, Arc<View>), Fault> {
+) -> Result<Option<(Arc<ViewCell>, Arc<View>)>, Fault> {
     match caller {
-        Caller::Stateless(cell, _) => Ok((cell.clone(), view_for(context, cell, frame).await)),
+        Caller::Stateless(cell, _) => Ok(Some((cell.clone(), view_for(context, cell, frame).await))),
         Caller::Session(session) => {
             let mut seen = current_view(session)?;
             if seen.0.is_early_for(frame, &seen.1) {
-                Box::pin(session.complete_view(&context.view, frame)).await;
+                if Box::pin(completed_or_cancelled(context, session, frame)).await.is_none() {
+                    return Ok(None);
+                }
                 seen = current_view(session)?;
             }
             ask_again(context, &seen.0, &seen.1);
-            Ok(seen)
+            Ok(Some(seen))
         }
+    }
+}
+
+/// Waits until a session's view has the servers that a request may be about; `None` if the client cancels the request. A
+/// call is registered only once it is known which server it goes to.
+async fn completed_or_cancelled(context: &CallContext, session: &Arc<Session>, frame: &Frame) -> Option<()> {
+    let mut held = frame.id().and_then(|id| session.requests.hold(id.clone()));
+    let cancelled = held.as_mut().and_then(HeldRequest::cancelled);
+    let completed = session.complete_view(&context.view, frame);
+    let Some(cancelled) = cancelled else {
+        completed.await;
+        return Some(());
+    };
+    tokio::select! {
+        () = completed => Some(()),
+        _ = cancelled => None,
     }
 }
 

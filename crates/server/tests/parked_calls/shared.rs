@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use testkit::client::{Peer, Wire};
 use tokio::sync::watch;
 
 use crate::gateway;
-use crate::support::{Actor, LEGACY, Legacy, Modern, Puppet, Said, Speaks, text};
+use crate::support::{Actor, Gateway, LEGACY, Legacy, Modern, Puppet, Said, Speaks, text};
 use crate::{askable, call};
 
 const URI: &str = "memo:///a";
@@ -135,42 +136,99 @@ async fn a_server_that_announces_without_end_is_asked_a_few_times_a_second() {
     assert!(begun.elapsed() >= Duration::from_millis(550), "{:?}", begun.elapsed());
 }
 
+/// A server of which a client knows the lists, and that lists again: it has announced a change, and its answer is awaited.
+struct Relisting {
+    puppet: Puppet,
+    client: Legacy,
+    list: watch::Sender<(Vec<u8>, bool)>,
+    gateway: Gateway,
+    _say: watch::Sender<(Vec<u8>, bool)>,
+}
+
+impl Relisting {
+    async fn begin() -> Self {
+        let (say, said) = watch::channel((Vec::new(), false));
+        let (list, listed) = watch::channel((Vec::new(), false));
+        let puppet = Puppet::start(move |number, received| {
+            let result = match received.method() {
+                "initialize" => json!({
+                    "protocolVersion": LEGACY, "capabilities": {"tools": {"listChanged": true}},
+                    "serverInfo": {"name": "puppet", "version": "1"},
+                }),
+                "GET" => return Said::Stream(said.clone()),
+                "tools/list" if number == 1 => return Said::Stream(listed.clone()),
+                _ => return Said::Proper,
+            };
+            Said::Result(result, String::new())
+        })
+        .await;
+        let gateway = gateway(&puppet.config(), "").await;
+        let client = Legacy::open(gateway.http()).await;
+        assert_eq!(text(&client.call("up__ok", &json!({})).await), "ok");
+        let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+        say.send_modify(|(all, _)| all.extend_from_slice(format!("data: {changed}\n\n").as_bytes()));
+        puppet.was_sent("tools/list", 2).await;
+        Self { puppet, client, list, gateway, _say: say }
+    }
+
+    /// Lets the server answer with another tool.
+    fn end(&self) {
+        let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+        let mut asked =
+            self.puppet.received().into_iter().filter(|received| received.method() == "tools/list");
+        let id = asked.next_back().expect("a request").body["id"].clone();
+        let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [tool("ok"), tool("new")]}});
+        self.list.send_modify(|(all, over)| {
+            all.extend_from_slice(format!("data: {answer}\n\n").as_bytes());
+            *over = true;
+        });
+    }
+
+    /// The number of calls of the new tool that the server received.
+    fn calls(&self) -> usize {
+        self.puppet.received().iter().filter(|received| received.body["params"]["name"] == "new").count()
+    }
+}
+
 #[tokio::test]
 async fn a_call_of_an_unknown_name_waits_while_its_server_is_listed() {
-    let (say, said) = watch::channel((Vec::new(), false));
-    let (list, listed) = watch::channel((Vec::new(), false));
-    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
-    let puppet = Puppet::start(move |number, received| {
-        let result = match received.method() {
-            "initialize" => json!({
-                "protocolVersion": LEGACY, "capabilities": {"tools": {"listChanged": true}},
-                "serverInfo": {"name": "puppet", "version": "1"},
-            }),
-            "GET" => return Said::Stream(said.clone()),
-            "tools/list" if number == 1 => return Said::Stream(listed.clone()),
-            _ => return Said::Proper,
-        };
-        Said::Result(result, String::new())
-    })
-    .await;
-    let gateway = gateway(&puppet.config(), "").await;
-    let client = Legacy::open(gateway.http()).await;
-    assert_eq!(text(&client.call("up__ok", &json!({})).await), "ok");
-    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
-    say.send_modify(|(all, _)| all.extend_from_slice(format!("data: {changed}\n\n").as_bytes()));
-    puppet.was_sent("tools/list", 2).await;
+    let relisting = Relisting::begin().await;
     let nothing = json!({});
-    let mut call = std::pin::pin!(client.call("up__new", &nothing));
+    let mut call = std::pin::pin!(relisting.client.call("up__new", &nothing));
     let early = tokio::time::timeout(Duration::from_millis(100), &mut call).await;
     assert!(early.is_err(), "it did not wait for the list: {early:?}");
-    let mut asked = puppet.received().into_iter().filter(|received| received.method() == "tools/list");
-    let id = asked.next_back().expect("a request").body["id"].clone();
-    let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [tool("ok"), tool("new")]}});
-    list.send_modify(|(all, over)| {
-        all.extend_from_slice(format!("data: {answer}\n\n").as_bytes());
-        *over = true;
-    });
+    relisting.end();
     let answer = call.await;
     assert!(!answer.to_string().contains("unknown"), "{answer}");
-    assert_eq!(puppet.received().iter().filter(|r| r.body["params"]["name"] == "new").count(), 1, "{answer}");
+    assert_eq!(relisting.calls(), 1, "{answer}");
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_a_list_can_be_cancelled() {
+    let relisting = Relisting::begin().await;
+    let params = call("up__new", &json!({}));
+    let mut waiting = std::pin::pin!(relisting.client.begin("tools/call", &params));
+    let early = tokio::time::timeout(Duration::from_millis(100), &mut waiting).await;
+    assert!(early.is_err(), "it did not wait for the list");
+    let notice = json!({"requestId": relisting.client.last()});
+    relisting.client.notify("notifications/cancelled", &notice).await;
+    assert_eq!(waiting.await.status, 202, "a cancelled request gets no answer");
+    relisting.end();
+    assert_eq!(text(&relisting.client.call("up__ok", &json!({})).await), "ok");
+    assert_eq!(relisting.calls(), 0, "the cancelled call ran");
+}
+
+#[tokio::test]
+async fn a_call_of_an_event_stream_that_waits_for_a_list_can_be_cancelled_at_once() {
+    let relisting = Relisting::begin().await;
+    let mut client =
+        Peer::new(Wire::sse(relisting.gateway.http(), "/sse", "").await, &json!(LEGACY), &json!({}));
+    client.introduce().await;
+    let id = client.begin("tools/call", &call("up__new", &json!({}))).await.id;
+    client.notify("notifications/cancelled", &json!({"requestId": id})).await;
+    // Messages of a session are handled in order.
+    assert_eq!(text(&client.call("up__ok", &json!({})).await), "ok");
+    relisting.end();
+    assert_eq!(text(&relisting.client.call("up__ok", &json!({})).await), "ok");
+    assert_eq!(relisting.calls(), 0, "the cancelled call ran");
 }

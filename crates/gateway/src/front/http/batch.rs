@@ -68,7 +68,7 @@ pub(super) async fn batch(
                 FrameKind::Notification => notification(&shard.call, &session, frame),
                 FrameKind::Response | FrameKind::Error => response(&shard.call, &session, &frame),
                 FrameKind::Request => match request(shard, entry, &session, frame).await {
-                    Ok(answer) => answers.push(answer),
+                    Ok(answer) => answers.extend(answer),
                     Err((call, change)) => calls.push((call, change)),
                 },
             },
@@ -100,21 +100,22 @@ pub(super) async fn batch(
     answer::events(body)
 }
 
-/// The answer to a request in a batch, or the call that will produce it.
+/// The answer to a request in a batch, or the call that will produce it; no answer if the client cancelled the request.
 async fn request(
     shard: &Arc<Shard>,
     entry: &AdmittedRequest,
     session: &Arc<Session>,
     frame: Frame,
-) -> Result<Bytes, (Box<Call>, Option<Change>)> {
+) -> Result<Option<Bytes>, (Box<Call>, Option<Change>)> {
     let requester = Requester::in_session(session, &entry.identity);
     match decide(&shard.call, &shard.gateway.process.parked, requester, frame).await {
-        Decision::Done(_, text) => Ok(text),
-        Decision::Long(pieces) => Ok(Bytes::from(pieces.concat())),
-        Decision::Wait(id, subscribing) => Ok(subscribing.answer(&id).await.1),
+        Decision::Done(_, text) => Ok(Some(text)),
+        Decision::Long(pieces) => Ok(Some(Bytes::from(pieces.concat()))),
+        Decision::Wait(id, subscribing) => Ok(Some(subscribing.answer(&id).await.1)),
+        Decision::Cancelled => Ok(None),
         Decision::Call(call, change) => Err((call, change)),
         Decision::Listen(_, frame) => {
-            Ok(Fault::unknown_method(&frame.method(), "needs no session").response(frame.id()))
+            Ok(Some(Fault::unknown_method(&frame.method(), "needs no session").response(frame.id())))
         }
     }
 }

@@ -200,6 +200,7 @@ async fn request(
             let (status, text) = Box::pin(subscribing.answer(&id)).await;
             return answer::message(status, text);
         }
+        Decision::Cancelled => return answer::empty(StatusCode::ACCEPTED),
         Decision::Listen(..) => return answer::not_allowed(),
         Decision::Call(call, change) => (call, change),
     };

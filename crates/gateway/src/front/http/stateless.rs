@@ -86,6 +86,7 @@ pub(super) async fn answer(
             let (status, text) = Box::pin(subscribing.answer(&id)).await;
             answer::message(status, text)
         }
+        Decision::Cancelled => answer::empty(StatusCode::ACCEPTED),
         Decision::Listen(cell, frame) => match listen::open(&shard.call, cell, &frame, &entry.identity) {
             Ok(body) => answer::events(body),
             Err(fault) => answer::fault(&fault, frame.id(), era),

@@ -2,7 +2,9 @@
 //! event stream of HTTP+SSE. It must not know which.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use bytes::Bytes;
 use engine::Fault;
@@ -265,7 +267,7 @@ impl Client {
             return self.give(to.as_ref(), self.too_many().response(id.as_ref())).await;
         };
         let client = self.clone();
-        tasks.spawn(async move {
+        let mut running = Box::pin(async move {
             let decision = match decision {
                 Some(decision) => decision,
                 None => client.decide(&session, frame).await,
@@ -273,6 +275,10 @@ impl Client {
             client.finish(&session, decision, to.as_ref()).await;
             drop(room);
         });
+        // It begins here: if a task began it, the client's cancellation could be read before the request is registered.
+        if poll_fn(|cx| Poll::Ready(running.as_mut().poll(cx))).await.is_pending() {
+            tasks.spawn(running);
+        }
     }
 
     async fn decide(&self, session: &Arc<Session>, frame: Frame) -> Decision {
@@ -291,7 +297,7 @@ impl Client {
                 session.settle(&self.shard().session, change.as_ref(), ok);
             }
             // Clients with a session receive notifications in another way.
-            Decision::Listen(..) => {}
+            Decision::Cancelled | Decision::Listen(..) => {}
         }
     }
 

@@ -62,7 +62,7 @@ impl Client {
             decision = self.decide_alone(envelope, frame) => Some(decision),
         };
         match decision {
-            None => {}
+            None | Some(Decision::Cancelled) => {}
             Some(Decision::Done(_, text)) => self.say(text).await,
             Some(Decision::Long(pieces)) => self.say(Bytes::from(pieces.concat())).await,
             Some(Decision::Wait(id, subscribing)) => self.say(subscribing.answer(&id).await.1).await,
@@ -99,7 +99,7 @@ impl Client {
                 () = self.listen(&cell, &frame, id) => {}
                 _ = cancelled => {}
             },
-            Decision::Done(..) | Decision::Long(_) | Decision::Wait(..) => {}
+            Decision::Done(..) | Decision::Long(_) | Decision::Wait(..) | Decision::Cancelled => {}
         }
     }
 
