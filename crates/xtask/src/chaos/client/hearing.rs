@@ -76,6 +76,14 @@ impl Hearing {
         self.lock().methods.get(method).copied().unwrap_or(0)
     }
 
+    /// The number of answers and of messages of each method so far, as text.
+    pub(crate) fn summary(&self) -> String {
+        let heard = self.lock();
+        let answers = format!("{} answers", heard.answered.len());
+        let methods = heard.methods.iter().map(|(method, count)| format!("{count} {method}"));
+        std::iter::once(answers).chain(methods).collect::<Vec<_>>().join(", ")
+    }
+
     /// Waits until more than `before` messages of a method have arrived.
     pub(crate) fn more_than(&self, before: usize, method: &str, within: Duration) -> bool {
         self.wait(within, |heard| {

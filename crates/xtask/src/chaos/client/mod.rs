@@ -274,7 +274,10 @@ impl Client {
             let text = reply.text().map_err(|error| Failure::Lost(format!("the answer: {error}")))?;
             if self.era.way == Way::Sse && (200..300).contains(&reply.status) {
                 let within = deadline.saturating_duration_since(Instant::now());
-                self.hearing.answer(id, within).ok_or(Failure::Lost("no answer came".to_owned()))?
+                self.hearing.answer(id, within).ok_or_else(|| {
+                    // The numbers tell a stream that stalled from an answer that was lost.
+                    Failure::Lost(format!("no answer came; received: {}", self.hearing.summary()))
+                })?
             } else {
                 let message: Value = serde_json::from_str(&text).unwrap_or_default();
                 if message["error"].is_object() {
