@@ -9,17 +9,23 @@ const BURST: Duration = Duration::from_millis(50);
 /// The time between two fetches, and the longest such time.
 const GAP: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
 
+/// The number of changes in a row that are handled at the shortest gap, although the lists differed each time: somebody who works
+/// on a server changes it a few times, and every change shall be seen within a second.
+const UNSLOWED: u32 = 8;
+
 /// The pace on one link.
 #[derive(Debug)]
 pub(super) struct ChangePace {
     /// The time at which changes were handled last.
     last: Option<Instant>,
     gap: Duration,
+    /// The number of changes in a row after which the lists differed.
+    differing: u32,
 }
 
 impl Default for ChangePace {
     fn default() -> Self {
-        Self { last: None, gap: GAP.0 }
+        Self { last: None, gap: GAP.0, differing: 0 }
     }
 }
 
@@ -34,14 +40,19 @@ impl ChangePace {
     pub(super) fn begin(&mut self, now: Instant) {
         let is_calm = self.last.is_none_or(|last| now.saturating_duration_since(last) > self.gap * 2);
         if is_calm {
-            self.gap = GAP.0;
+            (self.gap, self.differing) = (GAP.0, 0);
         }
         self.last = Some(now);
     }
 
     /// Notes if the lists differed from those before.
     pub(super) fn found(&mut self, differs: bool) {
-        self.gap = if differs { (self.gap * 2).min(GAP.1) } else { GAP.0 };
+        self.differing = if differs { self.differing.saturating_add(1) } else { 0 };
+        if self.differing <= UNSLOWED {
+            self.gap = GAP.0;
+        } else {
+            self.gap = (self.gap * 2).min(GAP.1);
+        }
     }
 }
 
@@ -67,13 +78,14 @@ mod tests {
     fn lists_that_differ_each_time_are_fetched_less_often_until_they_do_not() {
         let (mut pace, mut now) = (ChangePace::default(), Instant::now());
         let mut gaps = Vec::new();
-        for _ in 0..7 {
+        for _ in 0..15 {
             pace.begin(now);
             pace.found(true);
             gaps.push((pace.due(now) - now).as_millis());
             now = pace.due(now);
         }
-        assert_eq!(gaps, [500, 1000, 2000, 4000, 5000, 5000, 5000]);
+        assert_eq!(gaps[..8], [250; 8]);
+        assert_eq!(gaps[8..], [500, 1000, 2000, 4000, 5000, 5000, 5000]);
         pace.begin(now);
         pace.found(false);
         assert_eq!(pace.due(now), now + ms(250));
@@ -88,6 +100,6 @@ mod tests {
             now += Duration::from_secs(30);
             assert_eq!(pace.due(now), now + ms(50));
         }
-        assert_eq!(pace.gap, ms(500));
+        assert_eq!(pace.gap, ms(250));
     }
 }

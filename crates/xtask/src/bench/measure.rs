@@ -113,7 +113,7 @@ mod tests {
         let sample = read(line).unwrap();
         assert_eq!((sample.calls, sample.p50, sample.errors), (10.0, 1.5, 1.0));
         assert_eq!(sample.first_error.as_deref(), Some("x"));
-        assert!(read("ready").unwrap_err().contains("no JSON"));
+        assert!(read("ready").unwrap_err().contains("not JSON"));
         assert!(read("{}").unwrap_err().contains("`calls`"));
     }
 }
