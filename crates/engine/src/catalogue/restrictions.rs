@@ -79,7 +79,7 @@ impl Restrictions {
         self.guard.as_ref().is_some_and(|guard| guard.bounds_resources(server, like.unwrap_or(&Glob::any())))
     }
 
-    /// Returns true if an item of this kind is withheld whose public name passes the check.
+    /// Returns true if an item of this kind, whose public name passes the check, is withheld.
     pub(super) fn hide(&self, kind: ListKind, is_it: impl Fn(&str) -> bool) -> bool {
         self.hidden.iter().any(|(of, own)| *of == kind && is_it(own))
     }

@@ -60,7 +60,7 @@ section! {
         "headerReadTimeout" header_read_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);
         /// The maximum length of a line from a client over stdio.
         "line" line: usize = bytes(KIB, 256 * MIB), default 16 * MIB;
-        /// The maximum size of a message from an upstream server, over any transport: an answer, an event or a line.
+        /// The maximum size of a message from an upstream server, over HTTP or a pipe: an answer, an event or a line.
         "result" result: usize = bytes(KIB, 1024 * MIB), default 64 * MIB;
         /// The memory for all large messages of clients and servers together. Above this limit, messages wait until
         /// others are finished, and are refused if none finishes in time.

@@ -51,7 +51,7 @@ section! {
         beside:
             /// True if the servers were named. Otherwise new servers become part of a default profile.
             chosen: bool;
-            /// The settings of single tools, made at run time.
+            /// The settings of individual tools, made at run time.
             tool_settings: ToolSettings;
     ]
 }

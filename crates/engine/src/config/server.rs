@@ -91,13 +91,13 @@ section! {
         beside:
             /// The way to reach the server.
             link: Link = Link::Stdio(StdioLink::default());
-            /// The tools that Dragoman serves of it.
+            /// The server's tools that Dragoman serves.
             tools: ServerTools;
     ]
 }
 
 impl Server {
-    /// Rejects one connection for all clients together with one for each.
+    /// Rejects the combination of one connection for all clients with one connection for each.
     fn refuse_single_of_many(&self, reader: &mut Reader<'_>, entry: &Entry) {
         let is_many = self.affinity != Affinity::Shared && self.dedicated_connections == Some(0);
         let Some(written) = entry.value.entry("dedicatedConnections").filter(|_| is_many) else { return };

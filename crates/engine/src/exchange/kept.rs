@@ -6,7 +6,7 @@ use super::Event;
 /// which to receive them.
 #[derive(Debug, Default)]
 pub(super) struct MissedMessages {
-    /// The notifications, only the latest one for progress among them, followed by the answer or the end.
+    /// The notifications, of which only the latest progress notification is kept, followed by the answer or the end.
     pub(super) events: Vec<Event>,
     /// True if the last event is the end.
     pub(super) is_over: bool,

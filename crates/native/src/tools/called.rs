@@ -61,7 +61,7 @@ impl ToolServerState {
         };
         let tool = self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            words(&format!("unknown tool {name:?}; there are {}", known.join(", ")))
+            words(&format!("unknown tool {name:?}; the tools are {}", known.join(", ")))
         })?;
         let mut values = self.values(&given, tool)?;
         for (name, value) in &self.settings {
@@ -93,7 +93,7 @@ impl ToolServerState {
         }
     }
 
-    /// The same check for callers that ask before a call. For a tool that was found at the site, it returns nothing here.
+    /// The same check for callers that ask before a call. Returns `None` for a tool that was found at the site.
     pub(super) fn unknown_arguments(&self, name: &str, arguments: &[u8]) -> Option<String> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         self.unknown_of(&serde_json::from_slice(arguments).ok()?, tool)

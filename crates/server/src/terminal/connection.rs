@@ -25,7 +25,7 @@ use upstream::mask::Mask;
 use upstream::negotiation::connector::Connected;
 use upstream::negotiation::wire::Wire;
 
-/// The time for one request in all, whatever progress it reports.
+/// The maximum total time of one request, no matter how much progress it reports.
 const OVERALL: Duration = Duration::from_hours(1);
 
 /// The time for closing a connection.

@@ -254,7 +254,7 @@ fn bind(
     Ok(parameter)
 }
 
-/// The values that differ between entries: the time, which precedes the texts, and the columns behind them.
+/// The values that differ between entries: the time, which precedes the texts, and the columns that follow the texts.
 fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]> {
     Ok([
         kept(entry.at_ms).into(),

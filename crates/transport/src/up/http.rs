@@ -287,7 +287,7 @@ impl HttpLink {
         {
             let mut session = session.clone();
             session.set_sensitive(true);
-            // If two answers bring one, the first counts.
+            // If two answers contain a session, the first one counts.
             if self.session.set(session.clone()).is_ok() {
                 self.change_head(|head| {
                     head.insert(names::SESSION_ID, session);

@@ -142,7 +142,7 @@ impl SseLink {
         self.send(client, key, text, Some(owner)).await
     }
 
-    /// As [`SseLink::call`], for a request of the gateway itself, without a client behind it.
+    /// Like [`SseLink::call`], but for a request of the gateway's own, without a client behind it.
     ///
     /// # Errors
     /// As [`SseLink::call`].

@@ -57,7 +57,7 @@ pub struct LinkCell {
     pub(super) session: Option<Weak<dyn LinkUser>>,
     /// The pool that the cell's links come from, if owners take turns on them.
     pub(super) pool: Option<Arc<Dedicated>>,
-    /// The turns on it, where it is the only link of its server.
+    /// The turns on the link, if it is the only link of its server.
     pub(super) single: Option<Arc<SingleLink>>,
     /// The caller for whom the cell gets links from the pool.
     pub(super) holder: Option<Holder>,
@@ -108,7 +108,7 @@ impl LinkCell {
         self
     }
 
-    /// Is the only link of its server, if there are turns on it.
+    /// Makes the cell's link the only link of its server, on which clients take these turns; `None` changes nothing.
     pub(super) fn single(mut self, single: Option<Arc<SingleLink>>) -> Self {
         self.single = single;
         self
@@ -343,7 +343,7 @@ impl LinkCell {
         self.retired.store(true, Ordering::SeqCst);
     }
 
-    /// Returns true if no more links are opened, by this cell or to its server.
+    /// Returns true if this cell opens no more links, because it is retired or its server has ended.
     fn is_over(&self) -> bool {
         self.is_retired() || self.server.has_ended()
     }

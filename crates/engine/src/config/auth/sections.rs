@@ -26,7 +26,8 @@ section! {
             let (issuers, resource) = (entry.value.entry("jwt"), entry.value.entry("oauth"));
             if let Some(resource) = resource.filter(|_| issuers.is_none() && self.jwt.is_empty()) {
                 let help = "add the issuer: jwt: { issuer: https://id.example.com }";
-                reader.within("oauth", |r| r.fault(&resource.key_at, "no issuer's tokens would be accepted", help));
+                let what = "no issuer is configured, so no token would be accepted";
+                reader.within("oauth", |r| r.fault(&resource.key_at, what, help));
             }
             let Some(issuers) = issuers else { return };
             refuse_repeated(reader, &issuers.value, &self.jwt);

@@ -69,7 +69,7 @@ impl ModernToLegacy {
         Self { sides, wish, task: Bytes::new(), phase: FetchPhase::Called, kept: None }
     }
 
-    /// The id of the task (a JSON string) behind a call whose outcome the client awaits. Cancel the task if the
+    /// The id (a JSON string) of the task that runs a call whose outcome the client awaits. Cancel the task if the
     /// client disconnects.
     pub fn unattended(&self) -> Option<&Bytes> {
         let waits = matches!(self.phase, FetchPhase::Sent(_)) && matches!(self.wish, Wish::Call { .. });

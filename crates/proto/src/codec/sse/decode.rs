@@ -34,7 +34,7 @@ pub struct SseDecoder {
     /// The number of bytes of a byte order mark that were seen so far; `None` after the beginning of the
     /// stream.
     bom: Option<usize>,
-    /// True after a CR: an LF right behind it belongs to the same line ending.
+    /// True after a CR: an LF that follows immediately belongs to the same line ending.
     after_cr: bool,
     /// The beginning of a line whose end has not arrived.
     partial: Vec<u8>,
