@@ -1,4 +1,4 @@
-//! Announced list changes, handled one after the other in a separate task, so that the link's stream goes on. It must not
+//! Announced list changes, handled one after the other in a separate task, so that the link's stream continues. It must not
 //! know what a list holds.
 
 mod pace;

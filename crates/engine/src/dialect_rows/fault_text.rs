@@ -9,7 +9,7 @@
 //! | `{tool}`, `{method}` | the tool and the method of the request |
 //! | `{server}` | the server behind the gateway |
 //! | `{original}`, `{originalData}` | that server's error object, and the `data` in it |
-//! | `{body}` | the answer of a site or service behind that server |
+//! | `{body}` | the answer from a site or service behind that server |
 //! | `{stack}` | the program location of the failure, if the row includes it |
 //! | `{url}` | the page where a user can give consent |
 //! | `{code}`, `{status}`, `{seconds}` | numbers: the code, the HTTP status, the seconds to wait |

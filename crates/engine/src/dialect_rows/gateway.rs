@@ -1,4 +1,4 @@
-//! `gateway`: profiles of many servers, each with a path for POST and a path for events. Messages of a server are
+//! `gateway`: profiles of many servers, each with a path for POST and a path for events. Messages from a server are
 //! passed on unchanged, with its name added.
 
 use proto::era::{V2024_10_07, V2024_11_05};

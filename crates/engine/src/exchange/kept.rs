@@ -1,8 +1,8 @@
-//! Messages of an upstream that arrive while its client is away. It must not know how they are used.
+//! Messages from an upstream that arrive while its client is away. It must not know how they are used.
 
 use super::Event;
 
-/// Messages of the upstream for a client that was asked through a result, and therefore has no stream on
+/// Messages from the upstream for a client that received questions in a result, and therefore has no stream on
 /// which to receive them.
 #[derive(Debug, Default)]
 pub(super) struct MissedMessages {

@@ -1,4 +1,4 @@
-//! A call of a tool of the table: the tool, its values, and what rules about arguments need to know about them. It must not
+//! A call to a tool of the table: the tool, its values, and what rules about arguments need to know about them. It must not
 //! know the action of the tool.
 
 use std::fmt;
@@ -99,7 +99,7 @@ impl ToolServerState {
         self.unknown_of(&serde_json::from_slice(arguments).ok()?, tool)
     }
 
-    /// The call of a tool of the table that replaces a call of a tool that was found at the site. Arguments that clients
+    /// The call to a tool of the table that replaces a call to a tool that was found at the site. Arguments that clients
     /// add are not meant for these tools. If the tools have not been listed yet, their arguments are unknown; then only
     /// members that certainly are not arguments are removed.
     fn found_call(&self, name: &str, given: &Map<String, Value>) -> Option<FoundCall> {

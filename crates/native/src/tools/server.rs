@@ -58,7 +58,7 @@ pub(crate) enum Channel {
     Errors,
 }
 
-/// A server whose tools are rows. Clones are the same server: they share the cached answers of other services.
+/// A server whose tools are rows. Clones are the same server: they share the cached answers from other services.
 #[derive(Clone)]
 pub struct ToolServer(Arc<ToolServerState>);
 

@@ -233,7 +233,7 @@ impl HttpLink {
         Self::new(self.target.clone(), self.era)
     }
 
-    /// Sends a notification, or an answer to a question of the upstream.
+    /// Sends a notification, or an answer to a question from the upstream.
     pub async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
         self.post(client, text, None).await.map(|_| ())
     }

@@ -66,7 +66,7 @@ impl PipeLink {
         Ok(call.written_as(line))
     }
 
-    /// Sends a notification, or an answer to a question of the child.
+    /// Sends a notification, or an answer to a question from the child.
     ///
     /// # Errors
     /// If the child is gone or does not read.

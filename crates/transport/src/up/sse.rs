@@ -182,7 +182,7 @@ impl SseLink {
         Ok(call)
     }
 
-    /// Sends a notification, or an answer to a question of the server.
+    /// Sends a notification, or an answer to a question from the server.
     ///
     /// # Errors
     /// If the link is gone or the message is refused.

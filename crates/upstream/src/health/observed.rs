@@ -98,7 +98,7 @@ impl ServerHealth {
         self.returning.pause(longest).await;
     }
 
-    /// Waits until one of the requests that waited for the server's return may go on.
+    /// Waits until one of the requests that waited for the server's return may continue.
     pub async fn turn(&self) {
         self.returning.turn().await;
     }

@@ -192,7 +192,7 @@ impl OpenLink {
         self.tenancy.number.load(Ordering::Acquire)
     }
 
-    /// Forgets the link's owner: later messages of the server are not for that owner.
+    /// Forgets the link's owner: later messages from the server are not for that owner.
     pub fn hand_over(&self) {
         self.recipients.clear();
         self.tenancy.number.store(NEXT_LINK.fetch_add(1, Ordering::Relaxed), Ordering::Release);

@@ -47,7 +47,7 @@ pub trait LinkUser: Send + Sync {
     /// Passes on a message that the server sent on this link.
     fn receive(&self, egress: &Egress, link: &OpenLink, message: &Frame);
 
-    /// Passes on a message of a server of this version, in the form of the client's version.
+    /// Passes on a message from a server of this version, in the form of the client's version.
     fn hear(&self, era: &'static Era, message: &Frame);
 
     /// Prepares for a change of lists. The returned function notifies the client of the changed lists of which it has not

@@ -38,7 +38,7 @@ pub(super) async fn get(
     let last = headers.get(names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
     let standing = || {
         let opened = streams.open_standing(session.era().primes_streams);
-        // A client from before a restart may have missed changes; after this notice it can fetch everything again.
+        // A client that was connected before a restart may have missed changes; after this notice it can fetch everything again.
         opened.inspect(|_| session.announce_return())
     };
     let opened = match last.map(EventId::parse) {

@@ -2,7 +2,7 @@
 //!
 //! The extension keeps outcome and questions in the task itself; the experiment delivers both through `tasks/result`.
 //! The gateway fetches the outcome with `tasks/result` once the task has ended. Questions arrive while `tasks/result`
-//! is open, which takes longer than one request of the client. [`Watch`](super::Watch) handles them.
+//! is open, which takes longer than one request from the client. [`Watch`](super::Watch) handles them.
 
 use bytes::Bytes;
 
@@ -34,7 +34,7 @@ enum FetchPhase {
     Over,
 }
 
-/// One request of the client.
+/// One request from the client.
 #[derive(Debug)]
 pub struct ModernToLegacy {
     sides: Sides,

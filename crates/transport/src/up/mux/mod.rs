@@ -30,7 +30,7 @@ const NOTICES: usize = 64;
 /// The server's messages that belong to no exchange.
 pub type Unasked = mpsc::Receiver<UnaskedMessage>;
 
-/// One such message.
+/// A message that belongs to no exchange.
 #[derive(Debug)]
 pub struct UnaskedMessage {
     /// The message.
