@@ -91,8 +91,8 @@ pub struct HeardOn {
     pub id: u64,
     /// The time when the link was opened.
     pub opened: Instant,
-    /// True if the link leads to a process that serves one client at a time: an announcement of that process concerns no
-    /// other link.
+    /// True if the link leads to a process that serves one client at a time: an announcement from that process concerns
+    /// no other link.
     pub is_own_process: bool,
 }
 

@@ -80,7 +80,7 @@ words! {
 pub(super) type Written = HashMap<String, (usize, Span)>;
 
 /// Reads the additional paths on top of those of the base; an endpoint with the same path replaces the one from the
-/// base. `streams` tells if event streams exist for a profile that is served in a dialect, or in the standard way.
+/// base. `streams` returns true if event streams exist for a profile that is served in a dialect, or in the standard way.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: &Entry,

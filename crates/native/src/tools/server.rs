@@ -54,7 +54,7 @@ pub(crate) struct Family {
 pub(crate) enum Channel {
     /// As a result with `isError`; only failures that concern the server itself are errors.
     Results,
-    /// As a JSON-RPC error whose `data.condition` tells the kind of failure.
+    /// As a JSON-RPC error whose `data.condition` names the kind of failure.
     Errors,
 }
 

@@ -176,7 +176,7 @@ impl ServerHealth {
     }
 }
 
-/// An opening in progress. If it is dropped without an outcome, it tells nothing about the server.
+/// An opening in progress. If it is dropped without an outcome, it reveals nothing about the server.
 pub struct OpeningWatch<'a> {
     health: &'a ServerHealth,
     outcome: Result<(), Failure>,

@@ -204,7 +204,7 @@ impl LinkCell {
 
     /// Notes that an opening has failed.
     fn note_failure(&self, why: &LinkError, watch: Option<OpeningWatch<'_>>, starts: &mut Starts) {
-        // A lack of free processes tells nothing about the server.
+        // A lack of free processes reveals nothing about the server.
         if !self.is_shared() && matches!(why, LinkError::Spawn(SpawnError::TooMany { .. })) {
             return;
         }
@@ -212,7 +212,7 @@ impl LinkCell {
         server.note_down();
         match watch {
             Some(watch) => watch.ended(Err(server.failure_to_open(why))),
-            // The failure of one owner's process tells nothing about the shared process.
+            // The failure of one owner's process reveals nothing about the shared process.
             None if !server.is_child() => {
                 server.health.note(HealthEvent::StreamFailed(server.failure_to_open(why)));
             }

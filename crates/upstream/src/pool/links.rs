@@ -219,7 +219,7 @@ impl Links {
             let Some(link) = cell.current() else { continue };
             let rests = match &link.wire {
                 Wire::Pipe(_) => "an unused child process is stopped",
-                Wire::Http(_) if link.era.has_sessions() => "an unused session there is closed",
+                Wire::Http(_) if link.era.has_sessions() => "an unused session at the server is closed",
                 _ => continue,
             };
             if link.activity.idle() > after && !link.is_used() && !is_heard(asked, &link) {

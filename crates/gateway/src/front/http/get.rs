@@ -147,7 +147,7 @@ pub(super) async fn restored(
 }
 
 /// Checks that a session belongs to this caller. Another caller's session is treated as unknown. So is a session that
-/// was started with other rights, from elsewhere or with another token: these determined what it can see.
+/// was started with other rights, from elsewhere or with another token: these properties determined what the session can see.
 fn checked(
     shard: &Shard,
     entry: &AdmittedRequest,

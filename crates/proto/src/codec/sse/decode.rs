@@ -82,7 +82,7 @@ impl SseDecoder {
     }
 
     /// Adds a chunk. Take all events with [`next_event`](Self::next_event) before you push again. Chunks that have
-    /// not been searched are kept, so only then do the limit and one chunk bound the memory.
+    /// not been searched are kept, so the limit and one chunk bound the memory only if you do that.
     pub fn push(&mut self, chunk: Bytes) {
         if !chunk.is_empty() {
             self.chunks.push_back(chunk);
