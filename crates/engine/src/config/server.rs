@@ -56,13 +56,13 @@ section! {
         "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.callIdleTimeout`";
         /// The total time that a call may take, even if it reports progress, at most `24h`, written like `timeout`.
         "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "`limits.callTimeout`";
-        /// Rules for calls to single tools, by the server's own names for them (`*` any characters, `?` one). The first
-        /// matching name applies.
+        /// Rules for calls to individual tools, by the server's own names for them (`*` matches any characters, `?`
+        /// one). The first matching name applies.
         "toolCalls" tool_calls: IndexMap<String, ToolCalls> = Mapping {
             what: "a mapping from tool names to rules",
             key: tool_name,
             value: Afresh,
-        }, see "[a tool's calls](#calls-of-a-tool)";
+        }, see "[a tool's calls](#calls-to-a-tool)";
         /// The time that the server may take from its start to its first answer, written like `timeout`. Dragoman does
         /// not stop a running child process before this time has passed.
         "startTimeout" start_timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.startTimeout`";
