@@ -104,8 +104,8 @@ section! {
         "dialects" dialects: IndexMap<String, Dialect> = Apart(by_name::<DialectDifference>), absent "none";
         /// The folder for keys, records and consents.
         "stateFolder" state_folder: Option<Text> = Maybe(path()), absent "`dragoman` in the user's data folder";
-        /// The file with the keys that seal the data which clients hold for Dragoman, such as session ids. Processes
-        /// that share the file accept each other's data.
+        /// The file with the keys that seal session ids and other data which clients hold and send back. Processes that
+        /// share the file accept each other's data.
         "keyRing" key_ring: Option<Text> = Maybe(path()), absent "`keyring` in the state folder",
             see "[keyring.md](keyring.md)";
         /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Users return there
