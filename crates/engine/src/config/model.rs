@@ -94,8 +94,8 @@ section! {
         /// from an earlier run), `any` (at least one server can be used) or `all` (every server can be used). Servers
         /// with `optional` do not count.
         "ready" ready: Readiness = Word, see "[reliability.md](reliability.md#ready)";
-        /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers with this
-        /// right can start programs.
+        /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers
+        /// that may do this can start programs.
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
         /// The dialect of profiles that do not set their own: `standard`, another built-in dialect, or one of `dialects`.
         "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "`standard`",
