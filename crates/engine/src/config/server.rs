@@ -76,8 +76,8 @@ section! {
         /// The server's questions to clients: `auto` passes them to clients that can be asked; `never` tells a server with
         /// sessions that no client can be asked.
         "asks" asks: QuestionPolicy = Word;
-        /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, there is one connection
-        /// for all clients, who take turns on it.
+        /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, there is one
+        /// connection for all clients, and they take turns on it.
         "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 0, most: 10_000 }),
             absent "4 child processes (16 with `affinity: session`) or 256 sessions; `0` for some known servers",
             see "[sessions.md](sessions.md#one-connection-for-all)";

@@ -36,8 +36,8 @@ section! {
             }
         }
     } [
-        /// One token for all callers, sent as `Authorization: Bearer …`: a string, or `{ token, optional }`. With `optional:
-        /// true`, no token is required while it is empty or its variable is unset.
+        /// One token for all callers, sent as `Authorization: Bearer …`: a string, or `{ token, optional }`. With
+        /// `optional: true`, no token is required while the configured token is empty or its variable is unset.
         "bearer" bearer: Option<Bearer> = BearerToken;
         /// Accepts the API keys that `dragoman key new` creates, sent like `bearer`.
         "keys" keys: bool = Flag, see "[keys.md](keys.md)";
