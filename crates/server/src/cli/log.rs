@@ -55,7 +55,7 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
     Ok(())
 }
 
-/// Lines on stderr, one per event: texts of clients and servers may contain line breaks, and must not look like an event.
+/// Lines on stderr, one per event: texts from clients and servers may contain line breaks, and must not look like an event.
 struct Lines;
 
 impl Write for Lines {

@@ -207,7 +207,7 @@ impl Connection {
         }
     }
 
-    /// The next message of an exchange, or an unsolicited one of a server with one stream for all.
+    /// The next message of an exchange, or an unsolicited one from a server with one stream for all.
     async fn next(&mut self, source: &mut AnswerSource) -> Result<Frame, LinkError> {
         match source {
             AnswerSource::Whole(frame) => frame.take().ok_or(LinkError::Closed),
