@@ -85,12 +85,12 @@ const TYPE: ToolArgument = text(
 /// Filters that only some types have. They are sent unchanged, but never override another argument.
 const FILTERS: ToolArgument = object(
     "filters",
-    "Additional filters by name, such as {author: 3}, or a taxonomy of the post type with term IDs.",
+    "Additional filters by name, such as {author: 3}, or a taxonomy of the post type with its term IDs.",
 )
 .form(Form::Spread);
 const FIELDS: ToolArgument = object(
     "fields",
-    "More fields by name, such as author, parent, featured_media, or a taxonomy of the post type with term IDs.",
+    "Additional fields by name, such as author, parent, featured_media, or a taxonomy of the post type with its term IDs.",
 )
 .form(Form::Spread);
 
