@@ -27,7 +27,7 @@ pub struct CallRules {
     pub concurrent: usize,
     /// The maximum number of calls that wait for their turn.
     pub waiting: usize,
-    /// The rules for calls of single tools; the first matching name applies.
+    /// The rules for calls to individual tools; the first matching name applies.
     tools: Vec<(Glob, RequestRules)>,
 }
 
@@ -56,7 +56,7 @@ impl CallRules {
         Self { usual, resend_wait: Duration::ZERO, concurrent: 0, waiting: 0, tools: Vec::new() }
     }
 
-    /// The rules for a call of a tool, or for any other request.
+    /// The rules for a call to a tool, or for any other request.
     pub fn for_request(&self, tool: Option<&ToolEntry>) -> RequestRules {
         let Some(tool) = tool.filter(|_| !self.tools.is_empty()) else { return self.usual };
         self.of_name(&tool.own_name()).unwrap_or(self.usual)

@@ -56,7 +56,7 @@ impl ClientAddress {
         Self { address: address.unwrap_or(direct.peer), is_proxy: address.is_none(), ..direct }
     }
 
-    /// Returns true if the connection comes from this machine and no remote client is named.
+    /// Returns true if the client's address is a loopback address.
     pub fn is_local(&self) -> bool {
         self.address.is_loopback()
     }

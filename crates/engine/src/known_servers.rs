@@ -13,11 +13,11 @@ pub const SINGLE_SERVERS: [&str; 9] = [
     "@browsermcp/mcp",
     // The socket of the running application.
     "blender-mcp",
-    // Open pages, or earlier thoughts, which the next call goes on with.
+    // Open pages, or earlier thoughts, with which the next call continues.
     "@modelcontextprotocol/server-puppeteer",
     "@modelcontextprotocol/server-sequential-thinking",
     "mcp-server-sequential-thinking",
-    // Its file is read and written as a whole: of two writers one loses.
+    // Its file is read and written as a whole, so one of two concurrent writers loses its changes.
     "@modelcontextprotocol/server-memory",
 ];
 

@@ -14,7 +14,7 @@ pub struct ServedPath {
     pub profile: usize,
     /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
-    /// The path for messages of clients with an event stream; `None` unless a dialect's stream has a separate path
+    /// The path for messages from clients with an event stream; `None` unless a dialect's stream has a separate path
     /// for them.
     pub messages: Option<Arc<str>>,
     /// True if such a stream can be opened here.

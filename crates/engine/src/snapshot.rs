@@ -332,7 +332,7 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
     (upstreams, next)
 }
 
-/// No dedicated connection for a server that is known to cope with one process only.
+/// Allows no dedicated connection to a server that is known to support only one process.
 fn known_connections(server: &Server) -> Option<usize> {
     let Link::Stdio(link) = &server.link else { return None };
     (server.affinity == Affinity::Shared && known_servers::is_single(link)).then_some(0)

@@ -8,7 +8,7 @@
 //! |
 //! | `view` | one profile as one server: from catalogues to ready bytes |
 //! | `session` | the state of a client with a handshake: streams, subscriptions, open questions |
-//! | `call` | one request of a client: decided, forwarded, answered, parked, recorded |
+//! | `call` | one request from a client: decided, forwarded, answered, parked, recorded |
 //! | `dialect_session` | the state of clients at endpoints that imitate another system |
 //! | `process` | the gateway under one configuration, the state that outlives it, and each thread's handle to both |
 //! | `management` | the operations of the management API, and their record |

@@ -54,7 +54,7 @@ impl TlsContents {
 
 fn contents(key: &'static str, path: &Path) -> Result<Vec<u8>, TlsFault> {
     let cannot = |why: &dyn fmt::Display| {
-        let help = "name a file that Dragoman's user can read";
+        let help = "name a file that the user running Dragoman can read";
         TlsFault::new(key, path, format_args!("cannot read it ({why}); {help}"))
     };
     let file = File::open(path).map_err(|e| cannot(&e))?;
@@ -127,7 +127,7 @@ fn open_key(tls: &Tls) -> Option<String> {
     let mode = std::fs::metadata(&tls.key).ok()?.permissions().mode() & 0o777;
     let file = tls.key.display();
     (mode & 0o004 != 0).then(|| {
-        format!("tls.key: other users can read {file} (mode {mode:03o}); run `chmod 600 {file}`, as Dragoman's user")
+        format!("tls.key: other users can read {file} (mode {mode:03o}); run `chmod 600 {file}`, as the user that runs Dragoman")
     })
 }
 

@@ -16,10 +16,10 @@ pub enum UnknownArguments {
 }
 
 /// Arguments that clients add to those of the model, whatever the tool: n8n's agent adds the call's ID and the tool's name
-/// (n8n-io/n8n#21500), and a chat adds what started it.
+/// (n8n-io/n8n#21500), and its chat trigger adds the session, the action and the input.
 const INJECTED: &[&str] = &["toolCallId", "tool", "sessionId", "action", "chatInput"];
 
-/// The one of these that no tool declares, so it can be recognized without a schema.
+/// The only one of these arguments that no tool declares, so it can be recognized without a schema.
 pub(crate) const CALL_ID: &str = INJECTED[0];
 
 /// Names that models take from other APIs, and the names that tools here use for the same things.

@@ -3,7 +3,7 @@
 //! affected, because a new program is dumpable again; they inherit only the limit of core dumps. It must not know
 //! what the memory holds.
 //!
-//! This module also returns free memory that the allocator keeps to the operating system.
+//! This module also makes the allocator return its free memory to the operating system.
 
 use std::io;
 
@@ -19,7 +19,7 @@ pub fn protect() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
 
-/// Returns free memory that the allocator keeps, in the arenas of all threads, to the operating system. It walks through the
+/// Makes the allocator return its free memory, in the arenas of all threads, to the operating system. It walks through the
 /// heap, so call it only when much memory has become free, and on threads without connections.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code, reason = "glibc offers this only as a C function")]

@@ -1,4 +1,4 @@
-//! Announced list changes, handled one after the other in a separate task, so that the link's stream goes on. It must not
+//! Announced list changes, handled one after the other in a separate task, so that the link's stream continues. It must not
 //! know what a list holds.
 
 mod pace;
@@ -21,7 +21,7 @@ pub struct HeardChanges {
 }
 
 impl HeardChanges {
-    /// Notifies those who were not told of a difference since the first of them.
+    /// Notifies the clients that were not told of a difference since the first of these changes was heard.
     pub fn announce(self, lists: &[Notice]) {
         for announce in self.before.into_iter().filter(|_| !lists.is_empty()) {
             announce(lists);
@@ -58,8 +58,8 @@ impl Changes {
         !std::mem::replace(&mut told.is_seen_to, true)
     }
 
-    /// The time at which the changes that are not handled yet are to be, if they were heard now. If there are none, the caller
-    /// is done.
+    /// The time at which the unhandled changes are to be handled, assuming that they were heard now. If there are none,
+    /// the caller is done.
     pub fn due(&self, now: Instant) -> Option<Instant> {
         let mut told = self.0.lock();
         told.is_seen_to = !told.lists.is_empty();
@@ -91,8 +91,8 @@ pub struct HeardOn {
     pub id: u64,
     /// The time when the link was opened.
     pub opened: Instant,
-    /// True if the link leads to a process that serves one client at a time: an announcement of that process concerns no
-    /// other link.
+    /// True if the link leads to a process that serves one client at a time: an announcement from that process concerns
+    /// no other link.
     pub is_own_process: bool,
 }
 

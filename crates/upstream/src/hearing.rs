@@ -1,4 +1,4 @@
-//! Unsolicited messages of upstreams: changes, log messages, questions. This module listens to every link that opens.
+//! Unsolicited messages from upstreams: changes, log messages, questions. This module listens to every link that opens.
 
 mod attempts;
 mod lists;

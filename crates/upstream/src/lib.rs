@@ -15,7 +15,7 @@
 //! | [`pool`] | links that are opened on demand: shared links, and dedicated links for one call each |
 //! | [`catalogue`] | the items that a server offers to one class of clients: fetched, stored, fetched again |
 //! | [`subscriptions`] | the resources that clients listen to: one subscription at the server for all of them |
-//! | [`hearing`], [`changes`] | the unsolicited messages of servers |
+//! | [`hearing`], [`changes`] | the unsolicited messages from servers |
 //! | [`upstream`], [`upstreams`], [`per_caller`] | all of that for one server; all servers; per-caller upstreams |
 //! | [`quota`], [`concurrency`], [`drain`], [`closing`], [`web`], [`mask`], [`starts`] | shares of scarce resources; concurrent calls; waiting until nothing runs; links closed in the background; documents of other servers; masked secrets; the number of links that are opened at a time |
 //!

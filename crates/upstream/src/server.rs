@@ -1,4 +1,4 @@
-//! One configured server: the facts about it, and the record of what was done about them. It must not know links, or what the
+//! One configured server: the facts about it, and the record of what was reported about them. It must not know links, or what the
 //! server offers.
 
 use std::sync::Arc;

@@ -52,7 +52,7 @@ impl Upstream {
         self.links.shared_link(client)
     }
 
-    /// A link for one session; `params` are the client's own of `initialize`.
+    /// A link for one session; `params` are those of the client's `initialize`.
     pub fn own_link(
         &self,
         kind: &LinkKey,

@@ -14,8 +14,8 @@ const MAX_PLACES: usize = 10_000;
 /// The maximum nesting of subschemas that apply to one value; the library recurses for each.
 const MAX_DEPTH: u32 = 256;
 
-/// The number of listed values that count as one step: elements of an `enum`, names of required members, and similar
-/// lists.
+/// The number of listed values that count as one step: elements of an `enum`, names of required members, and elements of
+/// similar lists.
 const WORDS_A_STEP: u64 = 4;
 
 /// The number of bytes of a text that a pattern reads in one step.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::hidden::ScreeningNote;
 
-/// The maximum number of single notes; the summaries come in addition.
+/// The maximum number of individual notes; the summaries come in addition.
 const MOST: usize = 32;
 
 /// The irregularities found so far.

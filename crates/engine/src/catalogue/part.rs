@@ -96,7 +96,7 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Determines if calls of a tool, as its server wrote it, can run as tasks.
+    /// Determines if calls to a tool can run as tasks; the tool is in its server's form.
     pub(super) fn task_support(&self, tool: &Item) -> TaskSupport {
         let hello = &self.catalogue.hello;
         match hello.era.shapes.tasks {

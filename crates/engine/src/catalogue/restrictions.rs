@@ -17,7 +17,7 @@ pub(super) struct Restrictions {
     hidden: Arc<HashSet<(ListKind, String)>>,
     /// The servers that list items; true if the clients may use none of them.
     barred: HashMap<UpstreamId, bool>,
-    /// The servers of which the clients may use nothing. Everything else treats them as absent.
+    /// The servers from which the clients may use nothing. Everything else treats them as absent.
     denied: Vec<UpstreamId>,
 }
 
@@ -54,7 +54,7 @@ impl Restrictions {
         self.guard.as_ref().is_some_and(|guard| guard.rules.look_at_arguments())
     }
 
-    /// Returns true if, as far as known, the clients may use nothing of a server.
+    /// Returns true if, as far as known, the clients may use nothing from a server.
     pub(super) fn deny_server(&self, upstream: UpstreamId) -> bool {
         self.denied.contains(&upstream)
     }
@@ -79,7 +79,7 @@ impl Restrictions {
         self.guard.as_ref().is_some_and(|guard| guard.bounds_resources(server, like.unwrap_or(&Glob::any())))
     }
 
-    /// Returns true if an item of this kind is withheld whose public name passes the check.
+    /// Returns true if an item of this kind, whose public name passes the check, is withheld.
     pub(super) fn hide(&self, kind: ListKind, is_it: impl Fn(&str) -> bool) -> bool {
         self.hidden.iter().any(|(of, own)| *of == kind && is_it(own))
     }

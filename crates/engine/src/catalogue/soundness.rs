@@ -277,7 +277,7 @@ fn object_schema<'a>(
         Some(b"\"object\"") => Ok(()),
         None => {
             repair.splice.set(&schema, b"type", b"\"object\"");
-            repair.note("a schema had no type: object");
+            repair.note("a schema lacked \"type\": \"object\"");
             Ok(())
         }
         Some(found) => {

@@ -174,8 +174,9 @@ impl View {
         self.restrictions.deny_server(upstream)
     }
 
-    /// Returns true if the clients may use this method to request unlisted items from a server. They may not if they
-    /// may use none of its listed items. If the server lists nothing, the rules decide about the method.
+    /// Returns true if the clients may use this method to request unlisted items from a server. If they may use none of
+    /// the server's listed items, they may not request unlisted ones either. If the server lists nothing, the rules
+    /// decide about the method.
     pub fn reaches(&self, upstream: UpstreamId, method: &str) -> bool {
         self.restrictions.open_method(upstream, self.server(upstream), method)
     }

@@ -14,8 +14,9 @@ section! {
         "file" file: Text = path(), default Text::plain(Audit::FILE);
         /// Stores the arguments of calls, too.
         "arguments" arguments: bool = Flag;
-        /// Names of arguments whose values are never stored. A word covers every name that contains it; a pattern with `*` or `?`
-        /// covers names that match as a whole. Only letters and digits are compared, regardless of case.
+        /// Names of arguments whose values are never stored. A word covers every name that contains it; a pattern with
+        /// `*` or `?` covers every name that matches as a whole. Only letters and digits are compared, and case does
+        /// not matter.
         "redact" redact: Vec<String> = texts(redacted),
             default Audit::REDACT.iter().map(|word| (*word).to_owned()).collect();
         /// The time for which an entry is kept, such as `30d` or `12h`.

@@ -55,9 +55,9 @@ section! {
         /// The authorization server that knows the client: its issuer URL. Users and the secret are sent to no other
         /// authorization server.
         "issuer" issuer: Option<String> = Maybe(Parsed("a URL", site)), absent "the one that the server advertises";
-        /// Sends browsers back to the redirect URI of this client's issuer instead of `/oauth/callback`. It is required if clients
-        /// at several authorization servers are registered by hand and this one does not name itself in its answers (`iss`,
-        /// RFC 9207). The error for such an answer names the URI to register.
+        /// Sends browsers back to the redirect URI of this client's issuer instead of `/oauth/callback`. It is required
+        /// if clients are registered by hand at several authorization servers and this server does not name itself in
+        /// its answers (`iss`, RFC 9207). The error for such an answer names the URI to register.
         "issuerCallback" issuer_callback: bool = Flag;
         /// The scopes that users are asked to allow.
         "scopes" scopes: Vec<String> = texts(scope),

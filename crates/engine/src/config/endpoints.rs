@@ -35,7 +35,8 @@ section! {
         /// The transport: `http`, `sse` (an event stream by GET, messages by POST) or `both`.
         "transport" transport: Option<EndpointTransport> = Maybe(Word),
             absent "the dialect's transport, or `http` without a dialect";
-        /// The path to which clients of an event stream send their messages by POST. Like `path`, it serves one purpose only.
+        /// The path to which clients of an event stream send their messages by POST. Like `path`, it can have one
+        /// purpose only.
         "message" message: Option<String> = Maybe(Parsed("a path", any_path)),
             absent "`/message` for `/sse`; `/message` below the path for dialects whose streams have their own path (unless \
                     `messagePath` names another); otherwise the path itself";
@@ -80,7 +81,7 @@ words! {
 pub(super) type Written = HashMap<String, (usize, Span)>;
 
 /// Reads the additional paths on top of those of the base; an endpoint with the same path replaces the one from the
-/// base. `streams` tells if event streams exist for a profile that is served in a dialect, or in the standard way.
+/// base. `streams` returns true if event streams exist for a profile that is served in a dialect, or in the standard way.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: &Entry,

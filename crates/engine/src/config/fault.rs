@@ -74,7 +74,7 @@ impl fmt::Display for Fault {
 /// All faults of a configuration, in the order of the file; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
-    /// The faults because of which the configuration was rejected, at most [`MAX_REPORTED`].
+    /// The faults for which the configuration was rejected, at most [`MAX_REPORTED`].
     pub faults: Vec<Fault>,
     /// The additional notes, at most [`MAX_REPORTED`].
     pub notes: Vec<Fault>,

@@ -12,7 +12,7 @@ pub const MAX_GLOB_BYTES: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
     text: Box<str>,
-    /// The number of bytes in front of the first `*` or `?`.
+    /// The number of bytes before the first `*` or `?`.
     plain: usize,
 }
 

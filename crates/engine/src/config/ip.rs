@@ -23,7 +23,7 @@ impl IpRange {
             text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
         let written: IpAddr = address.parse().map_err(|_| refused("this is not an IP address"))?;
         let first = written.to_canonical();
-        let no_bits = || refused("the number behind the `/` is not a valid prefix length for this address");
+        let no_bits = || refused("the number after the `/` is not a valid prefix length for this address");
         let range = match bits {
             None => IpNet::from(first),
             Some(bits) => {

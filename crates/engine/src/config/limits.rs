@@ -60,10 +60,10 @@ section! {
         "headerReadTimeout" header_read_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);
         /// The maximum length of a line from a client over stdio.
         "line" line: usize = bytes(KIB, 256 * MIB), default 16 * MIB;
-        /// The maximum size of a message from an upstream server, over any transport: an answer, an event or a line.
+        /// The maximum size of a message from an upstream server, over HTTP or a pipe: an answer, an event or a line.
         "result" result: usize = bytes(KIB, 1024 * MIB), default 64 * MIB;
-        /// The memory for all large messages of clients and servers together. Above this limit, messages wait until
-        /// others are finished, and are refused if none finishes in time.
+        /// The memory for all large messages of clients and servers together. Above this limit, further messages wait
+        /// until other messages are finished, and are refused if none of them finishes in time.
         "memory" memory: Option<usize> = Maybe(bytes(64 * MIB, 1 << 50)), absent "half of the memory that the process may use";
         /// The maximum nesting depth of JSON in a message.
         "jsonDepth" json_depth: usize = number(8, 128), default 128;
@@ -73,8 +73,8 @@ section! {
         "sessions" sessions: usize = number(1, 1_000_000), default 10_000;
         /// The time without a request or an open stream after which a session ends.
         "sessionIdle" session_idle: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(30);
-        /// The time for which a session can be restored after its last use, and for which a replaced key still opens the data
-        /// that it sealed.
+        /// The time for which a session can be restored after its last use, and for which a replaced key can still open
+        /// the data that it sealed.
         "sessionLifetime" session_lifetime: Duration = time(MINUTE, Duration::from_hours(30 * 24)), default Duration::from_hours(24);
         /// The maximum number of open event streams per session.
         "streamsPerSession" streams_per_session: usize = number(1, 1024), default 64;
@@ -90,8 +90,8 @@ section! {
         "callIdleTimeout" call_idle_timeout: Duration = time(Duration::from_millis(100), HOUR), default MINUTE;
         /// The total time that a call may take, even if it reports progress.
         "callTimeout" call_timeout: Duration = time(Duration::from_millis(100), Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The time that an unexecuted request waits until its server is available again, at most half of the request's own
-        /// timeout.
+        /// The time that a request which was not executed waits until its server is available again, at most half of
+        /// the request's own timeout.
         "resendWait" resend_wait: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
         /// The time to connect to an upstream server, including TLS.
         "connectTimeout" connect_timeout: Duration = time(Duration::from_millis(100), Duration::from_mins(2)), default Duration::from_secs(10);
@@ -113,10 +113,10 @@ section! {
         "schemaBytes" schema_bytes: usize = bytes(KIB, 16 * MIB), default 256 * KIB;
         /// The time that a question to a client may wait for its answer.
         "requestStateLifetime" request_state_lifetime: Duration = time(SECOND, Duration::from_hours(24)), default Duration::from_mins(10);
-        /// The maximum number of parked calls: calls from clients without a session that wait until their client answers
-        /// a question.
+        /// The maximum number of parked calls, which are calls from clients without a session that wait until their
+        /// client answers a question.
         "parkedCalls" parked_calls: usize = number(1, 100_000), default 1000;
-        /// The time that running calls get to finish after Dragoman is told to stop.
+        /// The time that running calls have to finish after Dragoman is told to stop.
         "drainTimeout" drain_timeout: Duration = time(Duration::ZERO, Duration::from_mins(10)), default Duration::from_secs(10);
         /// The maximum number of open client connections.
         "connections" connections: usize = number(1, 1_000_000), default 20_000;

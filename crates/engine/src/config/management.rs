@@ -17,7 +17,7 @@ section! {
         /// The callers that may change servers and profiles. It is required if people log in with `auth.users`, `auth.site` or
         /// `auth.jwt`.
         "who" who: Option<Who> = Maybe(Within), absent "callers whose credentials are valid for all profiles";
-        /// The number of requests from one caller, and of failed logins from one address, within a period.
+        /// The number of requests that one caller may send, and of failed logins from one address, within a period.
         "rate" rate: RequestRate = Rate { least: 1 },
             default RequestRate { count: 100, period: Duration::from_mins(1) };
     ]

@@ -71,8 +71,8 @@ section! {
         "allowedOrigins" allowed_origins: Vec<String> = texts(allowed_origin), absent "none";
         /// The accepted ways to authenticate.
         "auth" auth: Auth = Within, absent "no authentication";
-        /// Rules on who may use which tools, prompts and resources. Deny rules always apply. If any rule allows something,
-        /// everything that no rule allows is denied.
+        /// Rules on who may use which tools, prompts and resources. Rules with `deny` always apply. If there is any
+        /// rule with `allow`, everything that no rule allows is denied.
         "access" access: Vec<AccessRule> = Sections {
             what: "a list of rules",
             items: "rules",
@@ -90,30 +90,31 @@ section! {
         }, absent "none", see "[access.md](access.md)";
         /// A record of calls: `true`, or a mapping.
         "audit" audit: Option<Audit> = OrFlag, absent "none", see "[audit.md](audit.md)";
-        /// The state of the servers in which `/ready` answers 200: `started` (each server was tried once, or its lists
-        /// are known from an earlier run), `any` (at least one can be used), `all`. Servers with `optional` do not count.
+        /// The condition on which `/ready` answers 200: `started` (each server was tried once, or its lists are known
+        /// from an earlier run), `any` (at least one server can be used) or `all` (every server can be used). Servers
+        /// with `optional` do not count.
         "ready" ready: Readiness = Word, see "[reliability.md](reliability.md#ready)";
-        /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers with this
-        /// right can start programs.
+        /// Allows servers and profiles to be changed over HTTP while Dragoman is running: `true`, or a mapping. Callers
+        /// that may do this can start programs.
         "management" management: Option<Management> = OrFlag, absent "off", see "[management.md](management.md)";
         /// The dialect of profiles that do not set their own: `standard`, another built-in dialect, or one of `dialects`.
         "dialect" dialect: Option<String> = Maybe(KnownName(Known::Dialect)), absent "`standard`",
             see "[dialects.md](dialects.md)";
-        /// Your own dialects: a `base`, and what differs from it.
+        /// Your own dialects, each with a `base` and the differences from it.
         "dialects" dialects: IndexMap<String, Dialect> = Apart(by_name::<DialectDifference>), absent "none";
         /// The folder for keys, records and consents.
         "stateFolder" state_folder: Option<Text> = Maybe(path()), absent "`dragoman` in the user's data folder";
-        /// The file of the keys that seal the data that clients hold for Dragoman, such as session ids. Processes that share the
-        /// file accept each other's data.
+        /// The file with the keys that seal session ids and other data which clients hold and send back. Processes that
+        /// share the file accept each other's data.
         "keyRing" key_ring: Option<Text> = Maybe(path()), absent "`keyring` in the state folder",
             see "[keyring.md](keyring.md)";
         /// The URL at which browsers reach Dragoman, without an endpoint's path: `https://mcp.example.com`. Users return there
         /// after they have given consent to a server.
         "publicUrl" public_url: Option<String> = Maybe(Parsed("a URL", site)),
             absent "the host of `auth.oauth.resource`, else the listening address", see "[consent.md](consent.md)";
-        /// The proxies trusted to name the client in `X-Forwarded-For`: `true` for one proxy, or the number of proxies,
-        /// or their networks. It applies to `access` rules with `ip`, limits, quotas and the record of calls. Set it only
-        /// behind such proxies: otherwise, clients can write any address into this header.
+        /// The proxies that Dragoman trusts to name the client in `X-Forwarded-For`: `true` for one proxy, or the
+        /// number of proxies, or their networks. It applies to `access` rules with `ip`, limits, quotas and the record
+        /// of calls. Set it only behind such proxies: otherwise, clients can write any address into this header.
         "trustForwardedFor" trust_forwarded_for: TrustedProxies = Proxies, see "[access.md](access.md#behind-a-proxy)";
     ]
 }

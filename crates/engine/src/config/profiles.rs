@@ -51,7 +51,7 @@ section! {
         beside:
             /// True if the servers were named. Otherwise new servers become part of a default profile.
             chosen: bool;
-            /// The settings of single tools, made at run time.
+            /// The settings of individual tools, made at run time.
             tool_settings: ToolSettings;
     ]
 }
@@ -81,11 +81,11 @@ section! {
             refuse_repeated(reader, entry, &self.rename);
         }
     } [
-        /// Shows only names that match one of these patterns (`*` any characters, `?` one).
+        /// Shows only names that match one of these patterns (`*` matches any characters, `?` one).
         "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
         /// Never shows these, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();
-        /// New names by old name; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
+        /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
         "rename" rename: IndexMap<String, String> = Mapping {
             what: "a mapping from old names to new names",
             key: |name| Ok(name.to_owned()),
@@ -121,7 +121,7 @@ fn refuse_repeated(reader: &mut Reader<'_>, rules: &Entry, renamed: &IndexMap<St
 section! {
     /// The resources that are shown, by the URIs that their servers give them.
     pub struct UriRules: "a mapping with `allow` or `deny`" [
-        /// Shows only URIs that match one of these patterns (`*` any characters, `?` one).
+        /// Shows only URIs that match one of these patterns (`*` matches any characters, `?` one).
         "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
         /// Never shows these, even if `allow` matches them.
         "deny" deny: Vec<Glob> = globs();

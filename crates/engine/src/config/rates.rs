@@ -44,11 +44,11 @@ section! {
         /// The properties by which requests are counted separately. With a list, each combination has its own count; with an
         /// empty list, all requests share one count.
         "per" per: Vec<RatePer> = SomeWords, default vec![RatePer::Principal];
-        /// The requests that count: `calls` (`tools/call`) or `all`.
+        /// The requests that are counted: `calls` (`tools/call`) or `all`.
         "methods" methods: RateMethods = Word;
         /// Limits the rule to these profiles (patterns).
         "profiles" profiles: Option<Vec<Glob>> = Maybe(some_globs(Some(Known::Profile))), absent "all";
-        /// Limits the rule to calls to these tools; patterns, matched against the names that clients see.
+        /// Limits the rule to calls to these tools, given as patterns for the names that clients see.
         "tools" tools: Option<Vec<Glob>> = Maybe(some_globs(None)), absent "all";
         /// The number of requests and the time: `60/1m`, `10/s`.
         "rate" rate: RequestRate = Rate { least: 0 }, needed "rate: 60/1m";

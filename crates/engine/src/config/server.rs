@@ -56,13 +56,13 @@ section! {
         "timeout" timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.callIdleTimeout`";
         /// The total time that a call may take, even if it reports progress, at most `24h`, written like `timeout`.
         "callTimeout" call_timeout: Option<Duration> = Maybe(Timeout::WHOLE), absent "`limits.callTimeout`";
-        /// Rules for calls to single tools, by the server's own names for them (`*` any characters, `?` one). The first
-        /// matching name applies.
+        /// Rules for calls to individual tools, by the server's own names for them (`*` matches any characters, `?`
+        /// one). The first matching name applies.
         "toolCalls" tool_calls: IndexMap<String, ToolCalls> = Mapping {
             what: "a mapping from tool names to rules",
             key: tool_name,
             value: Afresh,
-        }, see "[a tool's calls](#calls-of-a-tool)";
+        }, see "[a tool's calls](#calls-to-a-tool)";
         /// The time that the server may take from its start to its first answer, written like `timeout`. Dragoman does
         /// not stop a running child process before this time has passed.
         "startTimeout" start_timeout: Option<Duration> = Maybe(Timeout::IDLE), absent "`limits.startTimeout`";
@@ -76,8 +76,8 @@ section! {
         /// The server's questions to clients: `auto` passes them to clients that can be asked; `never` tells a server with
         /// sessions that no client can be asked.
         "asks" asks: QuestionPolicy = Word;
-        /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, there is one connection
-        /// for all clients, who take turns on it.
+        /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, there is one
+        /// connection for all clients, and they take turns on it.
         "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 0, most: 10_000 }),
             absent "4 child processes (16 with `affinity: session`) or 256 sessions; `0` for some known servers",
             see "[sessions.md](sessions.md#one-connection-for-all)";
@@ -91,13 +91,13 @@ section! {
         beside:
             /// The way to reach the server.
             link: Link = Link::Stdio(StdioLink::default());
-            /// The tools that Dragoman serves of it.
+            /// The server's tools that Dragoman serves.
             tools: ServerTools;
     ]
 }
 
 impl Server {
-    /// Rejects one connection for all clients together with one for each.
+    /// Rejects the combination of one connection for all clients with one connection for each.
     fn refuse_single_of_many(&self, reader: &mut Reader<'_>, entry: &Entry) {
         let is_many = self.affinity != Affinity::Shared && self.dedicated_connections == Some(0);
         let Some(written) = entry.value.entry("dedicatedConnections").filter(|_| is_many) else { return };

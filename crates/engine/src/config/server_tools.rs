@@ -14,8 +14,9 @@ use super::suggest;
 section! {
     /// The tools of a server that are served, in every profile, by the names that the server itself gives them.
     pub struct ServerTools: "a mapping" [
-        /// Serves only these tools of the server, in every profile (by the server's own names; `*` any characters, `?`
-        /// one). An empty list serves none. Also written `allowedTools`, `enabledTools`, `enabled_tools`, `tools`.
+        /// Serves only these tools of the server, in every profile (by the server's own names; `*` matches any
+        /// characters, `?` one). An empty list serves none. Also written `allowedTools`, `enabledTools`,
+        /// `enabled_tools`, `tools`.
         "includeTools" only: Option<Vec<Glob>> = Maybe(globs()), absent "all";
         /// Removes these tools from every profile, even if another setting includes them. Also written `disabledTools`,
         /// `disabled_tools`.

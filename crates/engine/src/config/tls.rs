@@ -13,8 +13,8 @@ section! {
         "cert" cert: PathBuf = File, needed "cert: fullchain.pem";
         /// PEM: the private key of the certificate (PKCS#8, PKCS#1 or SEC1; ECDSA, RSA or Ed25519), not encrypted (`privkey.pem`).
         "key" key: PathBuf = File, needed "key: privkey.pem";
-        /// PEM: authorities. Each client must present a certificate from one of them. The certificate lets the client connect,
-        /// but does not authenticate the caller.
+        /// PEM: certificates of authorities. Each client must present a certificate from one of these authorities. The
+        /// certificate lets the client connect, but does not authenticate the caller.
         "clientCa" client_ca: Option<PathBuf> = Maybe(File);
     ]
 }

@@ -15,7 +15,7 @@ const LONGEST: usize = 2 * 1024;
 /// The site credentials of a request; they are never printed.
 #[derive(Clone)]
 pub struct Carried {
-    /// A site with an account; an error, which repeats no part of it, if the request names only a part. A request
+    /// A site with an account. If the request names only a part of it, an error that repeats none of its text. A request
     /// that names any part means this account and no other.
     pub account: Option<Result<Account, String>>,
     /// A name and a password from `Authorization`; an error if the request contains them but they cannot be parsed. A

@@ -7,7 +7,7 @@ use proto::json::{Members, Span};
 use proto::mcp::Method;
 use proto::rpc::Frame;
 
-/// A request of a client.
+/// A request from a client.
 #[derive(Debug, Clone)]
 pub struct DialectRequest {
     id: Option<Bytes>,
@@ -38,7 +38,7 @@ impl DialectRequest {
         self.frame.method()
     }
 
-    /// Returns true if it is a call of a tool.
+    /// Returns true if it is a call to a tool.
     pub fn is_call(&self) -> bool {
         self.method() == Method::ToolsCall.name()
     }

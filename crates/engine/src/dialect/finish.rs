@@ -136,7 +136,7 @@ fn error_reply(
     reply
 }
 
-/// The row's text for a fault. Some conditions depend on more than their name.
+/// The row's text for a fault. For some conditions, it depends on more than the condition's name.
 fn chosen<'r>(row: &'r Dialect, ask: Option<&DialectRequest>, trouble: &Trouble) -> &'r FaultText {
     if trouble.consent.is_some() {
         return &row.errors.consent_needed;

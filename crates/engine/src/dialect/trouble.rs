@@ -95,7 +95,7 @@ impl Trouble {
         Some(Self { condition: condition.unwrap_or(trouble.condition), ..trouble })
     }
 
-    /// The answer of a site or service behind the server, JSON.
+    /// The answer from a site or service behind the server, JSON.
     pub(super) fn body(&self) -> Option<&[u8]> {
         let (error, text) = self.original_error()?;
         // The error of an embedded server contains more than the body.

@@ -17,7 +17,7 @@ use super::words::{
 pub(super) fn first() -> Dialect {
     Dialect {
         about: text(
-            "A tool server over standard input or POST: requires initialize first, has boolean capabilities and its own error codes",
+            "A tool server over standard input or POST that requires `initialize` first, and has boolean capabilities and its own error codes",
         ),
         variants: FIRST_VARIANTS,
         hello: Hello {
@@ -64,7 +64,7 @@ pub(super) fn later() -> Dialect {
     let first = first();
     Dialect {
         about: text(
-            "A later version of the bb server: a published protocol version, notifications, capabilities as objects",
+            "A later version of the bb server, with a published protocol version, notifications, and capabilities that are objects",
         ),
         variants: &[],
         hello: Hello {
@@ -84,7 +84,7 @@ pub(super) fn later() -> Dialect {
 const FIRST_VARIANTS: &[Variant] = &[
     Variant {
         name: "code",
-        about: "Follows the program where its documentation differs: a message without an id is not answered",
+        about: "Follows the program where its documentation differs: it does not answer a message without an id",
         changes: &[
             ("noId", r#""acknowledge""#),
             ("structureErrorId", r#""null""#),

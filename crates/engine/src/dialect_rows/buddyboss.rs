@@ -14,7 +14,7 @@ use super::words::{
 pub(super) fn row() -> Dialect {
     Dialect {
         about: text(
-            "A community site's tools at one POST path, without sessions; refusals use the site's wording",
+            "The tools of a community site at one POST path, without sessions; refusals have the site's wording",
         ),
         variants: VARIANTS,
         credentials: Some("{ site: { url: \"${WORDPRESS_URL}\" } }"),
@@ -119,7 +119,7 @@ const NO_ROUTE: &str = r#"{"code":"rest_no_route","message":"No route was found 
 const VARIANTS: &[Variant] = &[
     Variant {
         name: "code",
-        about: "Follows the program where its documentation differs: longer messages, and a GET returns information",
+        about: "Follows the program where its documentation differs: its messages are longer, and a GET returns information",
         changes: &[
             ("serverVersion", r#""1.0.1""#),
             ("get", r#""info""#),

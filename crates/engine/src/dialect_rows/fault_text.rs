@@ -7,9 +7,9 @@
 //! | `{hint}` | a hint from a server behind the gateway |
 //! | `{text}` | the row's message with its placeholders filled in |
 //! | `{tool}`, `{method}` | the tool and the method of the request |
-//! | `{server}` | the server behind the gateway |
+//! | `{server}` | the server that Dragoman forwarded the request to |
 //! | `{original}`, `{originalData}` | that server's error object, and the `data` in it |
-//! | `{body}` | the answer of a site or service behind that server |
+//! | `{body}` | the answer from a site or service behind that server |
 //! | `{stack}` | the program location of the failure, if the row includes it |
 //! | `{url}` | the page where a user can give consent |
 //! | `{code}`, `{status}`, `{seconds}` | numbers: the code, the HTTP status, the seconds to wait |

@@ -1,4 +1,4 @@
-//! `gateway`: profiles of many servers, each with a path for POST and a path for events. Messages of a server are
+//! `gateway`: profiles of many servers, each with a path for POST and a path for events. Messages from a server are
 //! passed on unchanged, with its name added.
 
 use proto::era::{V2024_10_07, V2024_11_05};
@@ -15,7 +15,7 @@ use super::words::{
 pub(super) fn row() -> Dialect {
     Dialect {
         about: text(
-            "Profiles of many servers, each at its own path over POST and an event stream; errors name their servers",
+            "Profiles of many servers, each at its own path, over POST and an event stream; errors contain the server's name",
         ),
         variants: VARIANTS,
         hello: Hello {
@@ -108,12 +108,12 @@ const ORIGINAL: &str = r#"{"server":"{server}","originalError":"{original}"}"#;
 const VARIANTS: &[Variant] = &[
     Variant {
         name: "example",
-        about: "Uses the code for a tool's error from the documentation's example, not from its table",
+        about: "Uses the code for a tool's error from the example in the documentation, not from the table there",
         changes: &[("upstreamError.code", "-32001")],
     },
     Variant {
         name: "proxy",
-        about: "Follows the system's page about the proxy",
+        about: "Follows the page about the proxy in the system's documentation",
         changes: &[
             ("serverName", r#""Profile: {profile}""#),
             ("upstreamError", r#"{"code":-32001,"message":"Tool call failed"}"#),

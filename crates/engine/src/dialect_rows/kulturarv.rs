@@ -12,7 +12,7 @@ use super::words::{
 
 pub(super) fn row() -> Dialect {
     Dialect {
-        about: text("Tools behind an event stream, with a separate POST path; a failed tool is a result"),
+        about: text("Tools over an event stream, with a separate POST path; a failed tool returns a result"),
         variants: VARIANTS,
         hello: Hello {
             versions: versions(&[&V2024_11_05]),
@@ -95,7 +95,7 @@ fn errors() -> Errors {
 
 const VARIANTS: &[Variant] = &[Variant {
     name: "code",
-    about: "Follows the program where its documentation differs: longer messages, null data, and acknowledgements with a body",
+    about: "Follows the program where its documentation differs: messages are longer, data is null, and acknowledgements have a body",
     changes: &[
         ("ackBody", r#""{\"status\":\"accepted\"}""#),
         ("parseError", r#"{"message":"Invalid JSON: {detail}","data":null}"#),

@@ -171,7 +171,7 @@ columns! {
         no_id: NoId = "noId", NoId::Execute;
         /// The HTTP status that acknowledges a message.
         ack_status: u16 = "ackStatus", 202;
-        /// The body that acknowledges a message; often empty.
+        /// The body that acknowledges a message; it is often empty.
         ack_body: Text = "ackBody", text("");
         /// The handling of an array of messages.
         batches: Batches = "batches", Batches::Refuse;
@@ -283,7 +283,7 @@ columns! {
 
     /// Everything in HTTP except answers to messages.
     web: Web {
-        /// The answer to a GET of the endpoint.
+        /// The answer to a GET request to the endpoint.
         get: GetAnswer = "get", GetAnswer::Refuse;
         /// The information that a GET returns.
         info: Option<Template> = "info", None;
@@ -311,15 +311,15 @@ columns! {
     events: Events {
         /// The path of the event stream.
         streams: Streams = "streams", Streams::None;
-        /// With `streams: beside`, the POST path: absolute at `/sse`, else appended; an endpoint's `message` overrides it.
+        /// The POST path with `streams: beside`: absolute at `/sse`, otherwise appended; an endpoint's `message` overrides it.
         message_path: Text = "messagePath", text("/message");
         /// The data of the first event.
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");
         /// The query parameter with the session id.
         session_parameter: Text = "sessionParameter", text("session_id");
-        /// True if the body of a POST carries the answer even when a stream carries it, too.
+        /// True if the answer to a POST is in its body even if it is also sent on a stream.
         answer_in_body: bool = "answerInBody", false;
-        /// The comment at the start of a stream; often empty.
+        /// The comment at the start of a stream; it is often empty.
         opening_comment: Text = "openingComment", text("");
         /// The event that keeps a stream open; null for a comment.
         ping_event: Option<Text> = "pingEvent", None;

@@ -11,7 +11,7 @@ use super::sense;
 pub struct Unfit {
     /// The fault, in words.
     pub reason: String,
-    /// The suggested fix, if it is more than another value of the column's kind.
+    /// The suggested fix, unless it is merely to write a value of the column's kind.
     pub help: Option<String>,
 }
 
@@ -22,7 +22,7 @@ impl Unfit {
 }
 
 impl Dialect {
-    /// Sets one column. Single members of a fault's text can also be set: `unknownTool.code`. The column `variant`
+    /// Sets one column. Individual members of a fault's text can also be set, such as `unknownTool.code`. The column `variant`
     /// sets the columns of one of [`Dialect::variants`].
     ///
     /// # Errors
@@ -82,11 +82,11 @@ impl Dialect {
         let Some(variant) = found else {
             let names: Vec<&str> = self.variants.iter().map(|v| v.name).collect();
             let choice = if names.is_empty() {
-                "; it has none".to_owned()
+                "it has none".to_owned()
             } else {
-                format!("; there are {}", names.join(", "))
+                format!("its variants are {}", names.join(", "))
             };
-            return Err(Unfit::new(format!("variant must be one of dialect {}'s{choice}", self.name)));
+            return Err(Unfit::new(format!("dialect {} has no such variant; {choice}", self.name)));
         };
         for (column, json) in variant.changes {
             let value = serde_json::from_str(json)

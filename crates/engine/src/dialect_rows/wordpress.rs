@@ -14,7 +14,7 @@ use super::words::{
 pub(super) fn first() -> Dialect {
     Dialect {
         about: text(
-            "A site's content over POST; each request names the site; every failure is a JSON-RPC error",
+            "The content of a site, over POST; each request names the site, and every failure is a JSON-RPC error",
         ),
         variants: VARIANTS,
         hello: Hello {
@@ -63,7 +63,7 @@ pub(super) fn hosted() -> Dialect {
     let first = first();
     Dialect {
         about: text(
-            "The hosted successor of `wordpress`: API keys, HTTP statuses for errors; a failed tool is a plain result",
+            "The hosted successor of `wordpress`, with API keys and with HTTP statuses for errors; a failed tool returns a plain result",
         ),
         variants: &[],
         credentials: Some("{ keys: true }"),
@@ -148,7 +148,7 @@ fn hosted_errors() -> Errors {
 
 const VARIANTS: &[Variant] = &[Variant {
     name: "code",
-    about: "Follows the program where its documentation differs: other codes, and notifications are answered",
+    about: "Follows the program where its documentation differs: it uses other codes, and answers notifications",
     changes: &[
         ("noId", r#""answer""#),
         ("parseError.message", r#""Invalid JSON""#),

@@ -263,7 +263,7 @@ words! {
         Result = "result",
     }
 
-    /// The answer to a GET of the endpoint.
+    /// The answer to a GET request to the endpoint.
     GetAnswer {
         /// A refusal.
         Refuse = "refuse",

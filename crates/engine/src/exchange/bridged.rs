@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The maximum number of times that one request may ask its client through a result.
 const MAX_PARKINGS: u32 = 64;
 
-/// The maximum number of notifications that are kept for a client that was asked through a result, until it returns.
+/// The maximum number of notifications that are kept for a client that received questions in a result, until the client returns.
 const MAX_KEPT: usize = 16;
 
 impl Exchange {

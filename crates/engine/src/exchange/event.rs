@@ -72,7 +72,7 @@ pub enum Step {
     Send(Outbound),
     /// Send this notification to the client, on the stream of its request.
     Relay(Bytes),
-    /// Ask the client this question of the upstream, on the stream of its request.
+    /// Ask the client this question from the upstream, on the stream of its request.
     Ask(Frame),
     /// Ask the client this question, which was in the upstream's result, on the stream of its request.
     Put(Question),

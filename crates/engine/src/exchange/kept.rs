@@ -1,12 +1,12 @@
-//! Messages of an upstream that arrive while its client is away. It must not know how they are used.
+//! Messages from an upstream that arrive while its client is away. It must not know how they are used.
 
 use super::Event;
 
-/// Messages of the upstream for a client that was asked through a result, and therefore has no stream on
+/// Messages from the upstream for a client that received questions in a result, and therefore has no stream on
 /// which to receive them.
 #[derive(Debug, Default)]
 pub(super) struct MissedMessages {
-    /// The notifications, only the latest one for progress among them, followed by the answer or the end.
+    /// The notifications, of which only the latest progress notification is kept, followed by the answer or the end.
     pub(super) events: Vec<Event>,
     /// True if the last event is the end.
     pub(super) is_over: bool,

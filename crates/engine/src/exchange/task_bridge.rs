@@ -1,4 +1,4 @@
-//! Tasks in an exchange whose two sides use different forms of tasks, or of which one has no tasks.
+//! Tasks in an exchange between two sides that use different forms of tasks, or of which only one has tasks.
 
 use bytes::Bytes;
 use proto::bridge::tasks::{

@@ -1,5 +1,5 @@
-//! The gateway's ids for tasks of upstreams: the server's name and its own id, sealed for the principal that
-//! started the task.
+//! The gateway's ids for tasks of upstreams: the server's name and the server's own id for the task, sealed for the
+//! principal that started the task.
 
 use bytes::Bytes;
 use proto::era::{Era, Tasks};

@@ -127,7 +127,7 @@ pub fn heard(
             *u.name == *server && u.catalogue.is_ok() && view.reaches(u.id, TaskMethod::Get.name())
         };
         let Some(owner) = view.upstreams().iter().find(present) else { continue };
-        // A server reports a task only once, under whichever of the client's ids for it.
+        // A server reports a task only once, even if the client has several ids for it.
         if !found.iter().any(|heard| heard.upstream == owner.id && heard.task.real == real) {
             found.push(Heard { upstream: owner.id, task: KnownTask::new(frame, span, real) });
         }

@@ -160,7 +160,7 @@ auth: { oauth: { scopes: ['a b'], requiredScopes: [''] } }
 ",
         &[
             r"2:9 auth.oauth [oauth] there is no `resource` => add it: resource: https://mcp.example.com/mcp",
-            r"2:9 auth.oauth [oauth] no issuer's tokens would be accepted => add the issuer: jwt: { issuer: https://id.example.com }",
+            r"2:9 auth.oauth [oauth] no issuer is configured, so no token would be accepted => add the issuer: jwt: { issuer: https://id.example.com }",
             r"2:27 auth.oauth.scopes[0] ['a b'] a scope is one word of visible ASCII characters => write several as a list",
             r"2:52 auth.oauth.requiredScopes[0] [''] a scope is one word of visible ASCII characters => write several as a list",
         ],
@@ -170,7 +170,7 @@ auth: { oauth: { scopes: ['a b'], requiredScopes: [''] } }
 auth: { oauth: { resource: 'https://h/mcp' } }
 ",
         &[
-            r"2:9 auth.oauth [oauth] no issuer's tokens would be accepted => add the issuer: jwt: { issuer: https://id.example.com }",
+            r"2:9 auth.oauth [oauth] no issuer is configured, so no token would be accepted => add the issuer: jwt: { issuer: https://id.example.com }",
         ],
     ),
     (

@@ -137,7 +137,7 @@ dialects:
         r#"10:16 dialects.mine.pingEvent ["a\nb"] pingEvent must be a string of one line, or null => write a string of one line, or null"#,
         r#"11:18 dialects.mine.unknownTool [{ message: "no {nam}" }] unknownTool has an unknown placeholder => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}"#,
         r#"12:21 dialects.mine.forbidden.data [{ who: "{user}" }] forbidden has an unknown placeholder => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}, {text}"#,
-        r"13:14 dialects.mine.variant [lenient] variant must be one of dialect kulturarv's; there are code => correct it, or remove it",
+        r"13:14 dialects.mine.variant [lenient] dialect kulturarv has no such variant; its variants are code => correct it, or remove it",
     ],
 );
 

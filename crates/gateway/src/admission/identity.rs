@@ -20,7 +20,7 @@ pub(crate) struct Identity {
     pub(crate) client_address: Option<ClientAddress>,
     /// The credentials that the request carries for sites behind embedded servers, if the configuration forwards any.
     pub(crate) carried: Option<Arc<Carried>>,
-    /// The name and version of the client, if a session knows them.
+    /// The client's label for the record of calls: name and version, clipped. Not for comparisons.
     pub(crate) program: Option<Arc<str>>,
 }
 

@@ -91,7 +91,7 @@ impl Call {
         self.upstream.name()
     }
 
-    /// The answer to a client that waits on a stream of its own, for a long answer that was interrupted.
+    /// The answer that replaces an interrupted long answer, for a client that waits on its own stream.
     pub(crate) fn broken(&self) -> ExchangeAnswer {
         let name = self.upstream.name();
         let message = format!("server {name:?} sent an answer that was incomplete or too long");

@@ -176,7 +176,7 @@ impl Call {
         None
     }
 
-    /// Receives the upstream's messages while a client that was asked by a result is away. Never returns; the waiter
+    /// Receives the upstream's messages while a client that received questions in a result is away. Never returns; the waiter
     /// can drop the future at any time.
     pub(crate) async fn attend(&mut self) -> std::convert::Infallible {
         loop {

@@ -51,7 +51,7 @@ pub(crate) fn dedicated_link(
     }
     let is_askable = asks != "{}";
     let kind = LinkKey { era: view.clients.era, capabilities: Bytes::from(asks) };
-    // On a server's only link nobody is asked for roots, and nobody sets the log level for others.
+    // On a server's only link, nobody is asked for roots, and nobody sets the log level for others.
     if upstream.server.spec.is_single()
         && Askable::of(kind.era, &kind.capabilities).without_roots().is_nothing()
     {

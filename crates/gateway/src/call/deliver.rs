@@ -147,7 +147,8 @@ impl Delivery<'_> {
         }
     }
 
-    /// Waits for the turn on a server's only link. An owner that can be asked finds it opened so that the server knows.
+    /// Waits for the turn on a server's only link. If the owner can be asked, the link is opened in such a way that the
+    /// server knows this.
     async fn turn(
         &self,
         context: &Arc<CallContext>,

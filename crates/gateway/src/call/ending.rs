@@ -107,7 +107,7 @@ impl Call {
     }
 
     /// Marks the call's dedicated link as unfit for other calls if the server may still use it. After a cancellation, the
-    /// server may have asked something just before, or may go on working, and its questions would reach another client.
+    /// server may have asked something just before, or may continue to work, and its questions would reach another client.
     pub(crate) fn leave_dedicated_link(&mut self) {
         if let Some((dedicated, _)) = &mut self.connection.dedicated
             && !self.exchange.is_answered()

@@ -1,4 +1,4 @@
-//! Calls that wait for answers from a client that was asked by a result.
+//! Calls that wait for a client's answers to questions that it received in a result.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ impl SideChannel {
         Self { number, inbox: Inbox::default(), has_asked: false }
     }
 
-    /// The origin of a question of this call.
+    /// The origin of a question from this call.
     pub(crate) fn asks(&mut self, question: usize) -> QuestionOrigin {
         self.has_asked = true;
         QuestionOrigin::Call(self.number, question, self.inbox.sender())

@@ -113,7 +113,7 @@ impl Subscriptions {
         }
         let mut all = self.0.lock();
         if all.len() >= most {
-            let message = format!("more than {most} resources are listened to");
+            let message = format!("this client already listens to {most} resources");
             return DialectOutcome::Trouble(Trouble::new(Condition::InvalidParams, message));
         }
         // Two concurrent requests need only one subscription.

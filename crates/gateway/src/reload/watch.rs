@@ -86,7 +86,7 @@ impl fmt::Display for Restart {
     }
 }
 
-/// Starts watching, until the gateway stops.
+/// Starts a watch that lasts until the gateway stops.
 pub(crate) fn start(thread: Arc<Thread>, sources: Sources) {
     // Without a handler, the signal would end the process.
     let told = signal(SignalKind::hangup());

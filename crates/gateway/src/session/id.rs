@@ -27,7 +27,7 @@ pub(crate) struct SessionClaims {
 }
 
 /// Digests of a session's owner and profile. They are valid in any process; the numbers of profiles, by contrast, are
-/// assigned anew at each start.
+/// assigned again at each start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OwnerDigests {
     profile: [u8; 8],

@@ -50,7 +50,8 @@ impl Used {
 }
 
 impl Used {
-    /// Returns true if the session goes on over the shared link where there is no other: nothing but roots can be asked of it.
+    /// Returns true if the session continues over the shared link if no other link is available: its client can be asked
+    /// for nothing but roots.
     fn can_do_without(&self, session: &Session, upstream: &Upstream) -> bool {
         self.cell.is_own()
             && upstream.server.spec.affinity != Affinity::Session

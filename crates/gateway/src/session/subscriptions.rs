@@ -22,8 +22,8 @@ use upstream::pool::LinkCell;
 use upstream::subscriptions::topics::{Listener, ListenerHandle};
 use upstream::{Egress, Upstream};
 
-/// The time for which a client waits to learn if a server without sessions sends updates of a resource; after that, the
-/// client is told that it does.
+/// The time for which a client waits to learn if a server without sessions sends updates of a resource; after that time,
+/// the client is told that the server does.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A change of a session's subscriptions.

@@ -1,5 +1,6 @@
-//! Calls that wait a moment for lists that are on their way: of a name that nobody knows while its server is being listed, and
-//! the first ones to a server after a start, whose hints were kept from before. It must not know how lists are fetched.
+//! Calls that wait a moment for lists that are being fetched: calls with a name that is unknown while a server is being
+//! listed, and the first calls to a server after a start, while its hints are those of an earlier run. It must not know
+//! how lists are fetched.
 
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ impl ViewCell {
             .any(|upstream| upstream.catalogue.is_unsettled() && is_awaited(upstream, frame, view))
     }
 
-    /// Waits for them. They are in the view by then.
+    /// Waits for these lists. The view then includes them.
     pub(super) async fn await_lists(&self, context: &ViewContext, frame: &Frame, view: &View) {
         for upstream in &self.basis.load_full().upstreams {
             if !upstream.catalogue.is_unsettled() || !is_awaited(upstream, frame, view) {
@@ -43,7 +44,7 @@ impl ViewCell {
     }
 }
 
-/// Returns true if a call may be of a server whose lists are on their way, and they matter for it.
+/// Returns true if a call may be meant for a server whose lists are being fetched, and these lists matter for the call.
 fn is_awaited(upstream: &Upstream, frame: &Frame, view: &View) -> bool {
     let names = matches!(Method::from_name(&frame.method()), Some(Method::ToolsCall | Method::PromptsGet));
     names

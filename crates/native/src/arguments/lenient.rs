@@ -1,4 +1,4 @@
-//! The lenient policy: numbers lose their sign and texts lose their markup; words that the row does not list are
+//! The lenient policy: numbers lose their sign, texts lose their markup, and a value that the row does not list is
 //! dropped.
 
 use serde_json::Value;

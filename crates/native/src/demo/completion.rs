@@ -28,7 +28,7 @@ pub(super) fn complete(request: &Frame) -> Result<String, NativeRefusal> {
     };
     if target != known {
         return Err(NativeRefusal::params(format!(
-            "nothing can be completed for {target:?}; there is {known:?}"
+            "nothing can be completed for {target:?}, only for {known:?}"
         )));
     }
     let all = match (kind.as_ref(), name.as_ref()) {

@@ -21,7 +21,7 @@ pub(super) const LIST: &str = r#""prompts":[{"name":"introduce","title":"Introdu
 pub(super) fn get(request: &Frame) -> Result<String, NativeRefusal> {
     let name = required(request, "name")?;
     if name != NAME {
-        return Err(NativeRefusal::params(format!("unknown prompt {name:?}; there is {NAME:?}")));
+        return Err(NativeRefusal::params(format!("unknown prompt {name:?}; the only prompt is {NAME:?}")));
     }
     let question = match topic(request)?.as_deref().map(str::trim) {
         None | Some("") => "what Dragoman is and what it is good for".to_owned(),

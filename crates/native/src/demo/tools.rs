@@ -105,7 +105,10 @@ pub(super) fn call(request: &Frame, era: &Era) -> Result<String, NativeRefusal> 
     let name = required(request, "name")?;
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
         let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-        return Err(NativeRefusal::params(format!("unknown tool {name:?}; there are {}", known.join(", "))));
+        return Err(NativeRefusal::params(format!(
+            "unknown tool {name:?}; the tools are {}",
+            known.join(", ")
+        )));
     };
     let arguments = match DemoArguments::read(request, tool.arguments) {
         Ok(arguments) => arguments,

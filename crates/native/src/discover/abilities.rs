@@ -61,7 +61,7 @@ fn described(ability: &Value) -> Option<(Value, bool)> {
     Some((tool, reads))
 }
 
-/// The call of the tool that runs abilities, which replaces a call of this ability.
+/// The call to the tool that runs abilities, which replaces a call to this ability's own tool.
 fn called(name: &str, arguments: &Map<String, Value>) -> Option<(&'static str, Map<String, Value>)> {
     let ability = name.strip_prefix(BEFORE)?.replace('_', "/");
     let mut call = Map::new();

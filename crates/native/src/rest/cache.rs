@@ -1,4 +1,4 @@
-//! A cache of the answers of services, so that they receive fewer requests.
+//! A cache of answers from services, which reduces the number of requests to them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! Requests whose route and method the call chooses: the allowed values.
 //!
-//! A site reads some names of a query as the route or the method itself. These names must not bypass what is allowed.
+//! A site reads some names in a query as the route or the method itself. These names must not bypass what is allowed.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::step::CallerRequest;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{Trouble, Values};
 
-/// Names of a query that would set the route or the method (WordPress, `WP::parse_request`,
+/// Names in a query that would set the route or the method (WordPress, `WP::parse_request`,
 /// `WP_REST_Server::serve_request`).
 const POWERS: &[&str] = &["_method", "rest_route"];
 /// The name that embeds linked resources, which are answers of other routes (`WP_REST_Server::embed_links`).

@@ -64,7 +64,7 @@ pub(crate) trait RequestTargets: Send + Sync {
         Err(Trouble::new(Condition::ToolFailed, "this server allows only the requests of its own tools"))
     }
 
-    /// The trouble for an answer without success.
+    /// The failure for an answer with an error status.
     fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble;
 
     /// The failure reported by an answer that has a success status.

@@ -130,7 +130,7 @@ impl Making<'_> {
     }
 
     /// The name of a member that the caller chose. A site gives members of a body priority over those of the path, and
-    /// reads some names of a query as the route or the method. So such a name must be plain, and must not be the name of
+    /// reads some names in a query as the route or the method. So such a name must be plain, and must not be the name of
     /// another argument.
     fn spread(&self, argument: &str, name: &str) -> Result<String, Trouble> {
         let is_plain = name.len() <= LONGEST_NAME

@@ -97,7 +97,7 @@ impl Totals {
     }
 }
 
-/// The answer of a call: text, structured content and a file.
+/// The answer to a call: text, structured content and a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CallAnswer {
     /// The text.

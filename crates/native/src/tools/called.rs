@@ -1,4 +1,4 @@
-//! A call of a tool of the table: the tool, its values, and what rules about arguments need to know about them. It must not
+//! A call to a tool of the table: the tool, its values, and what rules about arguments need to know about them. It must not
 //! know the action of the tool.
 
 use std::fmt;
@@ -61,7 +61,7 @@ impl ToolServerState {
         };
         let tool = self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            words(&format!("unknown tool {name:?}; there are {}", known.join(", ")))
+            words(&format!("unknown tool {name:?}; the tools are {}", known.join(", ")))
         })?;
         let mut values = self.values(&given, tool)?;
         for (name, value) in &self.settings {
@@ -93,13 +93,13 @@ impl ToolServerState {
         }
     }
 
-    /// The same check for callers that ask before a call. For a tool that was found at the site, it returns nothing here.
+    /// The same check for callers that ask before a call. Returns `None` for a tool that was found at the site.
     pub(super) fn unknown_arguments(&self, name: &str, arguments: &[u8]) -> Option<String> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         self.unknown_of(&serde_json::from_slice(arguments).ok()?, tool)
     }
 
-    /// The call of a tool of the table that replaces a call of a tool that was found at the site. Arguments that clients
+    /// The call to a tool of the table that replaces a call to a tool that was found at the site. Arguments that clients
     /// add are not meant for these tools. If the tools have not been listed yet, their arguments are unknown; then only
     /// members that certainly are not arguments are removed.
     fn found_call(&self, name: &str, given: &Map<String, Value>) -> Option<FoundCall> {

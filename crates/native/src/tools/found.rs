@@ -20,7 +20,7 @@ pub(crate) struct ToolFinder {
     pub(crate) shape: Shape,
     /// An entry as a tool, and true if it only reads; `None` if it cannot be a tool.
     pub(crate) described: fn(&Value) -> Option<(Value, bool)>,
-    /// The call of a tool of the table that replaces a call of such a tool; `None` if the name is not one of them.
+    /// The call to a tool of the table that replaces a call to a found tool; `None` if no found tool has this name.
     pub(crate) called: fn(&str, &Map<String, Value>) -> Option<FoundCall>,
 }
 

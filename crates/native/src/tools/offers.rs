@@ -195,7 +195,7 @@ impl OfferTable {
         let name = text_of(request, "name")?;
         let prompt = self.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.prompts.iter().map(|prompt| prompt.name).collect();
-            NativeRefusal::params(format!("unknown prompt {name:?}; there are {}", known.join(", ")))
+            NativeRefusal::params(format!("unknown prompt {name:?}; the prompts are {}", known.join(", ")))
         })?;
         let given: Map<String, Value> =
             match request.param("arguments").map_err(|e| NativeRefusal::params(e.to_string()))? {

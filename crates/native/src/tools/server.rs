@@ -54,11 +54,11 @@ pub(crate) struct Family {
 pub(crate) enum Channel {
     /// As a result with `isError`; only failures that concern the server itself are errors.
     Results,
-    /// As a JSON-RPC error whose `data.condition` tells the kind of failure.
+    /// As a JSON-RPC error whose `data.condition` names the kind of failure.
     Errors,
 }
 
-/// A server whose tools are rows. Clones are the same server: they share the cached answers of other services.
+/// A server whose tools are rows. Clones are the same server: they share the cached answers from other services.
 #[derive(Clone)]
 pub struct ToolServer(Arc<ToolServerState>);
 

@@ -180,5 +180,7 @@ fn image(values: &Values) -> Result<Option<Value>, Trouble> {
     if fits {
         return Ok(Some(Value::from(data)));
     }
-    Err(Trouble::arguments("the argument \"base64\" is not valid base64, is empty, or is larger than 32 MiB"))
+    Err(Trouble::arguments(
+        "the argument \"base64\" is not valid base64, is empty, or is longer than 44 MiB (about 33 MiB of image)",
+    ))
 }

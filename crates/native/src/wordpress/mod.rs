@@ -71,8 +71,8 @@ fn tools(settings: &SiteSettings, sets: Sets) -> Vec<&'static ToolRow> {
     settings.fitting(tools)
 }
 
-/// The WordPress tools. A failed call is answered with a JSON-RPC error whose `data.condition` tells the kind of
-/// failure, unless the settings ask for results.
+/// The WordPress tools. A failed call is answered with a JSON-RPC error whose `data.condition` names the kind of failure,
+/// unless the settings ask for results.
 ///
 /// # Errors
 /// Fails if a URL of the settings is invalid, with a message.

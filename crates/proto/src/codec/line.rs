@@ -55,7 +55,7 @@ impl LineDecoder {
     }
 
     /// Adds a chunk. Take all lines with [`next_line`](Self::next_line) before you push again. Chunks that have not
-    /// been searched are kept, so only then do the limit and one chunk bound the memory.
+    /// been searched are kept, so the limit and one chunk bound the memory only if you do that.
     pub fn push(&mut self, chunk: Bytes) {
         if !chunk.is_empty() {
             self.chunks.push_back(chunk);

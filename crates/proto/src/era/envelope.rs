@@ -133,5 +133,5 @@ fn mirrors(name: &str, header: Option<&[u8]>, body: &str, encoded: bool) -> Resu
             Err(_) => return fault("is not readable text".to_owned()),
         }
     };
-    if value == body { Ok(()) } else { fault(format!("says {value:?}, the body says {body:?}")) }
+    if value == body { Ok(()) } else { fault(format!("says {value:?}, but the body says {body:?}")) }
 }

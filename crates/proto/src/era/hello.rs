@@ -187,8 +187,7 @@ fn supported(frame: &Frame) -> Option<Elements> {
     Elements::of_value(text, data.get(text, "supported")?)
 }
 
-/// Returns true if an error rejects a protocol version but lists it as supported. The request is then worth
-/// another try..
+/// Returns true if an error rejects a protocol version but lists it as supported. The request is then worth another try.
 pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
     let text = frame.text();
     let error = frame.payload().and_then(|span| RpcError::of_value(text, span));

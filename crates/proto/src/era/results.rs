@@ -49,8 +49,8 @@ impl CacheHint {
     }
 }
 
-/// A complete result that caches may keep. Its time to live runs out while it is stored, so it is written anew each time
-/// the result is sent (2026-07-28, "Caching").
+/// A complete result that caches may keep. Its time to live runs out while the result is stored, so it is written again
+/// each time the result is sent (2026-07-28, "Caching").
 #[derive(Debug, Clone)]
 pub struct CacheableResult {
     text: Bytes,

@@ -52,7 +52,7 @@ impl Members {
         Ok(members)
     }
 
-    /// Scans the object at `open` into these members, which must be empty; returns the offset behind the object. `value`
+    /// Scans the object at `open` into these members, which must be empty; returns the offset after the object. `value`
     /// validates each member's value (given key and offset) and returns its end, so that a caller can inspect some
     /// members in the same pass.
     pub(crate) fn scan_into(
@@ -155,7 +155,7 @@ impl Elements {
         Self::scan(Scanner::trusted(text, super::LIST_DEPTH), span.start(), usize::MAX).ok().map(|(e, _)| e)
     }
 
-    /// Scans and validates the array at `open`, of at most `max` elements; also returns the offset behind it.
+    /// Scans and validates the array at `open`, of at most `max` elements; also returns the offset after it.
     pub(crate) fn scan(scanner: Scanner<'_>, open: usize, max: usize) -> Result<(Self, usize), JsonError> {
         if scanner.peek(open)? != b'[' {
             return Err(Scanner::unexpected(open));

@@ -85,7 +85,7 @@ impl<'a> Scanner<'a> {
         JsonError { at, problem: Problem::Unexpected }
     }
 
-    /// Validates the value that starts at `at` and returns the offset behind it. A value that is nested deeper than
+    /// Validates the value that starts at `at` and returns the offset after it. A value that is nested deeper than
     /// [`MAX_DEPTH`] is validated by a recursive call; there are only a few of these.
     pub(crate) fn value(&self, at: usize) -> Result<usize, JsonError> {
         let mut nest = Nest { kinds: 0, depth: 0, max: self.max_depth.min(MAX_DEPTH) };
@@ -149,7 +149,7 @@ impl<'a> Scanner<'a> {
         self.deeper(MAX_DEPTH).value(at)
     }
 
-    /// Validates `"key" :` at `at`; returns the offset behind the key's closing quote and that of the value.
+    /// Validates `"key" :` at `at`; returns the offset after the key's closing quote and the offset of the value.
     pub(crate) fn key(&self, at: usize) -> Result<(usize, usize), JsonError> {
         if self.peek(at)? != b'"' {
             return Err(Self::unexpected(at));
@@ -219,7 +219,7 @@ impl<'a> Scanner<'a> {
         Ok(at)
     }
 
-    /// Validates the string whose opening quote is at `open`; returns the offset behind its closing quote.
+    /// Validates the string whose opening quote is at `open`; returns the offset after its closing quote.
     fn string(&self, open: usize) -> Result<usize, JsonError> {
         let mut at = open + 1;
         loop {

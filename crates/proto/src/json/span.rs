@@ -23,7 +23,7 @@ impl Span {
         self.start as usize
     }
 
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub fn end(self) -> usize {
         self.end as usize
     }

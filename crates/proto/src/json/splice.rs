@@ -19,7 +19,7 @@ pub struct Splice<'a> {
 
 #[derive(Debug)]
 struct Edit<'a> {
-    /// The edited range: a value, a whole member, or the empty range behind an opening brace.
+    /// The edited range: a value, a whole member, or the empty range after an opening brace.
     span: Span,
     what: What<'a>,
 }
@@ -29,7 +29,7 @@ enum What<'a> {
     Replace(&'a [u8]),
     /// Keeps a member although it was to be removed.
     Keep,
-    /// Adds a member to an object that has `members` of its own.
+    /// Adds a member to an object that already has `members` members.
     Add {
         key: &'a [u8],
         value: &'a [u8],
@@ -160,7 +160,7 @@ impl<'a> Splice<'a> {
         });
     }
 
-    /// Returns true if a member follows the one that edit `i` adds to an object with `members` of its own.
+    /// Returns true if another member follows the one that edit `i` adds to an object that already has `members` members.
     fn comma_behind(&self, i: usize, members: usize) -> bool {
         let span = self.edits[i].span;
         let another = |edit: &Edit<'_>| edit.span == span && matches!(edit.what, What::Add { .. });

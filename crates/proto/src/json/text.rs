@@ -28,7 +28,7 @@ fn resolved(written: &[u8]) -> Option<String> {
     Some(out)
 }
 
-/// The character that the text behind a backslash denotes, and the number of bytes that it takes.
+/// The character that the text after a backslash denotes, and the length of that text in bytes.
 fn escape(behind: &str) -> Option<(char, usize)> {
     let simple = match behind.as_bytes().first()? {
         b'"' => '"',

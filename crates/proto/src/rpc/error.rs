@@ -15,7 +15,7 @@ pub mod code {
     pub const METHOD_NOT_FOUND: i32 = -32601;
     /// The parameters are invalid.
     pub const INVALID_PARAMS: i32 = -32602;
-    /// Something failed in the receiver, or behind it.
+    /// Something failed in the receiver, or in a system on which it depends.
     pub const INTERNAL_ERROR: i32 = -32603;
     /// A rejection by the transport, as used by the SDKs.
     pub const REFUSED: i32 = -32000;

@@ -112,7 +112,7 @@ struct FrameParts {
 }
 
 impl FrameParts {
-    /// The parts of a message of which nothing is known.
+    /// The parts of a message about which nothing is known yet.
     fn of_no(text: Bytes) -> Self {
         let (members, params) = (Members::default(), None);
         Self {
@@ -280,7 +280,7 @@ fn checked(text: &[u8], span: Span, params: &mut Option<Params>) -> Result<(), F
     Ok(())
 }
 
-/// Scans the object at `at` into `params`; returns the offset behind it.
+/// Scans the object at `at` into `params`; returns the offset after it.
 fn scan_params(params: &mut Params, scanner: Scanner<'_>, at: usize) -> Result<usize, JsonError> {
     let Params { members, meta } = params;
     members.scan_into(scanner, at, |scanner, key, at| {

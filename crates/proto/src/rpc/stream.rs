@@ -25,7 +25,7 @@ pub enum StreamFault {
     #[error("the answer is nested too deeply")]
     Depth,
     /// The text ended early.
-    #[error("the answer broke off")]
+    #[error("the answer ended early")]
     Truncated,
 }
 

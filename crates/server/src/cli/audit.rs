@@ -14,7 +14,7 @@ use crate::output::failure::Failure;
 use crate::output::moment::{self, TimeArgument, brief, rfc3339};
 use crate::output::options::Global;
 
-/// The time between two looks for new entries with `--follow`.
+/// The time between two checks for new entries with `--follow`.
 const LOOK: Duration = Duration::from_millis(250);
 
 const EXAMPLES: &str = "\

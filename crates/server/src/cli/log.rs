@@ -15,7 +15,7 @@ use crate::output::failure::Failure;
 /// The environment variable with the log filter: `info`, or `warn,dragoman=debug`.
 const VARIABLE: &str = "DRAGOMAN_LOG";
 
-/// The environment variable with one level that presets read, like the systems that they replace.
+/// The environment variable with a single level, which presets read like the systems that they replace.
 const LEVEL: &str = "LOG_LEVEL";
 
 /// The default level of a preset.
@@ -55,7 +55,7 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
     Ok(())
 }
 
-/// Lines on stderr, one per event: texts of clients and servers may contain line breaks, and must not look like an event.
+/// Lines on stderr, one per event: texts from clients and servers may contain line breaks, and must not look like an event.
 struct Lines;
 
 impl Write for Lines {

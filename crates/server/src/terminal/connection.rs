@@ -25,7 +25,7 @@ use upstream::mask::Mask;
 use upstream::negotiation::connector::Connected;
 use upstream::negotiation::wire::Wire;
 
-/// The time for one request in all, whatever progress it reports.
+/// The maximum total time of one request, no matter how much progress it reports.
 const OVERALL: Duration = Duration::from_hours(1);
 
 /// The time for closing a connection.
@@ -207,7 +207,7 @@ impl Connection {
         }
     }
 
-    /// The next message of an exchange, or an unsolicited one of a server with one stream for all.
+    /// The next message of an exchange, or an unsolicited one from a server with one stream for all.
     async fn next(&mut self, source: &mut AnswerSource) -> Result<Frame, LinkError> {
         match source {
             AnswerSource::Whole(frame) => frame.take().ok_or(LinkError::Closed),

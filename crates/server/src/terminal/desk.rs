@@ -80,7 +80,7 @@ impl<'c> Desk<'c> {
         }
     }
 
-    /// The response to a request of the server.
+    /// The response to a request from the server.
     pub(super) async fn answer(&mut self, frame: &Frame) -> Bytes {
         let Some(id) = frame.id() else { return Bytes::new() };
         let params = frame.params().map_or(b"{}".as_slice(), |params| params.members.span().of(frame.text()));

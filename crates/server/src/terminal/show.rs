@@ -123,7 +123,7 @@ impl Show<'_> {
         }
     }
 
-    /// Shows the content of a resource: a head line, then its text, or the type and size of its bytes.
+    /// Shows the content of a resource: a header line, then its text, or the type and size of its bytes.
     fn embedded(&self, resource: &Value) -> Result<(), Failure> {
         let uri = resource["uri"].as_str().unwrap_or(self.name);
         let mime = resource["mimeType"].as_str().unwrap_or_default();

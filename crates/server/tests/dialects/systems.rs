@@ -17,31 +17,31 @@ pub(crate) const SYSTEMS: &[System] = &[
     System {
         number: 0,
         preset: "buddyboss",
-        about: "A community site as tools, for administrators: one endpoint by POST, no state between requests.",
+        about: "The tools of a community site, for administrators: one endpoint, which accepts POST, and no state between requests.",
         rules: 35,
     },
     System {
         number: 1,
         preset: "bb",
-        about: "A small server over pipes and by POST, strict about the form and the order of messages.",
+        about: "A small server over pipes and POST that is strict about the form and the order of messages.",
         rules: 30,
     },
     System {
         number: 2,
         preset: "wordpress",
-        about: "Any WordPress site as tools; each request chooses its site.",
+        about: "Tools for any WordPress site; each request chooses its site.",
         rules: 18,
     },
     System {
         number: 3,
         preset: "gateway",
-        about: "Several servers as one; each profile is an endpoint.",
+        about: "Several servers combined into one; each profile has its own endpoint.",
         rules: 24,
     },
     System {
         number: 4,
         preset: "kulturarv",
-        about: "Encyclopaedias and monuments as tools, over an event stream and a path for POST requests.",
+        about: "Tools for encyclopaedias and monuments, over an event stream and a path for POST requests.",
         rules: 22,
     },
 ];

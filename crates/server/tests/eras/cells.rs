@@ -57,7 +57,7 @@ pub(crate) const IMPOSSIBLE: &[Cells] = &[
         features: &["elicitation-choices"],
         clients: June2025..=June2025,
         upstreams: November2025..=July2026,
-        reason: "forms of 2025-06-18 cannot offer a choice of several values: Dragoman does not show such a form and tells the server so; it shows all others",
+        reason: "forms of 2025-06-18 cannot offer a choice of several values: Dragoman does not show such a form and tells the server so; it shows all other forms",
     },
     Cells {
         features: &["elicitation-url"],
@@ -99,7 +99,7 @@ pub(crate) const IMPOSSIBLE: &[Cells] = &[
         features: &["structured-object"],
         clients: First..=March2025,
         upstreams: June2025..=July2026,
-        reason: "in versions before 2025-06-18, clients have no structured results; the text contains the same",
+        reason: "in versions before 2025-06-18, clients have no structured results; the text contains the same data",
     },
     Cells {
         features: &["structured-value"],
@@ -111,7 +111,7 @@ pub(crate) const IMPOSSIBLE: &[Cells] = &[
         features: &["structured-value"],
         clients: First..=November2025,
         upstreams: July2026..=July2026,
-        reason: "in versions before 2026-07-28, clients accept only objects as structured results; the text contains the same",
+        reason: "in versions before 2026-07-28, clients accept only objects as structured results; the text contains the same data",
     },
     Cells {
         features: &["tasks"],

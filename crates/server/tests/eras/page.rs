@@ -33,8 +33,8 @@ fn matrix() -> String {
         let _ = writeln!(text, "- {title}");
     }
     text.push_str(
-        "\n## What some pairs cannot do\n\nRows show the client's version, columns the server's. \
-         ✓ means that it works; a number refers to the reason below.\n",
+        "\n## What some pairs cannot do\n\nRows show the client's version, columns the server's version. \
+         ✓ means that the feature works; a number refers to a reason below.\n",
     );
     for (titles, table) in tables {
         let _ = write!(text, "\n### {}\n\n{table}", titles.join(" · "));

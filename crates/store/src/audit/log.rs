@@ -162,7 +162,7 @@ impl Log {
         Ok(counted(pages) * counted(self.0.number("PRAGMA page_size")?))
     }
 
-    /// Deletes entries from before `before_ms`, if given (this reads all entries), then the oldest entries until the
+    /// Deletes entries that are older than `before_ms`, if given (this reads all entries), then the oldest entries until the
     /// rest takes at most `most` bytes. The freed space is returned to the file system. Returns the number of
     /// deleted entries.
     ///
@@ -254,7 +254,7 @@ fn bind(
     Ok(parameter)
 }
 
-/// The values that differ between entries: the time, which precedes the texts, and the columns behind them.
+/// The values that differ between entries: the time, which precedes the texts, and the columns that follow the texts.
 fn own(entry: &AuditEntry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]> {
     Ok([
         kept(entry.at_ms).into(),

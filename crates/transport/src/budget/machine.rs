@@ -30,7 +30,7 @@ fn read(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// The part of a limit on address space that is left beside programs, stacks and the allocator's reserves.
+/// The part of a limit on address space that is left after programs, stacks and the allocator's reserves.
 fn of_address_space() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
     let pages = read(Path::new("/proc/self/statm")).and_then(|text| total_of_statm(&text)).unwrap_or(0);

@@ -33,9 +33,9 @@ pub const LEAST: usize = 64 << 20;
 /// A part of the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Messages of clients, until they are forwarded.
+    /// Messages from clients, until they are forwarded.
     Requests,
-    /// Messages of servers, until they are delivered.
+    /// Messages from servers, until they are delivered.
     Answers,
 }
 

@@ -132,7 +132,7 @@ fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
     PrivateKeyDer::from_pem_slice(pem).map_err(|_| {
         if pem.windows(9).any(|word| word == b"ENCRYPTED") {
             let help =
-                "remove it (`openssl pkey -in OLD -out NEW`), and let only Dragoman's user read the file";
+                "remove it (`openssl pkey -in OLD -out NEW`), and let only the user that runs Dragoman read the file";
             TlsError::new(TlsPart::Key, "the key has a passphrase", help)
         } else {
             let problem = "there is no private key in it (a line `-----BEGIN PRIVATE KEY-----` is missing)";

@@ -233,7 +233,7 @@ impl HttpLink {
         Self::new(self.target.clone(), self.era)
     }
 
-    /// Sends a notification, or an answer to a question of the upstream.
+    /// Sends a notification, or an answer to a question from the upstream.
     pub async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
         self.post(client, text, None).await.map(|_| ())
     }
@@ -287,7 +287,7 @@ impl HttpLink {
         {
             let mut session = session.clone();
             session.set_sensitive(true);
-            // If two answers bring one, the first counts.
+            // If two answers contain a session, the first one counts.
             if self.session.set(session.clone()).is_ok() {
                 self.change_head(|head| {
                     head.insert(names::SESSION_ID, session);

@@ -52,7 +52,7 @@ impl PipeLink {
         self.send(key, text, Some(owner)).await
     }
 
-    /// As [`PipeLink::call`], for a request of the gateway itself, without a client behind it.
+    /// Like [`PipeLink::call`], but for a request of the gateway's own, without a client behind it.
     ///
     /// # Errors
     /// If the child is gone or does not read.
@@ -66,7 +66,7 @@ impl PipeLink {
         Ok(call.written_as(line))
     }
 
-    /// Sends a notification, or an answer to a question of the child.
+    /// Sends a notification, or an answer to a question from the child.
     ///
     /// # Errors
     /// If the child is gone or does not read.

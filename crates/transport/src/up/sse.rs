@@ -142,7 +142,7 @@ impl SseLink {
         self.send(client, key, text, Some(owner)).await
     }
 
-    /// As [`SseLink::call`], for a request of the gateway itself, without a client behind it.
+    /// Like [`SseLink::call`], but for a request of the gateway's own, without a client behind it.
     ///
     /// # Errors
     /// As [`SseLink::call`].
@@ -182,7 +182,7 @@ impl SseLink {
         Ok(call)
     }
 
-    /// Sends a notification, or an answer to a question of the server.
+    /// Sends a notification, or an answer to a question from the server.
     ///
     /// # Errors
     /// If the link is gone or the message is refused.

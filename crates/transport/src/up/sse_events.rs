@@ -1,4 +1,4 @@
-//! The event stream of a link over HTTP+SSE, as events. It must not know for which exchange they are.
+//! The event stream of a link over HTTP+SSE, as events. It must not know to which exchange an event belongs.
 
 use std::time::Duration;
 

@@ -38,7 +38,7 @@ pub struct Catalogue {
     pub(super) busy: Mutex<Busy>,
     /// True while lists are on their way: a fetch is under way, a change was announced, or the first lists are awaited.
     pub(super) unsettled: AtomicBool,
-    /// True from the start until the first fetch has ended, where lists were kept from before.
+    /// True from the start until the first fetch has ended, if lists were kept from an earlier run.
     pub(super) first_awaited: AtomicBool,
 }
 
@@ -233,7 +233,7 @@ impl Catalogue {
         self.faces.each_ref().map(Face::known)
     }
 
-    /// Returns true if the lists are others than they were.
+    /// Returns true if the lists differ from these earlier ones.
     pub fn differs_from(&self, before: &[Option<Arc<UpstreamCatalogue>>; 2]) -> bool {
         self.lists().iter().zip(before).any(|(now, before)| match (now, before) {
             (Some(now), Some(before)) => !now.same_lists(before),
@@ -251,7 +251,7 @@ impl Catalogue {
         self.unsettled.load(Ordering::Relaxed)
     }
 
-    /// Returns true if what is known was kept from before the start, and no fetch has ended since.
+    /// Returns true if the known lists were kept from an earlier run, and no fetch has ended since the start.
     pub fn is_first_awaited(&self) -> bool {
         self.first_awaited.load(Ordering::Relaxed)
     }

@@ -276,7 +276,7 @@ impl Catalogue {
     }
 }
 
-/// Returns true if a failure concerns one list, and tells nothing about the server's other lists.
+/// Returns true if a failure concerns one list, and reveals nothing about the server's other lists.
 fn is_of_one_list(error: &LinkError) -> bool {
     match error {
         LinkError::NotAMessage(_) | LinkError::TooLong(_) => true,

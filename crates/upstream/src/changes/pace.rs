@@ -30,7 +30,7 @@ impl Default for ChangePace {
 }
 
 impl ChangePace {
-    /// The time at which a change is handled that was heard now.
+    /// The time at which a change that is heard now is to be handled.
     pub(super) fn due(&self, heard: Instant) -> Instant {
         let soonest = heard + BURST;
         self.last.map_or(soonest, |last| soonest.max(last + self.gap))

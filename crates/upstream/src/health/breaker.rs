@@ -53,7 +53,7 @@ impl Breaker {
         is_too_much.then(|| format!("{failed} of the last {all} requests failed"))
     }
 
-    /// Starts counting anew.
+    /// Starts counting from zero.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }

@@ -76,7 +76,7 @@ impl HealthMachine {
     /// The reason why the server is not fully usable.
     fn flaw(&self) -> Option<HealthCause> {
         if let Some(cause) = &self.lists.failed {
-            return Some(cause.after("its lists may be out of date, they cannot be fetched"));
+            return Some(cause.after("its lists may be out of date, because they cannot be fetched"));
         }
         if let Some(cause) = &self.lists.partly {
             return Some(cause.after("some of its lists cannot be fetched"));

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::state::HealthCause;
 
-/// A failure, classified by what it tells about the server.
+/// A failure, classified by what it reveals about the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// The server is not there.
@@ -15,7 +15,7 @@ pub enum Failure {
     Unwell(HealthCause),
     /// The server requires a credential.
     Unauthorized(HealthCause),
-    /// The failure tells nothing about the server.
+    /// The failure reveals nothing about the server.
     Nothing,
 }
 

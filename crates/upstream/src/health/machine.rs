@@ -171,7 +171,7 @@ impl HealthMachine {
             HealthEvent::ExchangeGood => {
                 self.requests.breaker.good(self.now);
                 self.reach.is_doubted = false;
-                // If an owner's process answers, that tells nothing about the shared process that keeps ending.
+                // If an owner's process answers, that reveals nothing about the shared process that keeps ending.
                 if !self.is_child {
                     self.reach.down = None;
                 }

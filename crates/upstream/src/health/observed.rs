@@ -98,7 +98,7 @@ impl ServerHealth {
         self.returning.pause(longest).await;
     }
 
-    /// Waits until one of the requests that waited for the server's return may go on.
+    /// Waits until one of the requests that waited for the server's return may continue.
     pub async fn turn(&self) {
         self.returning.turn().await;
     }
@@ -176,7 +176,7 @@ impl ServerHealth {
     }
 }
 
-/// An opening in progress. If it is dropped without an outcome, it tells nothing about the server.
+/// An opening in progress. If it is dropped without an outcome, it reveals nothing about the server.
 pub struct OpeningWatch<'a> {
     health: &'a ServerHealth,
     outcome: Result<(), Failure>,

@@ -13,7 +13,7 @@ use crate::link::{LinkUser, OpenLink};
 use crate::upstream::Upstream;
 
 impl Ear {
-    /// Handles an announcement. What else the server says must not wait for its lists.
+    /// Handles an announcement. The server's other messages must not wait for its lists.
     pub(super) fn announced(&self, link: &Arc<OpenLink>, list: Notice) {
         let Some(upstream) = self.upstream.upgrade() else { return };
         let wanted = upstream.catalogue.note_announced(!link.own);
@@ -33,7 +33,7 @@ impl Ear {
         users.map(LinkUser::before_change).collect()
     }
 
-    /// Handles changes until there are no more; those that come in a burst together.
+    /// Handles changes until there are no more. Changes that arrive in a burst are handled together.
     pub(super) async fn look(&self, link: &Arc<OpenLink>) {
         while let Some(due) = self.changes.due(Instant::now()) {
             tokio::time::sleep_until(due.into()).await;
@@ -58,9 +58,10 @@ impl Ear {
         upstream.catalogue.differs_from(&before)
     }
 
-    /// The same on a link that one client at a time has for itself: what clients like it are shown is learned anew, and they
-    /// are told where that differs. Where it does not, whoever has the link is told all the same: the server may keep lists for
-    /// each connection, and those of another one were learned before.
+    /// The same on a link that serves one client at a time: the items of that client's class are learned again, and
+    /// clients of the class are notified if the items differ. If they do not, the client that has the link is notified
+    /// nevertheless: the server may keep separate lists for each connection, and the known items may have been learned on
+    /// another one.
     async fn changed_for_its_users(
         &self,
         upstream: &Upstream,
@@ -68,13 +69,14 @@ impl Ear {
         heard: HeardChanges,
     ) -> bool {
         let before = upstream.catalogue.lists();
-        // A server that several sessions reach tells all of them. What they have in common must be there before one is told.
+        // A server that several sessions reach notifies all of them. Their common lists must be fetched before any of
+        // them is notified.
         if !link.heard_on().is_own_process {
             upstream.catalogue.refresh_to(&self.egress, heard.wanted).await;
         }
         let differs = self.learns_again(upstream, link).await;
         if differs {
-            // Where its other links say so, too, all others are told by the difference.
+            // If other links announce this change, too, that is an echo: the difference has notified their clients.
             upstream.announced.news(&heard.lists, link.heard_on(), Instant::now());
         } else {
             let lists = upstream.announced.no_echoes(&heard.lists, link.heard_on(), Instant::now());

@@ -17,7 +17,7 @@ impl OpenLink {
     /// error replaces the refusal. `None` passes the refusal on to the client.
     ///
     /// If the server refuses the probe with another error than the request, it may have executed the request. The link is
-    /// then opened anew for later requests, and this request is not sent again.
+    /// then opened again for later requests, and this request is not sent again.
     pub async fn settle_doubt(
         &self,
         client: &Client,

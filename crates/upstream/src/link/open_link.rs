@@ -102,7 +102,7 @@ impl Drop for HeldLink {
 /// The time that an upstream may take to accept a message without an answer.
 const NOTICE_TIME: Duration = Duration::from_secs(10);
 
-/// The reason for which a question is refused whose owner is in doubt.
+/// The reason given for refusing a question whose owner is in doubt.
 pub const DOUBTFUL: &str = "an abandoned call of another client may have asked this";
 
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
@@ -192,7 +192,7 @@ impl OpenLink {
         self.tenancy.number.load(Ordering::Acquire)
     }
 
-    /// Forgets the link's owner: later messages of the server are not for that owner.
+    /// Forgets the link's owner: later messages from the server are not for that owner.
     pub fn hand_over(&self) {
         self.recipients.clear();
         self.tenancy.number.store(NEXT_LINK.fetch_add(1, Ordering::Relaxed), Ordering::Release);

@@ -98,8 +98,8 @@ async fn ask(client: &Client, link: &HttpLink) -> Reaction {
                 Reaction::Rejected(rejection)
             }
         }
-        // A server that offers only other versions has not refused the probe with the same error. Opening the link anew will
-        // show that it is another server.
+        // A server that offers only other versions has not refused the probe with the same error. Opening the link again
+        // will show that it is another server.
         Ok(answer) if !era.has_sessions() && server_hello(&answer.frame, era).is_err() => {
             Reaction::Rejected(Rejection::bare(answer.status))
         }

@@ -18,7 +18,7 @@ type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
 /// The owner whose turn it is on a link that all share, and its session if it has one.
 type TurnOwner = (Owner, Option<Weak<dyn LinkUser>>);
 
-/// The sessions and calls that receive messages of one link.
+/// The sessions and calls that receive messages from one link.
 #[derive(Default)]
 pub struct LinkRecipients {
     /// The sessions whose calls use the link.

@@ -214,8 +214,8 @@ impl OpenLink {
         }
     }
 
-    /// The error that replaces a refusal if the server was replaced or has forgotten the session; the next request then opens
-    /// the link anew.
+    /// The error that replaces a refusal if the server was replaced or has forgotten the session; the next request then
+    /// opens the link again.
     async fn doubted(
         &self,
         client: &Client,
@@ -224,7 +224,7 @@ impl OpenLink {
         status: u16,
     ) -> Option<LinkError> {
         let doubt = doubt(self.era, answer, status)?;
-        // If the server gave out no session, an accepted request tells nothing about one.
+        // If the server gave out no session, an accepted request reveals nothing about one.
         if doubt == Doubt::Session && status < 400 && !link.has_session() {
             return None;
         }

@@ -47,10 +47,11 @@ pub trait LinkUser: Send + Sync {
     /// Passes on a message that the server sent on this link.
     fn receive(&self, egress: &Egress, link: &OpenLink, message: &Frame);
 
-    /// Passes on a message of a server of this version, in the form of the client's version.
+    /// Passes on a message from a server of this version, in the form of the client's version.
     fn hear(&self, era: &'static Era, message: &Frame);
 
-    /// Lists are about to change. What is returned notifies the client of those of which it was not notified since.
+    /// Prepares for a change of lists. The returned function notifies the client of the changed lists of which it has not
+    /// been notified in the meantime.
     fn before_change(self: Arc<Self>) -> Announcement;
 
     /// Notifies the client of its call's progress; `text` has the client's form.

@@ -252,8 +252,8 @@ impl Consents {
         let (asked, grant) = state.and_then(named).ok_or((ConsentFault::UnknownState, None))?;
         let (server, caller) = (grant.server.clone(), grant.caller.clone());
         if !asked.began_with(cookies, self.around.is_secure()) {
-            tracing::warn!(%server, "the consent callback arrived in a different browser than the one \
-                                     that started it");
+            tracing::warn!(%server, "the consent callback came from a different browser than the \
+             one that started the consent");
             return Err((ConsentFault::OtherBrowser, Some(server)));
         }
         if let Some(fault) = self.mixed_up(path, &brought, &grant, &asked) {

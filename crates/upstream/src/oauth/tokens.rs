@@ -16,8 +16,8 @@ use super::secret::Secret;
 const LONGEST: usize = 16 << 10;
 /// The maximum accepted lifetime of a token, in seconds.
 const LONGEST_LIFE: u64 = 366 * 24 * 3600;
-/// The time before its expiry at which a token is renewed, in seconds. If that is earlier, it is renewed after three quarters
-/// of its lifetime.
+/// The time before its expiry at which a token is renewed, in seconds. A token that is valid for less than four times as
+/// long is renewed after three quarters of its lifetime instead.
 const EARLY: u64 = 60;
 
 /// Tokens for one resource.

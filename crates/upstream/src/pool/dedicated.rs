@@ -125,7 +125,7 @@ impl Dedicated {
         self.state.lock().dispatch.size() >= self.max
     }
 
-    /// Notes that a client goes on without its roots over the shared link.
+    /// Notes that a client continues without its roots over the shared link.
     pub fn tell_without_roots(&self) {
         tracing::info!(
             server = %self.name,
@@ -177,7 +177,7 @@ impl Dedicated {
                 Ok(Ok(Given::Link(link))) => return Ok(Admission::Adopted(link)),
                 Ok(Err(_)) => return Err(LinkError::Closed),
                 Err(_) if since.elapsed() >= patience => break,
-                // It is told its folders on a dedicated link alone, and does without.
+                // The server learns this client's roots only on a dedicated link, so the client continues without them.
                 Err(_)
                     if since.elapsed() >= MAKE_WAY_AFTER
                         && class.askable.is_roots_alone()

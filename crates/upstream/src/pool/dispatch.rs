@@ -222,7 +222,7 @@ impl Dispatch {
         self.drop_ownerless(slot)
     }
 
-    /// Takes a link back from an owner that disappeared before it took it.
+    /// Takes back a link whose owner disappeared before it accepted the link.
     pub fn abandon(&mut self, slot: SlotId) {
         if let Some(slot) = self.slots.get_mut(&slot) {
             (slot.owner, slot.granted) = (None, false);

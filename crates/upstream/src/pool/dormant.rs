@@ -126,7 +126,7 @@ impl Dormant {
         self.wake.notified().await;
     }
 
-    /// Notes that the client has polled, and goes on waiting.
+    /// Notes that the client has polled, and continues to wait.
     pub fn touch(&self, now: Instant) {
         if let Some(entry) = self.links.state.lock().sleepers.get_mut(&self.number) {
             entry.touched = now;

@@ -57,7 +57,7 @@ pub struct LinkCell {
     pub(super) session: Option<Weak<dyn LinkUser>>,
     /// The pool that the cell's links come from, if owners take turns on them.
     pub(super) pool: Option<Arc<Dedicated>>,
-    /// The turns on it, where it is the only link of its server.
+    /// The turns on the link, if it is the only link of its server.
     pub(super) single: Option<Arc<SingleLink>>,
     /// The caller for whom the cell gets links from the pool.
     pub(super) holder: Option<Holder>,
@@ -108,7 +108,7 @@ impl LinkCell {
         self
     }
 
-    /// Is the only link of its server, if there are turns on it.
+    /// Makes the cell's link the only link of its server, on which clients take these turns; `None` changes nothing.
     pub(super) fn single(mut self, single: Option<Arc<SingleLink>>) -> Self {
         self.single = single;
         self
@@ -204,7 +204,7 @@ impl LinkCell {
 
     /// Notes that an opening has failed.
     fn note_failure(&self, why: &LinkError, watch: Option<OpeningWatch<'_>>, starts: &mut Starts) {
-        // A lack of free processes tells nothing about the server.
+        // A lack of free processes reveals nothing about the server.
         if !self.is_shared() && matches!(why, LinkError::Spawn(SpawnError::TooMany { .. })) {
             return;
         }
@@ -212,7 +212,7 @@ impl LinkCell {
         server.note_down();
         match watch {
             Some(watch) => watch.ended(Err(server.failure_to_open(why))),
-            // The failure of one owner's process tells nothing about the shared process.
+            // The failure of one owner's process reveals nothing about the shared process.
             None if !server.is_child() => {
                 server.health.note(HealthEvent::StreamFailed(server.failure_to_open(why)));
             }
@@ -343,7 +343,7 @@ impl LinkCell {
         self.retired.store(true, Ordering::SeqCst);
     }
 
-    /// Returns true if no more links are opened, by this cell or to its server.
+    /// Returns true if this cell opens no more links, because it is retired or its server has ended.
     fn is_over(&self) -> bool {
         self.is_retired() || self.server.has_ended()
     }

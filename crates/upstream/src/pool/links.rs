@@ -56,7 +56,7 @@ pub struct Links {
     pub(super) dedicated_calls: Arc<Quota>,
     /// The links that serve one owner at a time.
     pub dedicated: Arc<Dedicated>,
-    /// The turns on the only link, where the server has one for all.
+    /// The turns on the only link, if the server has one link for all clients.
     single: Option<Arc<SingleLink>>,
     /// The shared link that was last requested: nearly all requests need the same one.
     recent: ArcSwapOption<(&'static Era, Arc<LinkCell>)>,
@@ -219,7 +219,7 @@ impl Links {
             let Some(link) = cell.current() else { continue };
             let rests = match &link.wire {
                 Wire::Pipe(_) => "an unused child process is stopped",
-                Wire::Http(_) if link.era.has_sessions() => "an unused session there is closed",
+                Wire::Http(_) if link.era.has_sessions() => "an unused session at the server is closed",
                 _ => continue,
             };
             if link.activity.idle() > after && !link.is_used() && !is_heard(asked, &link) {

@@ -24,10 +24,10 @@ use crate::quota::Holder;
 /// The number of calls that may wait.
 const WAITERS: usize = 256;
 
-/// The time between two looks of a call that waits.
+/// The time between two checks of a waiting call.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The time that a call waits before one that waits for its client makes way.
+/// The time that a call waits before a call that waits for its client makes way.
 const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 
 /// The turns on a server's only link, and the questions that the server is told it may ask there.
@@ -35,7 +35,7 @@ pub struct SingleLink {
     state: Mutex<SingleState>,
     /// The questions of all owners that were seen.
     widest: AtomicU8,
-    /// Those of which the server was told on the link that was opened last.
+    /// The questions that the server was told it may ask on the link that was opened last.
     declared: AtomicU8,
     dormant: Arc<DormantLinks>,
 }
@@ -47,7 +47,7 @@ struct SingleState {
     used: Option<Arc<OpenLink>>,
 }
 
-/// A call of which it is the turn, until this is dropped.
+/// A call that has the turn, until this value is dropped.
 pub struct LinkTurn {
     single: Arc<SingleLink>,
     party: TurnParty,
@@ -56,7 +56,7 @@ pub struct LinkTurn {
 /// A hold without a turn.
 struct NoTurn;
 
-/// A place in the queue, until this is dropped.
+/// An entry in the queue, until this value is dropped.
 struct Waiting<'a> {
     single: &'a Arc<SingleLink>,
     ticket: Ticket,
@@ -64,7 +64,7 @@ struct Waiting<'a> {
 }
 
 impl SingleLink {
-    /// Nobody has used it yet.
+    /// Creates a link that nobody has used yet.
     pub(super) fn new(dormant: Arc<DormantLinks>) -> Arc<Self> {
         let state = SingleState { queue: TurnQueue::new(WAITERS), waiting: HashMap::new(), used: None };
         let nothing = || AtomicU8::new(Askable::NOTHING.bits());
@@ -76,7 +76,7 @@ impl SingleLink {
         self.state.lock().queue.waiting()
     }
 
-    /// The turn, if nobody else has it.
+    /// Takes the turn, if nobody else has it.
     pub fn join(self: &Arc<Self>, party: TurnParty) -> Option<LinkTurn> {
         let joins = self.state.lock().queue.join(party);
         joins.then(|| LinkTurn { single: self.clone(), party })
@@ -122,13 +122,13 @@ impl SingleLink {
         self.widest.fetch_or(class.without_roots().bits(), Ordering::SeqCst);
     }
 
-    /// Returns true if the server was told on the last link of all questions that were seen.
+    /// Returns true if the server was told, on the last link, that it may ask all questions that were seen.
     pub(super) fn is_wide(&self) -> bool {
         let declared = Askable::from_bits(self.declared.load(Ordering::SeqCst));
         declared.includes(Askable::from_bits(self.widest.load(Ordering::SeqCst)))
     }
 
-    /// The clients of whom the server is told on a link that is opened now.
+    /// The class of clients that the server is told about on a link that is opened now.
     pub(super) fn declares(&self, era: &'static Era) -> LinkKey {
         let class = self.widest.load(Ordering::SeqCst);
         self.declared.store(class, Ordering::SeqCst);
@@ -140,7 +140,7 @@ impl SingleLink {
         if !state.queue.leave() {
             return;
         }
-        // What the server asks from now on is for nobody, until the next owner has its turn.
+        // From now on, the server's questions are for nobody, until the next owner has its turn.
         if let Some(link) = state.used.take() {
             link.recipients.end_turn();
         }
@@ -149,7 +149,7 @@ impl SingleLink {
 }
 
 impl SingleState {
-    /// Gives the turn to those who are next.
+    /// Gives the turn to the calls that are next.
     fn serve(&mut self) {
         let next = self.queue.serve();
         self.notify(&next);
@@ -157,7 +157,7 @@ impl SingleState {
 
     fn notify(&mut self, next: &[Ticket]) {
         for ticket in next {
-            // Whoever has gone gives it back when its place in the queue is dropped.
+            // A call that has gone gives the turn back when its entry in the queue is dropped.
             let _ = self.waiting.remove(ticket).map(|sender| sender.send(()));
         }
     }
@@ -203,7 +203,7 @@ impl Drop for Waiting<'_> {
             return state.notify(&next);
         }
         drop(state);
-        // Its turn came just as it went.
+        // The turn came just as the call was dropped.
         if self.given.try_recv().is_ok() {
             self.single.leave();
         }

@@ -1,4 +1,4 @@
-//! Turns on a link of which a server has only one: one owner that can be asked at a time, or together all calls that cannot be
+//! Turns on a server's only link: a turn belongs to one owner that can be asked, or to all calls together that cannot be
 //! asked. A state machine without input and output. It must not know what a link is.
 
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use transport::up::Owner;
 
 use super::dispatch::Ticket;
 
-/// Those who use the link in the same turn.
+/// The party that uses the link in one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnParty {
     /// All calls whose clients cannot be asked.
@@ -16,7 +16,7 @@ pub enum TurnParty {
     Askable(Owner),
 }
 
-/// The turn that is taken, and those who wait for theirs.
+/// The current turn, and the calls that wait for theirs.
 #[derive(Debug)]
 pub(super) struct TurnQueue {
     current: Option<(TurnParty, usize)>,
@@ -26,7 +26,7 @@ pub(super) struct TurnQueue {
 }
 
 impl TurnQueue {
-    /// A queue in which so many may wait.
+    /// Creates a queue in which at most this many calls may wait.
     pub(super) fn new(max: usize) -> Self {
         Self { current: None, waiting: VecDeque::new(), max, next: 0 }
     }
@@ -41,7 +41,7 @@ impl TurnQueue {
         self.waiting.len()
     }
 
-    /// A call begins at once, if it can. Further calls of an owner always join its turn: a model that is asked may call the
+    /// Begins a call at once, if possible. Further calls of an owner always join its turn: a model that is asked may call the
     /// same server, and must not wait for itself.
     pub(super) fn join(&mut self, party: TurnParty) -> bool {
         match &mut self.current {
@@ -59,14 +59,14 @@ impl TurnQueue {
         }
     }
 
-    /// The same call holds the turn once more.
+    /// Lets the same call hold the turn once more.
     pub(super) fn enter_again(&mut self) {
         if let Some((_, calls)) = &mut self.current {
             *calls += 1;
         }
     }
 
-    /// A call waits for its turn; `None` if too many do.
+    /// Lets a call wait for its turn; `None` if too many calls wait.
     pub(super) fn wait(&mut self, party: TurnParty) -> Option<Ticket> {
         if self.waiting.len() >= self.max {
             return None;
@@ -76,13 +76,13 @@ impl TurnQueue {
         Some(self.next)
     }
 
-    /// A call that waits has gone; returns those that begin now.
+    /// Removes a waiting call that has gone; returns the calls that begin now.
     pub(super) fn cancel(&mut self, ticket: Ticket) -> Vec<Ticket> {
         self.waiting.retain(|(waiting, _)| *waiting != ticket);
         self.serve()
     }
 
-    /// A call has ended. Returns true if its turn has.
+    /// Ends a call. Returns true if its turn has ended as well.
     pub(super) fn leave(&mut self) -> bool {
         if let Some((_, calls)) = &mut self.current {
             *calls -= 1;
@@ -94,7 +94,7 @@ impl TurnQueue {
         true
     }
 
-    /// The calls that begin now: the first that waits, with all others of its party.
+    /// The calls that begin now: the first waiting call, and all others of its party.
     pub(super) fn serve(&mut self) -> Vec<Ticket> {
         let Some((_, next)) = self.waiting.front().copied() else { return Vec::new() };
         if self.current().is_some_and(|current| current != next) {

@@ -25,7 +25,7 @@ impl LinkCell {
         pool.admit(egress, self, (self.owner, class), patience).await.map(Some)
     }
 
-    /// The caller for whose calls it is, if that is known and has no session here.
+    /// The caller whose calls use the cell, if the caller is known and has no session here.
     pub(super) fn caller(&self) -> Option<&Holder> {
         let holder = self.holder.as_ref().filter(|_| self.session.is_none());
         holder.filter(|holder| matches!(holder, Holder::Principal(_)))
@@ -68,8 +68,8 @@ impl LinkCell {
         Some(HeldLink::new(link.clone(), hold))
     }
 
-    /// Lets the owner whose turn it is be asked this: closes the only link of a server, if it was told less there. No other
-    /// call runs on it.
+    /// Prepares for these questions to the owner whose turn it is: closes the server's only link if the server was not
+    /// told there that it may ask them. No other call runs on that link.
     pub async fn widen(&self, egress: &Egress, class: Askable) {
         let Some(single) = &self.single else { return };
         single.widen(class);
@@ -81,7 +81,7 @@ impl LinkCell {
         starts.users = link.recipients.users().iter().map(Arc::downgrade).collect();
         tracing::info!(
             server = %self.server.name(),
-            "opens its only connection again: a client can answer questions of which the server was not told"
+            "reopens its only connection: a client can answer kinds of questions that the server was not told about"
         );
         link.close(egress.client()).await;
     }

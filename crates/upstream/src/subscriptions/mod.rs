@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`topics`] | the wanted resources, and their listeners |
 //! | [`follower`] | the task that subscribes at the server |
-//! | [`announcing`] | announcements on links of single calls and shared children |
+//! | [`announcing`] | announcements on links of individual calls and shared children |
 
 pub mod announcing;
 pub mod follower;

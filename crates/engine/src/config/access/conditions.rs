@@ -29,9 +29,9 @@ section! {
             }
         }
     } [
-        /// Arguments of the call by their path, `path` or `/owner/name`, each with its permitted values (patterns).
+        /// Arguments of the call, each given by its path (`path` or `/owner/name`) and its permitted values (patterns).
         "arguments" arguments: IndexMap<ValuePath, Vec<Glob>> = PlacedValues("arguments");
-        /// Hints that the server gives for the tool. A missing hint has the default from the specification.
+        /// Hints that the server gives about the tool. A missing hint has the default from the specification.
         "annotations" annotations: IndexMap<AnnotationHint, bool> = Annotations;
     ]
 }

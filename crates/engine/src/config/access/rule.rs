@@ -20,8 +20,8 @@ use crate::config::words::Words;
 use crate::principal::Scheme;
 
 section! {
-    /// A rule: what it allows or denies, to whom, and when. Deny rules always apply. If any rule allows something, everything
-    /// that no rule allows is denied.
+    /// A rule: what it allows or denies, to whom, and when. Rules with `deny` always apply. If there is any rule with
+    /// `allow`, everything that no rule allows is denied.
     pub struct AccessRule: "a mapping with `allow` or `deny`" {
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let is_either = |key: &str| suggest::nearest(key, ["allow", "deny"]).is_some();
@@ -105,8 +105,8 @@ section! {
         "user" user: Vec<Glob> = some_globs(None);
         /// Scopes of a token (patterns).
         "scope" scope: Vec<Glob> = some_globs(None);
-        /// Claims of a token by their path, `department` or `/realm/roles`, each with its permitted values (patterns):
-        /// `{ realm.roles: editor }`. If the claim is a list, one matching item is enough.
+        /// Claims of a token, each given by its path (`department` or `/realm/roles`) and its permitted values
+        /// (patterns): `{ realm.roles: editor }`. If the claim is a list, one matching item is enough.
         "claim" claim: IndexMap<ValuePath, Vec<Glob>> = PlacedValues("claims");
         /// The address that the connection comes from: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7`. An IPv4-mapped IPv6
         /// address counts as IPv4; standard input matches no range.

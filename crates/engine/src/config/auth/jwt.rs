@@ -26,7 +26,7 @@ section! {
         "audience" audience: Vec<Text> =
             Values { what: "a string, or a list of strings", item: Sound("a string", audience), some: true },
             absent "`oauth.resource`; one of the two is required";
-        /// The accepted signature algorithms. Only those with a key pair are supported.
+        /// The accepted signature algorithms. Only algorithms with a key pair are supported.
         "algorithms" algorithms: Vec<Algorithm> = Values { what: "a list of signature algorithms", item: Signature, some: true },
             default vec![Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa];
         /// The tolerated difference from the issuer's clock, at most `5m`.

@@ -26,7 +26,8 @@ section! {
             let (issuers, resource) = (entry.value.entry("jwt"), entry.value.entry("oauth"));
             if let Some(resource) = resource.filter(|_| issuers.is_none() && self.jwt.is_empty()) {
                 let help = "add the issuer: jwt: { issuer: https://id.example.com }";
-                reader.within("oauth", |r| r.fault(&resource.key_at, "no issuer's tokens would be accepted", help));
+                let what = "no issuer is configured, so no token would be accepted";
+                reader.within("oauth", |r| r.fault(&resource.key_at, what, help));
             }
             let Some(issuers) = issuers else { return };
             refuse_repeated(reader, &issuers.value, &self.jwt);
@@ -35,8 +36,8 @@ section! {
             }
         }
     } [
-        /// One token for all callers, sent as `Authorization: Bearer …`: a string, or `{ token, optional }`. With `optional:
-        /// true`, no token is required while it is empty or its variable is unset.
+        /// One token for all callers, sent as `Authorization: Bearer …`: a string, or `{ token, optional }`. With
+        /// `optional: true`, no token is required while the configured token is empty or its variable is unset.
         "bearer" bearer: Option<Bearer> = BearerToken;
         /// Accepts the API keys that `dragoman key new` creates, sent like `bearer`.
         "keys" keys: bool = Flag, see "[keys.md](keys.md)";
@@ -47,7 +48,7 @@ section! {
             key: user,
             value: Spelt { spelling: Secret("an argon2id hash as a string", password_hash), schema: hash_schema },
         };
-        /// Names and application passwords, for HTTP's Basic scheme, that a WordPress site checks.
+        /// Accepts names and application passwords that a WordPress site checks, sent with HTTP's Basic scheme.
         "site" site: Option<SiteCheck> = Maybe(Afresh), see "[below](#who-may-call)";
         /// An issuer of signed tokens (JWT), sent like `bearer`, or a list of issuers.
         "jwt" jwt: Vec<Jwt> = Sections {
@@ -57,11 +58,11 @@ section! {
             most: 64,
             help: "write 1 to 64 issuers, or remove the key",
         };
-        /// Tells clients where to get a token: this gateway as a protected resource of OAuth (RFC 9728). The issuers
-        /// are those of `jwt`.
+        /// Tells clients where to get a token, by describing this gateway as a protected resource of OAuth (RFC 9728).
+        /// The issuers are those of `jwt`.
         "oauth" oauth: Option<OAuth> = Maybe(Afresh), see "[below](#who-may-call)";
-        /// The number of wrong passwords that one client address may try within a period. Further attempts are refused for a while,
-        /// except with passwords that were accepted before. `false` sets no limit.
+        /// The number of wrong passwords that one client address may try within a period. Further attempts are refused
+        /// for a while, except those with passwords that were accepted before. `false` sets no limit.
         "failures" failures: Option<RequestRate> = RateOrOff,
             default Some(RequestRate { count: 30, period: Duration::from_mins(1) }),
             see "[authentication.md](authentication.md#names-with-passwords)";

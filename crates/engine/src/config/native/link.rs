@@ -63,7 +63,7 @@ words! {
     }
 }
 
-/// Addresses by service, on top of the existing ones.
+/// Addresses by service, merged into the existing mapping.
 struct SourceAddresses;
 
 impl Spelling<IndexMap<Source, Text>> for SourceAddresses {

@@ -39,10 +39,10 @@ section! {
         /// That user's application password, not the login password.
         "password" password: Option<Text> = OrEmpty { secret: true, check: check::basic_password };
         /// Lets a request choose the site and the user with the headers `x-wordpress-url`, `x-wordpress-username` and
-        /// `x-wordpress-password`. A request with only some of these headers is refused.
+        /// `x-wordpress-password`. Requests with only some of these headers are refused.
         "headers" headers: bool = Flag;
-        /// Forwards the caller's own name and password (HTTP's Basic scheme) to the site. They never leave Dragoman in any other
-        /// way.
+        /// Forwards the caller's own name and password (HTTP's Basic scheme) to the site. Dragoman sends them nowhere
+        /// else.
         "basic" basic: bool = Flag;
         /// Lets a call fetch a file by URL (`wp_upload_media_from_url` and similar tools) from a private address. Turn it on only
         /// in a network where callers may see everything.
@@ -68,7 +68,7 @@ section! {
         /// The API address of the image host. Any host with imgbb's API works.
         "imageHost" image_host: Option<Text> = OrEmpty { secret: false, check: check::site_url },
             absent "`https://api.imgbb.com/1`";
-        /// The rights of the tool `site_request`.
+        /// The requests that the tool `site_request` may send.
         "requests" requests: Requests = Within, absent "reads, all routes", see "[below](#the-site-of-an-embedded-server)";
     ]
 }

@@ -99,7 +99,7 @@ fn read_items<T>(
     Some(values)
 }
 
-/// Values with one spelling by name, on top of the existing ones.
+/// A mapping from names to values that share one spelling, merged into the existing mapping.
 pub(in crate::config) struct Mapping<K, S> {
     /// The mapping as messages describe it.
     pub(in crate::config) what: &'static str,

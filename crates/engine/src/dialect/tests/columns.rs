@@ -92,7 +92,7 @@ fn what_does_not_fit_is_refused_in_words() {
         ("noId.x", json!(1), "noId has no members"),
         ("capabilities", json!([]), "capabilities must be an object, or null"),
         ("era", json!("never"), "era must be a protocol version"),
-        ("variant", json!("x"), "variant must be one of dialect gateway's; there are example"),
+        ("variant", json!("x"), "dialect gateway has no such variant; its variants are example"),
     ] {
         let told = row.set(column, &value).unwrap_err().reason;
         assert!(told.starts_with(what), "{told}");

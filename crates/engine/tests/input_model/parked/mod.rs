@@ -156,7 +156,7 @@ struct Call {
     heard: u64,
 }
 
-/// A request of a client.
+/// A request from a client.
 #[derive(Debug)]
 struct Request {
     who: usize,

@@ -1,4 +1,4 @@
-//! The thread behind a sink: it writes batches, recovers from file errors, and prunes old entries.
+//! The thread that serves a sink: it writes batches, recovers from file errors, and prunes old entries.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -46,7 +46,7 @@ impl OpenRecord {
         if self.log.replace_if_gone()? {
             let path = self.log.path().display();
             tracing::warn!(
-                "the record of calls was moved or deleted while it was written; starting a new one at {path}"
+                "the record of calls was moved or deleted while it was being written; starting a new one at {path}"
             );
         }
         self.log.append(batch)

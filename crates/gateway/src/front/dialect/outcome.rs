@@ -1,4 +1,4 @@
-//! Runs a dialect request to its end, like the request of a client without a session that cannot be asked. Messages
+//! Runs a dialect request to its end, like a request from a client without a session that cannot be asked. Messages
 //! that arrive before the answer are dropped.
 
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Handles one message of a client at an endpoint with a dialect, from bytes to reply.
+//! Handles one message from a client at an endpoint with a dialect, from bytes to reply.
 
 use std::sync::Arc;
 

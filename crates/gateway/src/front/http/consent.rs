@@ -109,7 +109,7 @@ async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) ->
     shard.door.identify(&headers, Some(client)).await.is_ok_and(|principal| principal.id == caller.id)
 }
 
-/// The page that says what is requested.
+/// The page that shows what is requested.
 fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> {
     let Begun { server, caller, at, scopes } = begun;
     let lasting = match caller {

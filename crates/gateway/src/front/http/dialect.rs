@@ -136,7 +136,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Processes a message of a client with an event stream. The reply is sent on the stream, even if the client does
+    /// Processes a message from a client with an event stream. The reply is sent on the stream, even if the client does
     /// not wait for the end of its POST.
     fn take_beside(
         &self,

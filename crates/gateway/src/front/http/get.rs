@@ -38,7 +38,7 @@ pub(super) async fn get(
     let last = headers.get(names::LAST_EVENT_ID).and_then(|v| v.to_str().ok());
     let standing = || {
         let opened = streams.open_standing(session.era().primes_streams);
-        // A client from before a restart may have missed changes; after this notice it can fetch everything again.
+        // A client that was connected before a restart may have missed changes; after this notice it can fetch everything again.
         opened.inspect(|_| session.announce_return())
     };
     let opened = match last.map(EventId::parse) {
@@ -147,7 +147,7 @@ pub(super) async fn restored(
 }
 
 /// Checks that a session belongs to this caller. Another caller's session is treated as unknown. So is a session that
-/// was started with other rights, from elsewhere or with another token: these determined what it can see.
+/// was started with other rights, from elsewhere or with another token: these properties determined what the session can see.
 fn checked(
     shard: &Shard,
     entry: &AdmittedRequest,

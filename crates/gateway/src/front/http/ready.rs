@@ -1,4 +1,4 @@
-//! `/ready`: tells if Dragoman accepts requests and if its servers are available. Anybody may ask, so an answer contains no
+//! `/ready`: reports if Dragoman accepts requests and if its servers are available. Anybody may ask, so an answer contains no
 //! text from a server, and no names if callers have to authenticate. It must not know how servers are monitored.
 
 use std::fmt::Write as _;

@@ -40,7 +40,7 @@ pub(super) const MESSAGES: &str = "/message";
 /// The query parameter that names a session.
 const SESSION: &str = "sessionId";
 
-/// The number of messages of a client that may wait for earlier ones.
+/// The number of messages from a client that may wait for earlier ones.
 const AHEAD: usize = 16;
 
 /// The time for which the next message may wait for room.

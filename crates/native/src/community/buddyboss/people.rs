@@ -81,7 +81,7 @@ pub(super) const MEMBERS: &[ToolRow] = &[
             text("email", "Email address.").kept(),
             KIND.called("types"),
         ],
-        // The route for members cannot change email addresses; WordPress's own can.
+        // The route for members cannot change email addresses; WordPress's own route can.
         &[
             put("wp", "/users/{id}")
                 .when(StepCondition::Given("email"))
@@ -96,7 +96,7 @@ pub(super) const MEMBERS: &[ToolRow] = &[
         "buddyboss_delete_member",
         "Permanently deletes a member's account. Their content is deleted too, unless `reassign` names another member.",
         &[MEMBER, int("reassign", "ID of the member to reassign the deleted member's content to.").kept()],
-        // The route for members ignores `reassign`; WordPress's own respects it.
+        // The route for members ignores `reassign`; WordPress's own route respects it.
         &[
             delete("wp", "/users/{id}")
                 .when(StepCondition::Given("reassign"))
@@ -130,7 +130,7 @@ fn friend(values: &Values) -> Option<Value> {
     other.cloned()
 }
 
-/// The result of ending a friendship: true, or the reason for a failure. Both have a success status.
+/// The result of ending a friendship: true, or the reason for a failure. Both arrive with a success status.
 pub(super) const ENDED: Bind = Bind { name: "ended", at: "/unfriend", missing: Missing::Nothing };
 
 /// A step that fails if the friendship has not ended.

@@ -142,7 +142,7 @@ pub(super) const COMMUNITY: &[ToolRow] = &[
         "Update a member",
         "Updates a member and returns it. Omitted fields keep their values.",
         &[id("ID of the member."), NAME, ABOUT.kept(), KIND],
-        // The route for members cannot change descriptions; WordPress's own can.
+        // The route for members cannot change descriptions; WordPress's own route can.
         &[
             put("wp", "/users/{id}")
                 .when(StepCondition::Given("description"))

@@ -82,15 +82,15 @@ const TYPE: ToolArgument = text(
 )
 .required();
 
-/// Filters that only some types have. They are sent unchanged, but never replace another argument.
+/// Filters that only some types have. They are sent unchanged, but never override another argument.
 const FILTERS: ToolArgument = object(
     "filters",
-    "More filters by name, such as {author: 3}, or a taxonomy of the post type with term IDs.",
+    "Additional filters by name, such as {author: 3}, or a taxonomy of the post type with its term IDs.",
 )
 .form(Form::Spread);
 const FIELDS: ToolArgument = object(
     "fields",
-    "More fields by name, such as author, parent, featured_media, or a taxonomy of the post type with term IDs.",
+    "Additional fields by name, such as author, parent, featured_media, or a taxonomy of the post type with its term IDs.",
 )
 .form(Form::Spread);
 

@@ -1,4 +1,5 @@
-//! Fewer entries than hops: the first entry was written by the first proxy that the client used.
+//! The questions that a client can be asked, as bits. Servers may offer more to a client that they can ask, and may
+//! question it before they act.
 
 use super::declares_question;
 use crate::era::Era;

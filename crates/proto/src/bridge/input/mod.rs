@@ -1,4 +1,4 @@
-//! Questions of a server during a request (sampling, elicitation, roots). In some eras, a server sends requests of its own.
+//! Questions from a server during a request (sampling, elicitation, roots). In some eras, a server sends requests of its own.
 //! In others, it returns a result, and the client repeats its request with the answers (MCP 2026-07-28, multi round-trip
 //! requests). This module translates between the two.
 //!

@@ -25,7 +25,7 @@ struct ParkedQuestion {
     params: Bytes,
 }
 
-/// The questions of one server about one request.
+/// The questions from one server about one request.
 #[derive(Debug)]
 pub struct Parking {
     server: &'static Era,

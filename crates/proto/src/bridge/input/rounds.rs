@@ -132,7 +132,7 @@ impl Rounds {
             };
         };
         let requests = Members::of_value(text, requests)
-            .ok_or(RoundsFault::Malformed("its inputRequests are not an object"))?;
+            .ok_or(RoundsFault::Malformed("its inputRequests is not an object"))?;
         if requests.len() > MAX_QUESTIONS {
             return Err(RoundsFault::Malformed("it asks too many questions at once"));
         }

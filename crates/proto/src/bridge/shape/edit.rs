@@ -37,7 +37,7 @@ impl<'a> Draft<'a> {
         Some(Self { text, members, changes: SmallVec::new() })
     }
 
-    /// An object of which is known that nothing changes. Its members are unknown.
+    /// An object that is known to stay unchanged. Its members are not read.
     pub(super) fn unread(text: &'a [u8]) -> Self {
         Self { text, members: Members::default(), changes: SmallVec::new() }
     }
@@ -164,7 +164,7 @@ pub(super) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Rewrites the elements of an array one by one; `None` if nothing changed (or `text` is not an array).
 pub(super) fn each(text: &[u8], mut change: impl FnMut(usize, &[u8]) -> Element) -> Option<Bytes> {
     let mut changed: Option<Vec<u8>> = None;
-    // The length of the text before the first change: all elements up to there, without the comma behind them.
+    // The length of the text before the first change: all elements up to there, without the comma that follows them.
     let mut kept = 0;
     for (index, element) in elements(text).enumerate() {
         let becomes = change(index, element);

@@ -44,7 +44,7 @@ pub(super) fn question(
     Ok(())
 }
 
-/// Rewrites a URL question. Only one era gives the visit of a URL an id.
+/// Rewrites a URL question. Only one era gives a visit to a URL an id.
 fn url(params: &mut Draft<'_>, to: &Era, mint: &mut dyn FnMut() -> String) -> Result<(), Unaskable> {
     match to.shapes.elicitation {
         Elicitation::None | Elicitation::PlainForm => {

@@ -12,7 +12,7 @@
 //! | `tool_result` | the data of `tools/call` |
 //! | `content` | content blocks |
 //! | `error` | error objects |
-//! | `question` | questions of a server to a client, and the answers: `elicitation`, `sampling` |
+//! | `question` | questions from a server to a client, and the answers: `elicitation`, `sampling` |
 //! | `notification` | notifications in both directions |
 //! | `params` | parameters of a client's request |
 

@@ -1,4 +1,4 @@
-//! Questions of a server to a client, and the client's answers.
+//! Questions from a server to a client, and the client's answers.
 
 use bytes::Bytes;
 
@@ -12,8 +12,8 @@ use crate::mcp::{Method, meta};
 #[error("{0}")]
 pub struct Unaskable(pub String);
 
-/// Translates the params of a server's question, a JSON object, for a client of `to`. If `to` requires an id for
-/// the visit of a URL and the server gave none, `mint` supplies one.
+/// Translates the params of a server's question, a JSON object, for a client of `to`. If `to` requires an id for a visit
+/// to a URL and the server gave none, `mint` supplies one.
 ///
 /// # Errors
 /// [`Unaskable`] if that era cannot express the question.

@@ -68,7 +68,7 @@ enum QuestionAnswer {
     Told,
 }
 
-/// One request of the client about a task.
+/// One request from the client about a task.
 #[derive(Debug)]
 pub struct LegacyToModern {
     sides: Sides,

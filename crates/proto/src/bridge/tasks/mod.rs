@@ -9,9 +9,9 @@
 //! | `names` | methods, notifications, capabilities |
 //! | `places` | the spans of task ids in messages |
 //! | `task` | a task in the form of each side |
-//! | `legacy_to_modern` | requests of a client of the experiment to a server of the extension |
-//! | `modern_to_legacy` | requests of a client of the extension, or without tasks, to a server of the experiment |
-//! | `watch` | the questions of a server of the experiment about one task |
+//! | `legacy_to_modern` | requests from a client of the experiment to a server of the extension |
+//! | `modern_to_legacy` | requests from a client of the extension, or without tasks, to a server of the experiment |
+//! | `watch` | the questions from a server of the experiment about one task |
 //! | `next` | the next steps that the machines ask for |
 //!
 //! Not translated: tasks of clients, `tasks/list` (a server's tasks do not all belong to one client), and ids of tasks that

@@ -2,7 +2,7 @@
 //!
 //! The extension keeps outcome and questions in the task itself; the experiment delivers both through `tasks/result`.
 //! The gateway fetches the outcome with `tasks/result` once the task has ended. Questions arrive while `tasks/result`
-//! is open, which takes longer than one request of the client. [`Watch`](super::Watch) handles them.
+//! is open, which takes longer than one request from the client. [`Watch`](super::Watch) handles them.
 
 use bytes::Bytes;
 
@@ -34,7 +34,7 @@ enum FetchPhase {
     Over,
 }
 
-/// One request of the client.
+/// One request from the client.
 #[derive(Debug)]
 pub struct ModernToLegacy {
     sides: Sides,
@@ -69,7 +69,7 @@ impl ModernToLegacy {
         Self { sides, wish, task: Bytes::new(), phase: FetchPhase::Called, kept: None }
     }
 
-    /// The id of the task (a JSON string) behind a call whose outcome the client awaits. Cancel the task if the
+    /// The id (a JSON string) of the task that runs a call whose outcome the client awaits. Cancel the task if the
     /// client disconnects.
     pub fn unattended(&self) -> Option<&Bytes> {
         let waits = matches!(self.phase, FetchPhase::Sent(_)) && matches!(self.wish, Wish::Call { .. });

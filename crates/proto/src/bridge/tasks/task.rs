@@ -160,7 +160,7 @@ pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     Some([b"{\"task\":".as_slice(), &task, &meta, b"}"].concat().into())
 }
 
-/// Converts an answer of the experiment, which wraps the task, into the extension's answer to a call, which does not.
+/// Converts an answer to a call: the experiment's form wraps the task, and the extension's form does not.
 /// `None` if it contains no task.
 pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     let task = Task::read(text, result.get(text, "task")?)?;

@@ -34,7 +34,7 @@ pub struct SseDecoder {
     /// The number of bytes of a byte order mark that were seen so far; `None` after the beginning of the
     /// stream.
     bom: Option<usize>,
-    /// True after a CR: an LF right behind it belongs to the same line ending.
+    /// True after a CR: an LF that follows immediately belongs to the same line ending.
     after_cr: bool,
     /// The beginning of a line whose end has not arrived.
     partial: Vec<u8>,
@@ -82,7 +82,7 @@ impl SseDecoder {
     }
 
     /// Adds a chunk. Take all events with [`next_event`](Self::next_event) before you push again. Chunks that have
-    /// not been searched are kept, so only then do the limit and one chunk bound the memory.
+    /// not been searched are kept, so the limit and one chunk bound the memory only if you do that.
     pub fn push(&mut self, chunk: Bytes) {
         if !chunk.is_empty() {
             self.chunks.push_back(chunk);

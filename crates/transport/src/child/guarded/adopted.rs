@@ -1,5 +1,5 @@
-//! Reaps processes that no other code in this process waits for: those that a killed guardian left, and all orphans if this
-//! process is the first of a container. It must not know what these processes were.
+//! Reaps processes that no other code in this process waits for: those that a killed guardian left behind, and all
+//! orphans if this process is the first of a container. It must not know what these processes were.
 
 use std::collections::BTreeSet;
 

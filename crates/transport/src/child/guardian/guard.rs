@@ -1,5 +1,5 @@
-//! The guardian: forks a holder for each server, and ends all processes that a killed holder left. It exits once the gateway
-//! is gone and no process is left. It must not know what a server is.
+//! The guardian: forks a holder for each server, and ends all processes that a killed holder left behind. It exits once
+//! the gateway is gone and no process is left. It must not know what a server is.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -61,7 +61,7 @@ struct Guard {
     signals: OwnedFd,
     sees_processes: bool,
     holders: Vec<Pid>,
-    /// True if a holder was killed, and processes that it left may still exist.
+    /// True if a holder was killed, and processes that it left behind may still exist.
     has_strays: bool,
     /// The time when everything is killed, once the gateway is gone.
     kill_at: Option<Instant>,

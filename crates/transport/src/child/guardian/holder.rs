@@ -1,4 +1,4 @@
-//! The holder of one server: its parent, which reaps everything that the server leaves. It ends the whole tree when the
+//! The holder of one server: its parent, which reaps everything that the server leaves behind. It ends the whole tree when the
 //! server ends, when the gateway requests it, or when the gateway is gone. It exits when nothing is left. It must not know
 //! lines.
 //!

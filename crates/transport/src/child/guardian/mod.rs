@@ -10,7 +10,7 @@
 //! | `message` | the messages between these processes, as bytes; pure |
 //! | `socket` | packets with descriptors beside them |
 //! | `kernel` | fork, signals as bytes of a file: all `unsafe` code |
-//! | `guard` | the guardian: forks holders, ends the processes that a killed holder left |
+//! | `guard` | the guardian: forks holders, ends the processes that a killed holder left behind |
 //! | `holder` | the parent of one server: reaps, ends the whole tree |
 //! | `server` | a holder's child until the server's program replaces it |
 //! | `tree` | descendants in `/proc`, and signals to them |

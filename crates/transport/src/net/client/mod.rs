@@ -141,7 +141,7 @@ impl Origin {
         self.request_with(request, replay).await
     }
 
-    /// As [`Self::request`], but the caller decides if the request may be sent twice.
+    /// Like [`Self::request`], but the caller decides if the request may be sent twice.
     pub async fn request_with(
         &self,
         mut request: Request<Bytes>,
@@ -165,7 +165,7 @@ impl Origin {
         self.0.request(&TemplatedRequest { template, more, body }, replay).await
     }
 
-    /// As [`Self::request_with`], with a deadline for the answer's head.
+    /// Like [`Self::request_with`], with a deadline for the answer's head.
     pub async fn request_until(
         &self,
         request: Request<Bytes>,

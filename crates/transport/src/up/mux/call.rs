@@ -19,7 +19,7 @@ pub struct MuxCall {
     pub(super) early: Option<MuxItem>,
     /// Reports that the request could not be sent, if that becomes known only afterwards.
     pub(super) sending: Option<oneshot::Receiver<LinkError>>,
-    /// The exchange's entry among the clients' calls, if it is such a call.
+    /// The exchange's entry among the clients' calls, if it serves a client's call.
     pub(super) open: Option<OpenCall>,
     /// The line of the exchange's request, if it was sent over a pipe.
     pub(super) line: Option<QueuedLine>,

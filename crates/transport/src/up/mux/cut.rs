@@ -1,4 +1,4 @@
-//! Finds out which request a message answers from its beginning alone, for messages that are too long to be
+//! Determines, from the beginning of a message, which request the message answers, for messages that are too long to be
 //! kept. It must not know how long they may be.
 
 /// The `id` in the beginning of a message, if it is a number and only scalar members precede it.

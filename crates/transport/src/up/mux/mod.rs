@@ -30,7 +30,7 @@ const NOTICES: usize = 64;
 /// The server's messages that belong to no exchange.
 pub type Unasked = mpsc::Receiver<UnaskedMessage>;
 
-/// One such message.
+/// A message that belongs to no exchange.
 #[derive(Debug)]
 pub struct UnaskedMessage {
     /// The message.
@@ -87,7 +87,7 @@ enum MuxItem {
 #[derive(Debug)]
 struct WaitingExchange {
     items: mpsc::Sender<MuxItem>,
-    /// The client behind the exchange, if there is one; it can receive notifications and questions meanwhile.
+    /// The client that the exchange serves, if there is one; it can receive notifications and questions meanwhile.
     owner: Option<Owner>,
 }
 
@@ -204,7 +204,7 @@ impl Mux {
                 // Removed at once, so that a second answer finds no exchange.
                 let call = self.0.waiting.lock().remove(&key).map(|call| call.items);
                 let Some(call) = call else {
-                    tracing::debug!("an answer to no open request: id {key}");
+                    tracing::debug!("an answer that matches no open request: id {key}");
                     return;
                 };
                 // The channel may be full of notices; the answer is then sent from a separate task.

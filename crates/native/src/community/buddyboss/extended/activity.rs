@@ -100,8 +100,7 @@ pub(super) const COMMENTS: &[ToolRow] = &[titled(
         html("content", "Content.").required(),
         text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"]),
     ],
-    // If a comment does not say which comment it replies to, the route treats it as a comment on the activity
-    // itself.
+    // If a call does not name the comment to reply to, the route treats the new comment as one on the activity itself.
     &[
         get("buddyboss", "/activity/{id}/comment/{comment_id}").alone().binds(&[ANSWERED]).step(),
         put("buddyboss", "/activity/{id}/comment/{comment_id}")

@@ -33,7 +33,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     exactly("lock-progress", 3, "(lock-progress start days now), in percent", |v| {
         let (start, end, now) = (seconds(&v[0])?, later(seconds(&v[0])?, &v[1])?, seconds(&v[2])?);
         if end <= start {
-            return Err(FormulaFault::arithmetic("a lock must last"));
+            return Err(FormulaFault::arithmetic("a lock must end after it starts"));
         }
         Value::float((days(now - start) / days(end - start) * 100.0).clamp(0.0, 100.0))
     }),
