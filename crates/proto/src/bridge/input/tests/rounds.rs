@@ -109,7 +109,7 @@ fn a_result_that_does_not_say_what_it_wants_is_a_fault() {
     let table = [
         ("{}".to_owned(), "has neither"),
         (r#"{"inputRequests":null}"#.to_owned(), "has neither"),
-        (r#"{"inputRequests":[]}"#.to_owned(), "are not an object"),
+        (r#"{"inputRequests":[]}"#.to_owned(), "its inputRequests is not an object"),
         (r#"{"inputRequests":{"a":1}}"#.to_owned(), "entry of its inputRequests is not an object"),
         (r#"{"inputRequests":{"a":{}}}"#.to_owned(), "has no method"),
         (r#"{"inputRequests":{"a":{"method":7}}}"#.to_owned(), "has no method"),

@@ -45,7 +45,7 @@ proptest! {
         from in eras(),
         to in eras(),
     ) {
-        let text = format!("{{{first}{}}}", more.iter().map(|one| format!(",{one}")).collect::<String>());
+        let text = format!("{{{}}}", [&[first][..], &more].concat().join(","));
         let text = Bytes::from(text);
         let changes = ResultChanges::of("tools/call", (&text, Span::new(0, text.len())), from, to, &OWN);
         let expected = result("tools/call", &text, from, to, &OWN);
