@@ -43,8 +43,8 @@ pub(crate) struct Record {
     reader: JoinHandle<()>,
 }
 
-/// The line that marks that everything before it has been read.
-const MARK: &str = "{}";
+/// The line that marks that everything before it has been read. No message ends with it.
+const MARK: &str = "#mark";
 
 impl Record {
     /// An empty record.
@@ -97,11 +97,15 @@ impl Drop for Record {
 
 async fn read(input: pipe::Receiver, kept: Arc<watch::Sender<Kept>>) {
     let mut lines = BufReader::new(input).lines();
+    let mut begun = String::new();
     while let Ok(Some(line)) = lines.next_line().await {
-        if line == MARK {
+        if let Some(piece) = line.strip_suffix(MARK) {
+            // A line longer than 4 KiB is written in pieces if the pipe is full, so the mark may be among them.
+            begun.push_str(piece);
             kept.send_modify(|kept| kept.marks += 1);
             continue;
         }
+        let line = std::mem::take(&mut begun) + &line;
         let Ok(mut entry) = serde_json::from_str::<Value>(&line) else {
             panic!("the upstream's record has a line that is no JSON: {line}")
         };
