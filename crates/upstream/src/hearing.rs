@@ -296,6 +296,9 @@ impl Ear {
         {
             // The server takes its client's roots for those of the link.
             upstream.links.dedicated.bind(link, Binding::Owner);
+            if link.note_roots_question() {
+                upstream.catalogue.save();
+            }
         }
         if link.is_in_doubt() {
             return link.refuse(&self.egress, &frame, DOUBTFUL);

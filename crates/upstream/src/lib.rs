@@ -9,7 +9,7 @@
 //! | [`embedded`] | servers that live in the binary |
 //! | [`health`] | the state of a server, since when, and why |
 //! | [`server`], [`destination`], [`bulletin`] | one configured server: the facts about it, its address, its log lines |
-//! | `liveness`, [`server_shutdown`] | the time when a server last answered; its shutdown |
+//! | `liveness`, [`roots_habit`], [`server_shutdown`] | the time when a server last answered; whether it asks for roots at once; its shutdown |
 //! | [`egress`] | the means by which a thread reaches servers |
 //! | [`link`] | one open link: its requests, and the messages that it receives |
 //! | [`pool`] | links that are opened on demand: shared links, and dedicated links for one call each |
@@ -44,6 +44,7 @@ pub mod oauth;
 pub mod per_caller;
 pub mod pool;
 pub mod quota;
+pub mod roots_habit;
 pub mod server;
 pub mod server_shutdown;
 pub mod starts;

@@ -49,7 +49,8 @@ impl PerCaller {
         if self.common.server.shutdown.begun.is_stopped() || (is_full && !self.common.server.spec.own_links) {
             return self.common.clone();
         }
-        let upstream = Upstream::new(self.common.server.owned(caller, consents));
+        let upstream = Upstream::of_caller(self.common.server.owned(caller, consents), &self.common);
+        upstream.catalogue.begin_as(&self.common.catalogue);
         if is_full {
             // A caller that may share no connection gets an upstream for this request alone.
             return upstream;

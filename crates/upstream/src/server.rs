@@ -24,6 +24,7 @@ use crate::liveness::Liveness;
 use crate::mask::Mask;
 use crate::negotiation::negotiator::{Negotiator, TransportChoice};
 use crate::oauth::{CallerId, Consents, Grant};
+use crate::roots_habit::RootsHabit;
 use crate::server_shutdown::ServerShutdown;
 
 /// The number of characters that are shown of a server's last stderr line.
@@ -60,6 +61,8 @@ pub struct Server {
     pub shutdown: ServerShutdown,
     /// The calls that run concurrently at the server; shared with its per-caller upstreams.
     pub concurrency: Arc<Concurrency>,
+    /// The record of whether the server asks for roots at once; shared with its per-caller upstreams.
+    pub roots: Arc<RootsHabit>,
 }
 
 impl Server {
@@ -75,14 +78,14 @@ impl Server {
             .per_caller()
             .then(|| CallerSeparation { wants: AtomicBool::new(wants), ..CallerSeparation::default() });
         let concurrency = Concurrency::new(spec.calls.concurrent, spec.calls.waiting);
-        Ok(Self::at(spec, at, separation, (Arc::default(), concurrency)))
+        Ok(Self::at(spec, at, separation, (Arc::default(), concurrency, Arc::default())))
     }
 
     /// Creates the server for one caller alone, with the caller's own grant if every caller gives consent separately.
     pub(crate) fn owned(&self, caller: &CallerId, consents: &Consents) -> Self {
         let (destination, grant) = self.destination.owned(&self.spec, caller, consents);
         let grant = grant.or_else(|| self.grant.clone());
-        let common = (self.shutdown.drain.clone(), self.concurrency.clone());
+        let common = (self.shutdown.drain.clone(), self.concurrency.clone(), self.roots.clone());
         Self::at(self.spec.clone(), (destination, grant), None, common)
     }
 
@@ -90,7 +93,7 @@ impl Server {
         spec: UpstreamSpec,
         (destination, grant): (Destination, Option<Arc<Grant>>),
         separation: Option<CallerSeparation>,
-        (drain, concurrency): (Arc<Drain>, Arc<Concurrency>),
+        (drain, concurrency, roots): (Arc<Drain>, Arc<Concurrency>, Arc<RootsHabit>),
     ) -> Self {
         let transports = match &spec.link {
             LinkConfig::Http(http) => TransportChoice::of(http.transport),
@@ -110,6 +113,7 @@ impl Server {
             liveness: Liveness::default(),
             shutdown: ServerShutdown::new(drain),
             concurrency,
+            roots,
         }
     }
 

@@ -34,9 +34,19 @@ pub struct Upstream {
 impl Upstream {
     /// Creates an upstream without links.
     pub fn new(server: Server) -> Arc<Self> {
+        Self::beside(server, None)
+    }
+
+    /// Creates the upstream of one caller, whose links count together with those of all callers.
+    pub(crate) fn of_caller(server: Server, common: &Self) -> Arc<Self> {
+        Self::beside(server, Some(common))
+    }
+
+    fn beside(server: Server, common: Option<&Self>) -> Arc<Self> {
         let server = Arc::new(server);
         Arc::new_cyclic(|own: &Weak<Self>| {
-            let links = Arc::new(Links::new(server.clone(), own.clone()));
+            let common = common.map(|common| &*common.links);
+            let links = Arc::new(Links::new(server.clone(), own.clone(), common));
             let catalogue = Catalogue::new(server.clone(), Arc::downgrade(&links));
             Self { links, catalogue, topics: Arc::default(), announced: Announced::default(), server }
         })

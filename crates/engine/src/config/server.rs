@@ -79,7 +79,7 @@ section! {
         /// The maximum number of dedicated connections, in addition to the shared ones. With `0`, there is one
         /// connection for all clients, and they take turns on it.
         "dedicatedConnections" dedicated_connections: Option<usize> = Maybe(Number { least: 0, most: 10_000 }),
-            absent "4 child processes (16 with `affinity: session`) or 256 sessions; `0` for some known servers",
+            absent "4 child processes (16 with `affinity: session` or `caller`) or 256 sessions; `0` for some known servers",
             see "[sessions.md](sessions.md#one-connection-for-all)";
         /// The maximum number of calls that run on the server at once. Further calls wait for their turn.
         "concurrentCalls" concurrent_calls: usize = Number { least: 1, most: 1_000_000 }, default 10_000,

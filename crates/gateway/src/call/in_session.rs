@@ -8,7 +8,7 @@ use engine::tasks::{TaskIds, inbound_edits};
 use proto::bridge::shape;
 use proto::era::Era;
 use proto::json::Splice;
-use proto::mcp::Notice;
+use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameKind, FrameLimits};
 use upstream::link::Inbound;
 
@@ -35,6 +35,9 @@ pub(crate) fn response(context: &Arc<CallContext>, session: &Arc<Session>, frame
             let text = named(asked.text, ids, link.server.name());
             let text = answered(session.era(), link.era, &asked.method, text);
             link.enqueue(&context.egress, text);
+            if *asked.method == *Method::RootsList.name() {
+                link.roots.answered();
+            }
         }
     }
 }

@@ -131,6 +131,10 @@ impl Session {
             used = self.share_link(egress, upstream).await;
             link = used.cell.get(egress).await?;
         }
+        // Concurrent calls wait, too: none of them has joined the link yet.
+        if link.settle_roots(self.client.class().askable).await {
+            upstream.catalogue.save();
+        }
         let tenancy = link.tenancy();
         if used.joined.swap(tenancy, Ordering::AcqRel) != tenancy {
             link.add_user(&user(self));

@@ -83,7 +83,8 @@ impl Basis {
             })
             .collect();
         for (upstream, until, mut done) in due {
-            if upstream.server.hung_lately() {
+            // The common lists are shown until the caller's own ones arrive.
+            if upstream.server.hung_lately() || upstream.catalogue.is_borrowed(era) {
                 continue;
             }
             let known = async {

@@ -2,7 +2,7 @@
 //! process.
 
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -87,6 +87,82 @@ async fn each_caller_keeps_a_process_of_its_own() {
         processes.insert(first);
     }
     assert_eq!(processes.len(), 5, "{processes:?}");
+}
+
+#[tokio::test]
+async fn callers_share_the_dedicated_connections_of_a_server() {
+    let state = State::new();
+    let config = format!(
+        "mcpServers: {{ up: {} }}\nlimits: {{ listWait: 0ms }}\nauth: {{ keys: true }}\n{}",
+        server("affinity: caller, dedicatedConnections: 1"),
+        state.line()
+    );
+    let gateway = Gateway::start(&config).await;
+    let one = askable(gateway.http().showing(&bearer(&state.new_key(&["a"]).await))).await;
+    let first = process(&one).await;
+    let two = askable(gateway.http().showing(&bearer(&state.new_key(&["b"]).await))).await;
+    let mut waiting = std::pin::pin!(process(&two));
+    assert!(
+        tokio::time::timeout(Duration::from_millis(600), &mut waiting).await.is_err(),
+        "there is one for each caller"
+    );
+    assert_eq!(process(&one).await, first, "it was promised to its caller");
+    one.delete().await;
+    assert_ne!(soon("a process of its own", waiting).await, first);
+}
+
+/// A server with a caller's lists: those of the first fetch have the tool `ok`; later ones never arrive, or have another tool.
+async fn lists(later: Option<&'static str>) -> Puppet {
+    Puppet::start(move |number, received| match (received.method(), later) {
+        ("tools/list", None) if number >= 1 => Said::Hold(Vec::new()),
+        ("tools/list", Some(name)) if number >= 1 => {
+            let tools = json!([{"name": name, "inputSchema": {"type": "object"}}]);
+            Said::Result(json!({"tools": tools}), String::new())
+        }
+        _ => Said::Proper,
+    })
+    .await
+}
+
+/// The time for which a list waits for the tools of a server of which nothing is known.
+const LIST_WAIT: Duration = Duration::from_secs(30);
+
+/// A gateway in front of this server, which is known by now.
+async fn knowing(puppet: &Puppet, state: &State) -> Gateway {
+    let config = format!(
+        "mcpServers: {{ up: {{ url: '{}', headers: {{ Authorization: 'Bearer k' }}, affinity: caller }} }}\n\
+         limits: {{ listWait: {}s, callIdleTimeout: 5m, callTimeout: 5m }}\nauth: {{ keys: true }}\n{}",
+        puppet.url(),
+        LIST_WAIT.as_secs(),
+        state.line()
+    );
+    let gateway = Gateway::start(&config).await;
+    soon("the common lists", async { while gateway.http().get("/ready", &[]).await.status != 200 {} }).await;
+    gateway
+}
+
+#[tokio::test]
+async fn a_new_caller_sees_the_common_lists_before_its_own_are_fetched() {
+    let (state, puppet) = (State::new(), lists(None).await);
+    let gateway = knowing(&puppet, &state).await;
+    let http = gateway.http().showing(&bearer(&state.new_key(&["a"]).await));
+    let begun = Instant::now();
+    let list = Legacy::open(http).await.ask("tools/list", &json!({})).await;
+    assert_eq!(tool_names(&list), ["up__ok"]);
+    let list = Modern::new(http).ask("tools/list", &json!({})).await;
+    assert_eq!(tool_names(&list), ["up__ok"]);
+    assert!(begun.elapsed() < LIST_WAIT, "they waited for its own lists: {:?}", begun.elapsed());
+    puppet.was_sent("tools/list", 2).await;
+}
+
+#[tokio::test]
+async fn a_caller_leaves_the_common_lists_when_its_own_connection_lists_others() {
+    let (state, puppet) = (State::new(), lists(Some("own")).await);
+    let gateway = knowing(&puppet, &state).await;
+    let http = gateway.http().showing(&bearer(&state.new_key(&["a"]).await));
+    let client = Legacy::open(http).await;
+    let own = async { while tool_names(&client.ask("tools/list", &json!({})).await) != ["up__own"] {} };
+    soon("its own lists", own).await;
 }
 
 async fn status(gateway: &Gateway) -> Value {

@@ -10,6 +10,7 @@
 //! | `apart` | the same: calls that must not hear of each other |
 //! | `one_connection` | a server of which only one process may run: clients use it in turns |
 //! | `at_once` | calls that run at a server at once, and those that wait for their turn |
+//! | `roots` | clients with roots: what a server knows of them when it is called |
 //! | `rounds` | clients with a handshake, stateless servers |
 //! | `topics` | resources that clients follow |
 //! | `shared` | the same, and log levels: the state that clients share |
@@ -22,6 +23,7 @@ mod apart;
 mod at_once;
 mod gone;
 mod one_connection;
+mod roots;
 mod rounds;
 mod shared;
 mod states;

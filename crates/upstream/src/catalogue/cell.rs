@@ -40,6 +40,8 @@ pub struct Catalogue {
     pub(super) unsettled: AtomicBool,
     /// True from the start until the first fetch has ended, if lists were kept from an earlier run.
     pub(super) first_awaited: AtomicBool,
+    /// True while the lists are those of the common catalogue, because the caller's own ones are not known.
+    pub(super) is_borrowed: AtomicBool,
 }
 
 impl Catalogue {
@@ -56,6 +58,7 @@ impl Catalogue {
             busy: Mutex::default(),
             unsettled: AtomicBool::new(false),
             first_awaited: AtomicBool::new(false),
+            is_borrowed: AtomicBool::new(false),
         })
     }
 

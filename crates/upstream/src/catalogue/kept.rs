@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use engine::catalogue::{ListKind, stored};
 use engine::config::Link as LinkConfig;
 use proto::bridge::input::Askable;
@@ -52,7 +53,7 @@ impl Catalogue {
     }
 
     /// Stores the current catalogue.
-    pub(super) fn save(&self) {
+    pub fn save(&self) {
         if let Some((store, digest)) = self.kept_in.0.get()
             && self.faces.iter().any(|face| face.known().is_some())
         {
@@ -76,7 +77,11 @@ impl Catalogue {
             stored::write_hello(hello, out);
             out.push('}');
         });
-        out.push_str("]}");
+        out.push(']');
+        if let Some(info) = self.server.roots.silent() {
+            let _ = write!(out, ",\"asksNoRoots\":{}", String::from_utf8_lossy(&info));
+        }
+        out.push('}');
         out
     }
 
@@ -121,6 +126,9 @@ impl Catalogue {
                 self.introductions.lock().insert(asked, hello);
             }
         }
+        if let Some(info) = members.get(text, "asksNoRoots") {
+            self.server.roots.note_silence(&Bytes::copy_from_slice(info.of(text)));
+        }
         self.gated.grow_stale();
     }
 }
@@ -163,4 +171,53 @@ fn identity(link: &LinkConfig) -> Option<Vec<u8>> {
         text.extend_from_slice(part.as_bytes());
     }
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use engine::config::{Lookup, load};
+    use engine::{Snapshot, catalogue::UpstreamId};
+
+    use super::*;
+    use crate::oauth::Consents;
+    use crate::upstreams::Upstreams;
+
+    /// A store that contains one text.
+    struct OneText(String);
+
+    impl CatalogueStore for OneText {
+        fn digest(&self, _: &[u8]) -> [u8; 32] {
+            [0; 32]
+        }
+
+        fn load(&self, _: &[u8; 32]) -> Option<Vec<u8>> {
+            Some(self.0.clone().into_bytes())
+        }
+
+        fn save(&self, _: &[u8; 32], _: String) {}
+    }
+
+    fn upstreams() -> Upstreams {
+        let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+        let text = "mcpServers: { a: { url: 'http://127.0.0.1:1/mcp' } }\n";
+        let snapshot = Snapshot::compile(&load(text, "test", &nothing).unwrap().config, "0");
+        Upstreams::new(&snapshot, Arc::new(Consents::new(None, Duration::from_secs(5)))).unwrap()
+    }
+
+    #[test]
+    fn a_server_that_does_not_ask_for_roots_is_known_after_the_next_start() {
+        let info = Bytes::from_static(br#"{"name":"a","version":"1"}"#);
+        let before = upstreams().get(UpstreamId(0));
+        assert!(!before.catalogue.written().contains("asksNoRoots"));
+        before.server.roots.note_silence(&info);
+        let (store, after) = (OneText(before.catalogue.written()), upstreams());
+        let store: Arc<dyn CatalogueStore> = Arc::new(store);
+        after.restore(&store);
+        let server = after.get(UpstreamId(0)).server.clone();
+        assert!(server.roots.is_silent(&info));
+        assert!(!server.roots.is_silent(br#"{"name":"a","version":"2"}"#), "another program may ask");
+        assert!(server.roots.forget_silence() && !server.roots.is_silent(&info));
+    }
 }

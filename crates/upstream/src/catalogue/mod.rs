@@ -4,6 +4,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `cell` | the catalogue of one server: its known items, and the introduction that is served to clients of a version |
+//! | `beginning` | the beginning of a caller's own catalogue: the lists of the common one |
 //! | `refresh` | fetches of the catalogue, one at a time |
 //! | `face` | the lists of one lifecycle, and why they are missing |
 //! | `freshness` | whether the lists are known to be current, if not why, and how long they remain valid |
@@ -13,6 +14,7 @@
 //! | `kept` | the stored catalogue, which outlives the process |
 //! | `fetching` | the state that allows one fetch at a time |
 
+mod beginning;
 mod cell;
 mod face;
 mod fetching;

@@ -234,6 +234,7 @@ impl Catalogue {
         match outcome {
             Ok(catalogue) => {
                 self.server.note_hang(false);
+                self.is_borrowed.store(false, Ordering::Relaxed);
                 let answered = catalogue.listed_in.lifecycle;
                 let face = self.faces.iter().find(|face| face.lifecycle == answered);
                 let face = if self.server.is_native() { &self.faces[0] } else { face.unwrap_or(asked) };

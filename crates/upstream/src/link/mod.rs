@@ -6,6 +6,7 @@
 //! | [`open_link`] | the link and its state |
 //! | `activity`, `announced` | the link's use over time; the state that its server was sent |
 //! | `recipients` | the receivers of the messages that its server sends |
+//! | `roots` | the question for the client's roots right after the opening |
 //! | [`user`] | a client with a session, as links see it |
 //! | [`reply`] | replies to requests |
 //! | [`sending`] | requests, and retries after refusals |
@@ -23,6 +24,7 @@ mod probe;
 mod recipients;
 pub mod reply;
 pub mod requests;
+mod roots;
 pub mod sending;
 pub mod user;
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::catalogue::declares;
+use proto::bridge::input::Askable;
 use proto::era::{Era, ServerHello};
 use proto::mcp::Method;
 use transport::net::Stop;
@@ -17,6 +18,7 @@ use super::announced::AnnouncedState;
 use super::outbox::Outbox;
 use super::probe::LinkProbe;
 use super::recipients::LinkRecipients;
+use super::roots::{self, RootsQuestion};
 use super::user::LinkUser;
 use crate::changes::HeardOn;
 use crate::negotiation::wire::Wire;
@@ -43,6 +45,8 @@ pub struct OpenLink {
     pub calls: Arc<OpenCalls>,
     /// The state that was sent to the upstream on this link.
     pub announced: AnnouncedState,
+    /// The server's question for the roots of its client.
+    pub roots: RootsQuestion,
     pub(super) outbox: Outbox,
     pub(super) probe: LinkProbe,
     /// The link's use over time.
@@ -127,6 +131,7 @@ impl OpenLink {
             recipients: LinkRecipients::default(),
             calls,
             announced: AnnouncedState::new(keeps_level),
+            roots: RootsQuestion::default(),
             outbox: Outbox::default(),
             probe: LinkProbe::default(),
             activity: LinkActivity::new(Instant::now()),
@@ -207,6 +212,30 @@ impl OpenLink {
     pub fn session_of(&self, owner: Option<Owner>) -> Option<Arc<dyn LinkUser>> {
         let mut users = self.recipients.users().into_iter();
         if self.own { users.next() } else { users.find(|user| Some(user.attribution()) == owner) }
+    }
+
+    /// Notes that the server asks for the roots; returns true if this is news about its habit.
+    pub fn note_roots_question(&self) -> bool {
+        self.roots.asked();
+        // A later question belongs to a call.
+        self.activity.opened().elapsed() < roots::PATIENCE && self.server.roots.forget_silence()
+    }
+
+    /// Waits until the server has the roots of its client, which can be asked these questions, or does not ask for them. Never
+    /// waits longer than a short time after the link was opened, and not at all for a server that is known not to ask. Returns
+    /// true if it has just become known that the server does not ask.
+    pub async fn settle_roots(&self, client: Askable) -> bool {
+        let until = tokio::time::Instant::from_std(self.activity.opened() + roots::PATIENCE);
+        if !self.own || !client.has_roots() || tokio::time::Instant::now() >= until {
+            return false;
+        }
+        let may_ask = !self.server.roots.is_silent(&self.hello.info);
+        let has_asked = self.roots.settled(may_ask, until).await;
+        let is_news = may_ask && !has_asked && self.is_alive();
+        if is_news {
+            self.server.roots.note_silence(&self.hello.info);
+        }
+        is_news
     }
 
     /// Notes that a session's calls use this link, so that it receives the upstream's unsolicited messages.

@@ -288,6 +288,9 @@ impl OpenLink {
     /// Refuses a server's question on behalf of a client that cannot be asked.
     pub fn refuse(self: &Arc<Self>, egress: &Egress, question: &Frame, why: &str) {
         self.enqueue(egress, error_response(question.id(), code::METHOD_NOT_FOUND, why, None));
+        if question.method() == Method::RootsList.name() {
+            self.roots.answered();
+        }
     }
 
     /// Returns true if messages are waiting to be sent.

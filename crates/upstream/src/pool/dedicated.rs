@@ -9,36 +9,31 @@ use std::time::{Duration, Instant};
 use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
-use transport::up::LinkError;
 
-use super::dispatch::{Action, Binding, Dispatch, LinkClass, OwnerId, SlotId, Ticket};
-use super::dormant::{Demand, DormantLinks};
+use super::dispatch::{Action, Binding, Dispatch, OwnerId, SlotId, Ticket};
+use super::dormant::DormantLinks;
+use super::family::PoolFamily;
 use super::link_cell::LinkCell;
-use super::rights::{Hold, Queued, Reserved};
+use super::rights::Hold;
 use super::rules::rules;
 use crate::closing;
 use crate::egress::Egress;
 use crate::link::OpenLink;
 use crate::quota::Holder;
 
-/// The time between two checks of a waiting owner: some of the rules depend on time alone.
-const LOOK: Duration = Duration::from_millis(250);
-
 static NEXT_OWNER: AtomicU64 = AtomicU64::new(1);
-
-/// The time that an owner waits before calls that wait for their clients give up their links.
-const MAKE_WAY_AFTER: Duration = Duration::from_secs(2);
 
 /// The dedicated links of one server.
 pub struct Dedicated {
     pub(super) state: Mutex<State>,
     /// The links whose call or task waits for its client.
     pub dormant: Arc<DormantLinks>,
+    /// The pools with which it shares its budget.
+    pub(super) family: Arc<PoolFamily>,
     max: usize,
     waiters: usize,
     /// True once other servers know that links of this server can be closed in favour of theirs.
-    can_make_room: AtomicBool,
+    pub(super) can_make_room: AtomicBool,
     pub(super) name: Arc<str>,
     /// True once it was logged that owners are moved.
     has_told: AtomicBool,
@@ -73,14 +68,6 @@ pub struct PoolFigures {
     pub moves: u64,
 }
 
-/// The answer to an owner that needs a link.
-pub(super) enum Admission {
-    /// An open link, which its cell has received.
-    Adopted(Arc<OpenLink>),
-    /// The right to open a link.
-    Opens(Reserved),
-}
-
 /// The queue's message to an owner: the link that its cell has now, or the number of the link that the cell should open.
 pub(super) enum Given {
     Link(Arc<OpenLink>),
@@ -101,19 +88,26 @@ pub(super) fn new_owner() -> OwnerId {
 }
 
 impl Dedicated {
-    /// Creates a pool without links; `are_children` if each link is a child process.
-    pub(super) fn new(spec: &UpstreamSpec, are_children: bool) -> Arc<Self> {
+    /// Creates a pool without links; `are_children` if each link is a child process. Its budget is that of `family`, or its
+    /// own.
+    pub(super) fn new(spec: &UpstreamSpec, are_children: bool, family: Option<Arc<PoolFamily>>) -> Arc<Self> {
         let rules = rules(spec, are_children);
-        let state = State { dispatch: Dispatch::new(rules), links: HashMap::new(), waiting: HashMap::new() };
-        Arc::new(Self {
+        let family = family.unwrap_or_else(|| PoolFamily::new(rules.max));
+        let dispatch = Dispatch::new(rules, family.budget.clone());
+        let state = State { dispatch, links: HashMap::new(), waiting: HashMap::new() };
+        let pool = Arc::new(Self {
             state: Mutex::new(state),
-            dormant: Arc::default(),
+            dormant: family.dormant.clone(),
+            family,
             max: rules.max,
             waiters: rules.waiters,
             name: spec.name.clone(),
             can_make_room: AtomicBool::new(!are_children),
             has_told: AtomicBool::new(false),
-        })
+        });
+        let joining: Weak<Self> = Arc::downgrade(&pool);
+        pool.family.join(joining);
+        pool
     }
 
     /// The number of links that the pool may have.
@@ -121,78 +115,9 @@ impl Dedicated {
         self.max
     }
 
-    fn is_full(&self) -> bool {
-        self.state.lock().dispatch.size() >= self.max
-    }
-
-    /// Notes that a client continues without its roots over the shared link.
-    pub fn tell_without_roots(&self) {
-        tracing::info!(
-            server = %self.name,
-            "a client with roots uses the shared connection, where the server does not ask for its roots: all {} dedicated \
-             connections are in use (`dedicatedConnections`)",
-            self.max
-        );
-    }
-
     /// The number of calls that may have a link or wait for one.
     pub(super) fn max_calls(&self) -> usize {
         self.max + self.waiters
-    }
-
-    /// Waits until the cell has a link, or may open one.
-    ///
-    /// # Errors
-    /// [`LinkError::Busy`] if too many owners wait, or no link becomes free within `patience`.
-    pub(super) async fn admit(
-        self: &Arc<Self>,
-        egress: &Egress,
-        cell: &Arc<LinkCell>,
-        (owner, class): (OwnerId, LinkClass),
-        patience: Duration,
-    ) -> Result<Admission, LinkError> {
-        if !self.can_make_room.swap(true, Ordering::Relaxed) {
-            let links: Weak<Self> = Arc::downgrade(self);
-            egress.add_spare(links);
-        }
-        let (sender, given) = oneshot::channel();
-        let since = Instant::now();
-        let ticket = {
-            let mut state = self.state.lock();
-            let now = Instant::now();
-            let last = cell.last_slot().or_else(|| state.link_of_caller(cell, now));
-            let ticket = state.dispatch.request(owner, class, last, now);
-            let ticket = ticket.ok_or(LinkError::Busy(self.max))?;
-            state.waiting.insert(ticket, (Arc::downgrade(cell), sender));
-            ticket
-        };
-        let mut queued = Queued { pool: self, ticket, given };
-        loop {
-            self.dispatch(egress);
-            match timeout(LOOK, &mut queued.given).await {
-                Ok(Ok(Given::Slot(slot))) => {
-                    let (pool, egress) = (self.clone(), egress.clone());
-                    return Ok(Admission::Opens(Reserved { pool, egress, slot: Some(slot) }));
-                }
-                Ok(Ok(Given::Link(link))) => return Ok(Admission::Adopted(link)),
-                Ok(Err(_)) => return Err(LinkError::Closed),
-                Err(_) if since.elapsed() >= patience => break,
-                // The server learns this client's roots only on a dedicated link, so the client continues without them.
-                Err(_)
-                    if since.elapsed() >= MAKE_WAY_AFTER
-                        && class.askable.is_roots_alone()
-                        && self.is_full() =>
-                {
-                    break;
-                }
-                Err(_) if since.elapsed() >= MAKE_WAY_AFTER => {
-                    let demand = Demand { holder: cell.holder.as_ref(), waited: since.elapsed() };
-                    self.dormant.make_way(&demand, Instant::now());
-                }
-                Err(_) => {}
-            }
-        }
-        Err(LinkError::Busy(self.max))
     }
 
     /// Gives links to waiting owners, as far as possible.
@@ -297,7 +222,7 @@ impl Dedicated {
 
 impl State {
     /// The link that a caller without a session had last, if it is free: what the server keeps there is its own.
-    fn link_of_caller(&self, cell: &LinkCell, now: Instant) -> Option<SlotId> {
+    pub(super) fn link_of_caller(&self, cell: &LinkCell, now: Instant) -> Option<SlotId> {
         let caller = cell.caller()?;
         let had = self.links.iter().filter(|(_, pooled)| pooled.caller.as_ref() == Some(caller));
         had.map(|(slot, _)| *slot).find(|slot| self.dispatch.is_free(*slot, now))

@@ -8,9 +8,13 @@
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proto::bridge::input::Askable;
+
+use super::budget::{LinkBudget, LinkPermit};
+use super::rules::PoolRules;
 
 /// The number of a link, unique in its pool.
 pub type SlotId = u64;
@@ -44,27 +48,6 @@ impl LinkClass {
     }
 }
 
-/// The limits of a pool.
-#[derive(Debug, Clone, Copy)]
-pub struct PoolRules {
-    /// The number of links, including those that are being opened.
-    pub max: usize,
-    /// The number of links that are opened at a time.
-    pub starts: usize,
-    /// The time for which an owner waits for a free link before a further one is opened.
-    pub further_after: Duration,
-    /// The same for an owner whose previous link serves another owner's call: its state is on that link.
-    pub move_after: Duration,
-    /// The number of owners that may wait.
-    pub waiters: usize,
-    /// The number of idle links without an owner that stay open for later owners.
-    pub keep: usize,
-    /// The idle time after which a link without an owner is closed.
-    pub unowned_rest: Duration,
-    /// The idle time after which another owner may take an owner's link, or replace it.
-    pub owned_rest: Duration,
-}
-
 /// The reason why a link can serve no other owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Binding {
@@ -86,6 +69,8 @@ struct Slot {
     binding: Binding,
     used: Instant,
     granted: bool,
+    /// Its part of the budget.
+    permit: LinkPermit,
 }
 
 impl Slot {
@@ -126,6 +111,7 @@ pub enum Action {
 #[derive(Debug)]
 pub struct Dispatch {
     rules: PoolRules,
+    budget: Arc<LinkBudget>,
     slots: BTreeMap<SlotId, Slot>,
     waiters: VecDeque<Waiter>,
     next: u64,
@@ -133,9 +119,9 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// Creates a pool without links.
-    pub fn new(rules: PoolRules) -> Self {
-        Self { rules, slots: BTreeMap::new(), waiters: VecDeque::new(), next: 1, moves: 0 }
+    /// Creates a pool without links, which opens them as long as `budget` has some left.
+    pub fn new(rules: PoolRules, budget: Arc<LinkBudget>) -> Self {
+        Self { rules, budget, slots: BTreeMap::new(), waiters: VecDeque::new(), next: 1, moves: 0 }
     }
 
     /// Requests a link of a class for an owner; `last` is the link that it had before. Returns `None` if too many owners
@@ -264,13 +250,12 @@ impl Dispatch {
             self.grant(waiter, id, now, actions);
             return true;
         }
-        let may_start = self.slots.values().filter(|slot| !slot.is_open).count() < self.rules.starts;
-        if self.slots.len() < self.rules.max {
+        let may_start = self.may_start();
+        if self.budget.has_room() {
             let opens = may_start && now.saturating_duration_since(waiter.since) >= self.patience(waiter);
-            if opens {
-                self.open(waiter, now, actions);
-            }
-            return opens;
+            let Some(permit) = opens.then(|| self.budget.take()).flatten() else { return false };
+            self.open(waiter, permit, now, actions);
+            return true;
         }
         if may_start && let Some(id) = self.idlest(now, |slot| slot.owner.is_none()) {
             self.replace(waiter, id, now, actions);
@@ -292,6 +277,10 @@ impl Dispatch {
             return true;
         }
         false
+    }
+
+    fn may_start(&self) -> bool {
+        self.slots.values().filter(|slot| !slot.is_open).count() < self.rules.starts
     }
 
     /// The link that the owner had before, or a free one of exactly the owner's class.
@@ -344,12 +333,12 @@ impl Dispatch {
     }
 
     fn replace(&mut self, waiter: &Waiter, id: SlotId, now: Instant, actions: &mut Vec<Action>) {
-        self.slots.remove(&id);
+        let Some(Slot { permit, .. }) = self.slots.remove(&id) else { return };
         actions.push(Action::Close(id));
-        self.open(waiter, now, actions);
+        self.open(waiter, permit, now, actions);
     }
 
-    fn open(&mut self, waiter: &Waiter, now: Instant, actions: &mut Vec<Action>) {
+    fn open(&mut self, waiter: &Waiter, permit: LinkPermit, now: Instant, actions: &mut Vec<Action>) {
         let id = self.number();
         self.note_move(waiter, id);
         self.disown(waiter.owner);
@@ -361,6 +350,7 @@ impl Dispatch {
             binding: Binding::None,
             used: now,
             granted: true,
+            permit,
         };
         self.slots.insert(id, slot);
         actions.push(Action::Open(waiter.ticket, id));

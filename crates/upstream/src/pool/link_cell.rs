@@ -12,10 +12,10 @@ use transport::child::SpawnError;
 use transport::child::backoff::Backoff;
 use transport::up::LinkError;
 
-use super::dedicated::{Admission, Dedicated, new_owner};
+use super::dedicated::{Dedicated, new_owner};
 use super::dispatch::OwnerId;
 use super::opening::LinkOpening;
-use super::rights::Reserved;
+use super::rights::{Admission, Reserved};
 use super::single::SingleLink;
 use super::starts::Starts;
 use crate::egress::{Egress, Updating};

@@ -67,9 +67,11 @@ pub struct Links {
 }
 
 impl Links {
-    /// Creates an empty set.
-    pub fn new(server: Arc<Server>, listener: Weak<dyn LinkListener>) -> Self {
-        let dedicated = Dedicated::new(&server.spec, server.is_child());
+    /// Creates an empty set. Its dedicated links count together with those of `common`, the links of all callers to the same
+    /// server.
+    pub fn new(server: Arc<Server>, listener: Weak<dyn LinkListener>, common: Option<&Self>) -> Self {
+        let family = common.map(|common| common.dedicated.family.clone());
+        let dedicated = Dedicated::new(&server.spec, server.is_child(), family);
         Self {
             dedicated_calls: Quota::new(dedicated.max_calls()),
             single: server.spec.is_single().then(|| SingleLink::new(dedicated.dormant.clone())),

@@ -8,14 +8,20 @@
 //! | `opening` | the opening of a link |
 //! | [`links`] | the links to one server that belong to no session |
 //! | `dedicated`, [`dispatch`], `rules` | links that serve one owner at a time; the choice of a link for each owner; their limits |
+//! | `admission` | the wait of an owner for such a link |
+//! | `budget`, `family` | the number of links of all pools of a server; these pools, one for each caller with an upstream of its own |
+//! | `spare` | links that make room for others |
 //! | `rights` | the right to a request in the queue, to an opening or to a call: each ends when it is dropped |
 //! | [`dedicated_link`] | links that belong to one call while it runs |
 //! | [`dormant`] | links whose call or task waits for its client, and the choice of the one to give up |
 
+mod admission;
+mod budget;
 mod dedicated;
 pub mod dedicated_link;
 pub mod dispatch;
 pub mod dormant;
+mod family;
 pub mod link_cell;
 pub mod links;
 mod opening;

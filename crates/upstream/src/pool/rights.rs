@@ -12,6 +12,14 @@ use super::link_cell::LinkCell;
 use crate::egress::Egress;
 use crate::link::{LinkHold, OpenLink};
 
+/// The answer to an owner that needs a link.
+pub(super) enum Admission {
+    /// An open link, which its cell has received.
+    Adopted(Arc<OpenLink>),
+    /// The right to open a link.
+    Opens(Reserved),
+}
+
 /// A request in the queue, until this value is dropped.
 pub(super) struct Queued<'a> {
     pub(super) pool: &'a Dedicated,

@@ -6,7 +6,28 @@ use std::time::Duration;
 use engine::config::Affinity;
 use engine::snapshot::UpstreamSpec;
 
-use super::dispatch::PoolRules;
+/// The limits of a pool.
+#[derive(Debug, Clone, Copy)]
+pub struct PoolRules {
+    /// The number of links, including those that are being opened.
+    pub max: usize,
+    /// The number of links that are opened at a time.
+    pub starts: usize,
+    /// The time for which an owner waits for a free link before a further one is opened.
+    pub further_after: Duration,
+    /// The same for an owner whose previous link serves another owner's call: its state is on that link.
+    pub move_after: Duration,
+    /// The number of owners that may wait.
+    pub waiters: usize,
+    /// The number of idle links without an owner that stay open for later owners.
+    pub keep: usize,
+    /// The idle time after which a link without an owner is closed.
+    pub unowned_rest: Duration,
+    /// The idle time after which another owner may take an owner's link, or replace it.
+    pub owned_rest: Duration,
+    /// The idle time after which an owner's link may be closed for another caller, who has a pool of its own.
+    pub others_rest: Duration,
+}
 
 /// The idle time after which a link without an owner is closed.
 const UNOWNED: Duration = Duration::from_mins(5);
@@ -20,10 +41,11 @@ const CHILDREN: PoolRules = PoolRules {
     waiters: 256,
     keep: 4,
     owned_rest: Duration::ZERO,
+    others_rest: Duration::ZERO,
     unowned_rest: UNOWNED,
 };
 
-/// The number of processes if each session has its own.
+/// The number of processes if each session or each caller has its own.
 const OWN_CHILDREN: usize = 16;
 
 /// The limits of a pool of sessions. A session costs only one request. So each owner has its own as long as there are not too
@@ -36,11 +58,12 @@ const SESSIONS: PoolRules = PoolRules {
     waiters: 1024,
     keep: 4,
     owned_rest: Duration::ZERO,
+    others_rest: Duration::ZERO,
     unowned_rest: UNOWNED,
 };
 
-/// The idle time after which a session loses the link that was promised to it, if another session needs one and the limit is
-/// reached: many clients disappear without closing their session.
+/// The idle time after which a session or a caller loses the link that was promised to it, if another one needs a link and the
+/// limit is reached: many clients disappear without closing their session.
 const PROMISED: Duration = Duration::from_mins(5);
 
 /// The limits of a server's pool; `are_children` if its links are processes.
@@ -48,6 +71,9 @@ pub(super) fn rules(spec: &UpstreamSpec, are_children: bool) -> PoolRules {
     let mut rules = if are_children { CHILDREN } else { SESSIONS };
     if spec.affinity == Affinity::Session {
         (rules.owned_rest, rules.further_after) = (PROMISED, Duration::ZERO);
+    }
+    if spec.affinity != Affinity::Shared {
+        rules.others_rest = PROMISED;
         if are_children {
             rules.max = OWN_CHILDREN;
         }
@@ -59,6 +85,14 @@ pub(super) fn rules(spec: &UpstreamSpec, are_children: bool) -> PoolRules {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_caller_s_link_is_promised_to_it_but_not_to_one_of_its_sessions() {
+        let spec = UpstreamSpec { affinity: Affinity::Caller, ..UpstreamSpec::nobody() };
+        let own = rules(&spec, true);
+        assert_eq!((own.max, own.owned_rest, own.others_rest), (16, Duration::ZERO, PROMISED));
+        assert_eq!(rules(&UpstreamSpec::nobody(), false).others_rest, Duration::ZERO);
+    }
 
     #[test]
     fn sessions_with_processes_of_their_own_get_more_of_them() {

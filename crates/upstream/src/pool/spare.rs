@@ -1,9 +1,11 @@
-//! Dedicated links that make room for a process of another server. It must not know which server needs it.
+//! Dedicated links that make room: for a process of another server, or for a link of another caller. It must not know who
+//! needs it.
 
 use std::time::Instant;
 
 use super::dedicated::{Aftermath, Dedicated};
-use super::dispatch::Action;
+use super::dispatch::{Action, Spare};
+use super::family::GivesWay;
 use crate::egress::{Egress, SpareLinks};
 
 impl SpareLinks for Dedicated {
@@ -13,18 +15,40 @@ impl SpareLinks for Dedicated {
     }
 
     fn close_spare(&self, egress: &Egress) -> bool {
+        let spare = self.state.lock().dispatch.spare(Instant::now());
+        let closed = spare.is_some_and(|spare| self.give_up(spare, egress));
+        if closed {
+            tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and \
+                                                 `limits.children` processes are running");
+        }
+        closed
+    }
+}
+
+impl GivesWay for Dedicated {
+    fn spare_for_others(&self) -> Option<Spare> {
+        self.state.lock().dispatch.spare_for_others(Instant::now())
+    }
+
+    fn close_for_others(&self, spare: Spare, egress: &Egress) -> bool {
+        let closed = self.give_up(spare, egress);
+        if closed {
+            tracing::debug!(server = %self.name, "closed an idle dedicated connection: another caller needs one");
+        }
+        closed
+    }
+}
+
+impl Dedicated {
+    fn give_up(&self, spare: Spare, egress: &Egress) -> bool {
         let mut aftermath = Aftermath::default();
         {
             let mut state = self.state.lock();
-            let now = Instant::now();
-            let Some(spare) = state.dispatch.spare(now) else { return false };
-            if !state.dispatch.give_up(spare, now) {
+            if !state.dispatch.give_up(spare, Instant::now()) {
                 return false;
             }
             state.perform(Action::Close(spare.slot), &mut aftermath);
         }
-        tracing::info!(server = %self.name, "closed an idle dedicated connection: another server needs a process, and \
-                                             `limits.children` processes are running");
         aftermath.finish(egress);
         true
     }

@@ -8,9 +8,9 @@ use engine::config::Affinity;
 use proto::bridge::input::Askable;
 use transport::up::LinkError;
 
-use super::dedicated::Admission;
 use super::dispatch::{LinkClass, SlotId};
 use super::link_cell::LinkCell;
+use super::rights::Admission;
 use crate::egress::Egress;
 use crate::link::{HeldLink, LinkHold, OpenLink};
 use crate::quota::Holder;

@@ -69,6 +69,11 @@ impl Askable {
         !self.is_nothing() && self.without_roots().is_nothing()
     }
 
+    /// Returns true if the roots can be asked for.
+    pub fn has_roots(self) -> bool {
+        self.includes(Self(1))
+    }
+
     /// Returns true if nothing can be asked.
     pub fn is_nothing(self) -> bool {
         self.0 == 0
@@ -127,6 +132,7 @@ mod tests {
         let (roots, both) = (Askable(1), Askable(3));
         assert!(both.includes(roots) && !roots.includes(both) && roots.includes(Askable::NOTHING));
         assert_eq!(roots.and(Askable(2)), both);
+        assert!(both.has_roots() && !Askable(2).has_roots());
         assert!(roots.is_roots_alone() && !both.is_roots_alone() && !Askable::NOTHING.is_roots_alone());
         assert_eq!((both.without_roots(), roots.without_roots()), (Askable(2), Askable::NOTHING));
     }

@@ -12,6 +12,7 @@ const RULES: PoolRules = PoolRules {
     waiters: 64,
     keep: 2,
     owned_rest: Duration::ZERO,
+    others_rest: Duration::from_mins(1),
     unowned_rest: Duration::from_mins(5),
 };
 
@@ -32,7 +33,11 @@ impl World {
     }
 
     fn with(rules: PoolRules) -> Self {
-        Self { dispatch: Dispatch::new(rules), now: Instant::now(), told: Vec::new() }
+        Self::sharing(rules, &LinkBudget::new(rules.max))
+    }
+
+    fn sharing(rules: PoolRules, budget: &Arc<LinkBudget>) -> Self {
+        Self { dispatch: Dispatch::new(rules, budget.clone()), now: Instant::now(), told: Vec::new() }
     }
 
     fn ask(&mut self, owner: OwnerId, bits: u8, last: Option<SlotId>) -> Ticket {
@@ -245,4 +250,29 @@ fn who_is_not_there_any_more_gets_nothing() {
     world.pass(RULES.move_after);
     assert_eq!(world.given(gone), None);
     assert_eq!((world.dispatch.size(), world.dispatch.release(slot, 1)), (1, false));
+}
+
+#[test]
+fn two_pools_have_as_many_links_together_as_one() {
+    let budget = LinkBudget::new(RULES.max);
+    let (mut ann, mut bob) = (World::sharing(RULES, &budget), World::sharing(RULES, &budget));
+    let links = [ann.owner(1, 1), ann.owner(2, 1), ann.owner(3, 1)];
+    assert!(!budget.has_room());
+    let (first, second) = (bob.ask(4, 1, None), bob.ask(5, 1, None));
+    bob.pass(RULES.further_after);
+    assert_eq!((bob.given(first), bob.given(second)), (None, None));
+    assert!(bob.dispatch.lacks_room(first, bob.now), "the first one that waits needs a link of another pool");
+    assert!(!bob.dispatch.lacks_room(second, bob.now));
+    assert_eq!(ann.dispatch.spare_for_others(ann.now), None, "its owners have just used them");
+    ann.pass(RULES.others_rest);
+    let spare = ann.dispatch.spare_for_others(ann.now).expect("a link that nobody has used for long");
+    assert_eq!(spare.slot, links[0]);
+    assert!(ann.dispatch.give_up(spare, ann.now) && budget.has_room());
+    bob.look();
+    assert!(bob.given(first).expect("a link").1);
+    assert_eq!(bob.given(second), None);
+    assert!(!budget.has_room());
+    // Its own pool has no fewer links for that.
+    ann.ask(6, 1, None);
+    assert_eq!((ann.dispatch.size(), bob.dispatch.size()), (2, 1));
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Binding, Dispatch, Slot, SlotId};
+use super::{Binding, Dispatch, Slot, SlotId, Ticket, Waiter};
 
 /// A link on which nothing runs. `Ord` gives the order in which such links are closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,9 +42,18 @@ impl Dispatch {
     /// The link that is closed first if another server needs a process: one without an owner, otherwise one whose owner has
     /// not used it for as long as the link is promised to that owner.
     pub fn spare(&self, now: Instant) -> Option<Spare> {
+        self.spare_after(self.rules.owned_rest, now)
+    }
+
+    /// The same if another caller of the server needs a link.
+    pub fn spare_for_others(&self, now: Instant) -> Option<Spare> {
+        self.spare_after(self.rules.others_rest, now)
+    }
+
+    fn spare_after(&self, promised: Duration, now: Instant) -> Option<Spare> {
         let may_go = |slot: &Slot| {
             let rest = now.saturating_duration_since(slot.used);
-            slot.can_go(now) && (slot.owner.is_none() || rest >= self.rules.owned_rest)
+            slot.can_go(now) && (slot.owner.is_none() || rest >= promised)
         };
         let free = self.slots.iter().filter(|(_, slot)| may_go(slot));
         free.map(|(id, slot)| Spare { is_owned: slot.owner.is_some(), used: slot.used, slot: *id }).min()
@@ -60,6 +69,15 @@ impl Dispatch {
             self.moves += u64::from(spare.is_owned);
         }
         is_same
+    }
+
+    /// Returns true if a link would be opened for the owner of this request, the first one that waits, if other pools had
+    /// not used up the budget.
+    pub fn lacks_room(&self, ticket: Ticket, now: Instant) -> bool {
+        let is_due = |waiter: &Waiter| {
+            waiter.ticket == ticket && now.saturating_duration_since(waiter.since) >= self.patience(waiter)
+        };
+        !self.budget.has_room() && self.may_start() && self.waiters.front().is_some_and(is_due)
     }
 
     /// The number of owners that wait for a link.

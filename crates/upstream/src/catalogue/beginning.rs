@@ -1,0 +1,122 @@
+//! The beginning of the catalogue of one caller, who has an upstream of its own: the lists of the common catalogue, until its
+//! own link has listed others. It must not know callers.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use engine::catalogue::{ListKind, UpstreamCatalogue};
+use proto::era::Era;
+
+use super::cell::Catalogue;
+use super::face::Face;
+use crate::health::HealthEvent;
+
+impl Catalogue {
+    /// Begins as the common catalogue of the same server: shows its lists, as far as everybody may see them, as unconfirmed.
+    /// Items that were learned over the link of one client stay with that client.
+    pub(crate) fn begin_as(&self, common: &Self) {
+        let shown = self.faces.iter().zip(&common.faces);
+        let shown: Vec<_> = shown.filter_map(|(face, common)| Some((face, self.public(common)?))).collect();
+        if shown.is_empty() {
+            return;
+        }
+        self.is_borrowed.store(true, Ordering::Relaxed);
+        self.introductions.lock().clone_from(&common.introductions.lock());
+        for (face, lists) in shown {
+            self.server.health.note(HealthEvent::ListsKept(lists.list(ListKind::Tools).len()));
+            face.keep(Arc::new(unconfirmed(&lists)));
+        }
+    }
+
+    /// The common lists, if everybody may see them. The common upstream of a server to which each caller gives its own consent
+    /// sends no token, so that anybody can fetch what it has fetched; but lists from an earlier run may have been fetched with
+    /// somebody's token, and a server that now refuses to list may require consent for it.
+    fn public(&self, common: &Face) -> Option<Arc<UpstreamCatalogue>> {
+        let lists = common.known()?;
+        let is_public = !self.server.spec.own_consent || (lists.is_confirmed && !common.has_failed());
+        is_public.then_some(lists)
+    }
+
+    /// Returns true if clients of a version are shown the lists of the common catalogue, because the own ones are not known.
+    pub fn is_borrowed(&self, client: &'static Era) -> bool {
+        self.is_borrowed.load(Ordering::Relaxed) && self.is_known(client)
+    }
+}
+
+/// The same lists, which share their bytes.
+fn unconfirmed(lists: &UpstreamCatalogue) -> UpstreamCatalogue {
+    let mut lists = lists.clone();
+    lists.is_confirmed = false;
+    lists
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use engine::catalogue::{Absence, Gather, GatherLimits, UpstreamId};
+    use engine::config::{Lookup, load};
+    use engine::{Snapshot, principal::Principal};
+    use proto::era::{ServerHello, V2025_11_25};
+    use proto::rpc::{Frame, FrameLimits};
+
+    use super::*;
+    use crate::oauth::{CallerId, Consents};
+    use crate::upstreams::Upstreams;
+
+    /// The lists of a server with one tool.
+    fn lists() -> UpstreamCatalogue {
+        let hello = ServerHello {
+            era: &V2025_11_25,
+            capabilities: bytes::Bytes::from_static(br#"{"tools":{}}"#),
+            info: bytes::Bytes::from_static(b"{}"),
+            instructions: None,
+        };
+        let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: 10 }, "{}");
+        while gather.wants().is_some() {
+            let text = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}"#;
+            gather.feed(&Frame::parse(text.into(), FrameLimits::default()).unwrap()).unwrap();
+        }
+        gather.finish()
+    }
+
+    /// The lists of a new caller's catalogue, and true if they are borrowed. The server has these keys; `prepare` is given its
+    /// common lists.
+    fn begun(keys: &str, prepare: impl Fn(&Face)) -> (Option<Arc<UpstreamCatalogue>>, bool) {
+        let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+        let server = format!("{{ url: 'http://127.0.0.1:1/mcp', affinity: caller{keys} }}");
+        let text = format!("auth: {{ keys: true }}\nmcpServers: {{ a: {server} }}\n");
+        let snapshot = Snapshot::compile(&load(&text, "test", &nothing).unwrap().config, "0");
+        let consents = Arc::new(Consents::new(None, Duration::from_secs(5)));
+        let upstreams = Upstreams::new(&snapshot, consents).unwrap();
+        let common = upstreams.get(UpstreamId(0));
+        prepare(&common.catalogue.faces[0]);
+        let own = upstreams.of(UpstreamId(0), &CallerId::of(&Principal::anyone()));
+        assert!(!Arc::ptr_eq(&own, &common));
+        (own.catalogue.faces[0].known(), own.catalogue.is_borrowed(&V2025_11_25))
+    }
+
+    #[test]
+    fn a_caller_begins_with_the_lists_that_everybody_may_see() {
+        let with_key = ", headers: { Authorization: 'Bearer k' }";
+        let known = |face: &Face| face.keep(Arc::new(lists()));
+        let stored = |face: &Face| face.keep(Arc::new(unconfirmed(&lists())));
+        let refused = |face: &Face| {
+            known(face);
+            face.miss(Absence { reason: "401".to_owned(), retry: true });
+        };
+        let shown = |keys: &str, prepare: &dyn Fn(&Face)| match begun(keys, prepare) {
+            (Some(lists), true) => {
+                assert!(!lists.is_confirmed, "its own link may list others");
+                true
+            }
+            (None, false) => false,
+            other => panic!("{other:?}"),
+        };
+        assert!(shown(with_key, &known) && shown(with_key, &stored) && shown(with_key, &refused));
+        assert!(!shown(with_key, &|_| {}));
+        assert!(shown("", &known), "they were fetched without anybody's token");
+        assert!(!shown("", &stored), "they may have been fetched with somebody's token");
+        assert!(!shown("", &refused), "the server may require consent by now");
+    }
+}

@@ -1,0 +1,91 @@
+//! The question for the client's roots that many servers ask as soon as a link is open. The first call waits for its answer,
+//! because a server that does not have the roots yet would execute the call with the wrong folders. It must not know the roots, or
+//! the link.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+
+/// The time from the opening of a link in which calls wait for the server to ask for the roots and to get them. Servers ask
+/// right after the handshake, and clients answer from memory, so both take milliseconds; half a second is bearable for the
+/// calls of a client that does not answer.
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The state of the question on one link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum QuestionStage {
+    NotAsked,
+    Asked,
+    Answered,
+}
+
+/// The question for the roots on one link.
+pub struct RootsQuestion(watch::Sender<QuestionStage>);
+
+impl Default for RootsQuestion {
+    fn default() -> Self {
+        Self(watch::Sender::new(QuestionStage::NotAsked))
+    }
+}
+
+impl RootsQuestion {
+    /// Notes that the server has asked.
+    pub(super) fn asked(&self) {
+        self.0.send_replace(QuestionStage::Asked);
+    }
+
+    /// Notes that the answer, or a refusal, is on its way to the server.
+    pub fn answered(&self) {
+        self.0.send_replace(QuestionStage::Answered);
+    }
+
+    /// Waits for the answer, at most until `until`; for a question only if `may_ask`. Returns false if the server has not
+    /// asked by then.
+    pub(super) async fn settled(&self, may_ask: bool, until: Instant) -> bool {
+        let mut stage = self.0.subscribe();
+        let is_over = |stage: &QuestionStage| match stage {
+            QuestionStage::NotAsked => !may_ask,
+            QuestionStage::Asked => false,
+            QuestionStage::Answered => true,
+        };
+        let _ = timeout_at(until, stage.wait_for(is_over)).await;
+        *self.0.borrow() != QuestionStage::NotAsked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The time that a wait takes, with its result.
+    async fn waited(question: &RootsQuestion, may_ask: bool) -> (Duration, bool) {
+        let begun = Instant::now();
+        let has_asked = question.settled(may_ask, begun + PATIENCE).await;
+        (begun.elapsed(), has_asked)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_a_server_that_may_ask_is_waited_for_and_never_for_long() {
+        let question = RootsQuestion::default();
+        assert_eq!(waited(&question, false).await, (Duration::ZERO, false));
+        assert_eq!(waited(&question, true).await, (PATIENCE, false));
+        question.asked();
+        assert_eq!(waited(&question, false).await, (PATIENCE, true), "its client does not answer");
+        question.answered();
+        assert_eq!(waited(&question, true).await, (Duration::ZERO, true));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_goes_on_as_soon_as_the_answer_is_on_its_way() {
+        let question = RootsQuestion::default();
+        let answers = async {
+            tokio::time::sleep(PATIENCE / 4).await;
+            question.asked();
+            tokio::time::sleep(PATIENCE / 4).await;
+            question.answered();
+        };
+        let (waited, ()) = tokio::join!(waited(&question, true), answers);
+        assert_eq!(waited, (PATIENCE / 2, true));
+    }
+}

@@ -1,0 +1,33 @@
+//! A record of whether a server asks for its client's roots as soon as a link is open. It must not know links.
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+/// The record of a server that does not ask for roots when a link opens, so that calls need not wait for its question.
+#[derive(Default)]
+pub struct RootsHabit {
+    /// The introduction of the program that was seen not to ask; another program may.
+    silent: Mutex<Option<Bytes>>,
+}
+
+impl RootsHabit {
+    /// Returns true if the program with this introduction is known not to ask.
+    pub fn is_silent(&self, info: &[u8]) -> bool {
+        self.silent.lock().as_ref().is_some_and(|silent| silent == info)
+    }
+
+    /// Notes that the program with this introduction did not ask in time.
+    pub fn note_silence(&self, info: &Bytes) {
+        *self.silent.lock() = Some(info.clone());
+    }
+
+    /// Notes that the server has asked after all; returns true if it was known not to.
+    pub fn forget_silence(&self) -> bool {
+        self.silent.lock().take().is_some()
+    }
+
+    /// The introduction of the program that is known not to ask.
+    pub fn silent(&self) -> Option<Bytes> {
+        self.silent.lock().clone()
+    }
+}
