@@ -16,7 +16,7 @@ use super::part::Part;
 use super::validator::{KnownNames, LazyValidator};
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec};
 use crate::access::Annotations;
-use crate::config::{Glob, NameRules, Profile, ToolSetting};
+use crate::config::{Glob, ListedNames, Profile, ToolSetting};
 
 /// Tools by their public names. Views of other versions share the entries, and with them the compiled schemas.
 pub(super) type ToolTable = HashMap<Arc<str>, Arc<ToolEntry>>;
@@ -43,7 +43,7 @@ pub(super) struct Assembly<'p, 'a> {
 
 impl<'p, 'a> Assembly<'p, 'a> {
     /// The items of a list with their public names, according to the rules of the profile.
-    fn named(&mut self, kind: ListKind, rules: &NameRules) -> Vec<Named<'p, 'a>> {
+    fn named(&mut self, kind: ListKind, rules: ListedNames<'_>) -> Vec<Named<'p, 'a>> {
         let parts = self.parts;
         let all: Vec<(&'p Part<'a>, &'a Item, &'p Item)> = parts
             .iter()
@@ -102,7 +102,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     pub(super) fn tools(&mut self, before: Option<&ToolTable>) -> (ToolTable, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
-        for Named { part, own, shown: item, name } in self.named(ListKind::Tools, &profile.tools) {
+        for Named { part, own, shown: item, name } in self.named(ListKind::Tools, profile.tools.names()) {
             // The server's own schema; the schema that clients see may be shorter.
             let schema = own.member("inputSchema");
             let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
@@ -154,7 +154,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     pub(super) fn prompts(&mut self) -> (HashMap<String, PromptEntry>, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
-        for Named { part, own, shown: item, name } in self.named(ListKind::Prompts, &profile.prompts) {
+        for Named { part, own, shown: item, name } in self.named(ListKind::Prompts, profile.prompts.names()) {
             let (real_name, key) = renamed(own, item, &name);
             entries.insert(name, PromptEntry { upstream: part.upstream.id, real_name });
             shown.push((item, key));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::config::{NameRules, Naming};
+use crate::config::{ListedNames, Naming};
 
 /// The separator between a server's name and its tool's name.
 pub(super) const SEPARATOR: &str = "__";
@@ -79,7 +79,7 @@ impl<'a> PublicNames<'a> {
     }
 
     /// The name under which an item is shown; `None` if it is not shown.
-    pub(super) fn shown(&self, server: &str, name: &str, rules: &NameRules) -> Option<String> {
+    pub(super) fn shown(&self, server: &str, name: &str, rules: ListedNames<'_>) -> Option<String> {
         let given = self.given(server, name);
         if !rules.admits(&given) {
             return None;
@@ -98,6 +98,7 @@ impl<'a> PublicNames<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::NameRules;
 
     #[test]
     fn long_names_are_shortened_the_same_way_each_time() {
@@ -129,13 +130,13 @@ mod tests {
         let names = PublicNames::new(Naming::First, [("a", "y"), ("b", "y")].into_iter());
         let mut rules = NameRules::default();
         rules.rename.insert("b__y".to_owned(), "mine".to_owned());
-        let shown = |server| names.shown(server, "y", &rules);
+        let shown = |server| names.shown(server, "y", rules.names());
         assert_eq!([shown("a"), shown("b")], [Some("y".to_owned()), Some("mine".to_owned())]);
         rules.rename.insert("y".to_owned(), "yours".to_owned());
-        let shown = |server| names.shown(server, "y", &rules);
+        let shown = |server| names.shown(server, "y", rules.names());
         assert_eq!([shown("a"), shown("b")], [Some("yours".to_owned()), Some("mine".to_owned())]);
         let denied = NameRules { deny: vec![crate::config::Glob::parse("y").unwrap()], ..rules };
-        assert_eq!(names.shown("b", "y", &denied), None);
+        assert_eq!(names.shown("b", "y", denied.names()), None);
     }
 
     #[test]

@@ -92,6 +92,12 @@ impl Glob {
     }
 }
 
+/// Returns true if a selection includes `name`: one of `allow` matches it, if there are any, and none of `deny`.
+pub(super) fn admits(allow: Option<&[Glob]>, deny: &[Glob], name: &str) -> bool {
+    allow.is_none_or(|globs| globs.iter().any(|glob| glob.matches(name)))
+        && !deny.iter().any(|glob| glob.matches(name))
+}
+
 /// Returns true if the pattern matches all of `rest`.
 fn matches(mut pattern: &str, mut rest: &str) -> bool {
     // The position to continue from if the last `*` has matched too little: it then matches one more character.

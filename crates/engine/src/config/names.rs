@@ -76,7 +76,7 @@ impl<'a> Names<'a> {
                 _ => self.plain(reader, at, name, &servers, what),
             };
             reader.within(kind, |reader| {
-                for key in ["allow", "deny"] {
+                for key in ["allow", "deny", "direct"] {
                     if let Some(entry) = rules.value.entry(key) {
                         texts(reader, entry, |reader, node, name| judge(reader, &node.at, name));
                     }
@@ -92,8 +92,7 @@ impl<'a> Names<'a> {
     pub(super) fn public(&self, reader: &mut Reader<'_>, entry: &Entry, what: What) {
         let profiles = &self.config.profiles;
         let is_new = |profile: &Profile, name: &str| {
-            let rules = [&profile.tools, &profile.prompts];
-            rules.iter().any(|rules| rules.rename.values().any(|new| new == name))
+            profile.tools.rename.values().chain(profile.prompts.rename.values()).any(|new| new == name)
         };
         let servers: Vec<&str> = self.config.mcp_servers.keys().map(String::as_str).collect();
         let all_begin_alike = profiles.values().all(|profile| profile.names == Naming::Prefix);

@@ -1,19 +1,18 @@
 //! `profiles`: named views on the servers.
 
-use std::collections::HashMap;
-
 use indexmap::IndexMap;
-use schemars::{Schema, json_schema};
+use schemars::json_schema;
 
-use super::check::{self, Flaw, MAX_PUBLIC_NAME};
-use super::glob::Glob;
+use super::check;
+use super::glob::{Glob, admits};
 use super::known::Known;
+use super::name_rules::{NameRules, ToolRules};
 use super::parse::Entry;
 use super::read::{Reader, clip};
 use super::rows::section;
 use super::section;
 use super::settings::ToolSettings;
-use super::spellings::{By, KnownName, Mapping, Maybe, Parsed, Spelt, Within, Word, any_text, globs};
+use super::spellings::{By, KnownName, Maybe, Within, Word, any_text, globs};
 use super::text::Text;
 use super::words::words;
 
@@ -34,8 +33,8 @@ section! {
         /// clash. `plain-first`: `tool`, and if servers clash the first one keeps the name and the others get `server:tool`.
         /// `first`: always `tool`; if two servers clash, only the first server's is shown.
         "names" names: Naming = Word;
-        /// The tools that are shown, and their new names.
-        "tools" tools: NameRules = Within, absent "everything, unchanged";
+        /// The tools that are shown, their new names, and how clients find them.
+        "tools" tools: ToolRules = Within, absent "everything, unchanged";
         /// The prompts that are shown, and their new names.
         "prompts" prompts: NameRules = Within, absent "everything, unchanged";
         /// The resources that are shown. The rules apply to listing, reading, subscribing and completing, even for URIs that are
@@ -74,51 +73,6 @@ words! {
 }
 
 section! {
-    /// The tools or prompts that are shown, and their new names. Patterns and old names refer to the names that clients
-    /// would see without `rename` (`server__tool` with `names: prefix`).
-    pub struct NameRules: "a mapping with `allow`, `deny` or `rename`" {
-        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
-            refuse_repeated(reader, entry, &self.rename);
-        }
-    } [
-        /// Shows only names that match one of these patterns (`*` matches any characters, `?` one).
-        "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
-        /// Never shows these, even if `allow` matches them.
-        "deny" deny: Vec<Glob> = globs();
-        /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
-        "rename" rename: IndexMap<String, String> = Mapping {
-            what: "a mapping from old names to new names",
-            key: |name| Ok(name.to_owned()),
-            value: Spelt { spelling: Parsed("the new name", new_name), schema: new_name_schema },
-        };
-    ]
-}
-
-fn new_name(name: &Text) -> Result<String, Flaw> {
-    check::public_name(name.expose()).map(|()| name.expose().to_owned())
-}
-
-fn new_name_schema() -> Schema {
-    json_schema!({
-        "type": "string", "minLength": 1, "maxLength": MAX_PUBLIC_NAME, "pattern": "^[A-Za-z0-9_./-]+$",
-    })
-}
-
-fn refuse_repeated(reader: &mut Reader<'_>, rules: &Entry, renamed: &IndexMap<String, String>) {
-    let Some(rename) = rules.value.entry("rename") else { return };
-    let mut taken: HashMap<&str, &str> = HashMap::new();
-    for entry in rename.value.entries().iter().filter(|entry| !entry.repeated) {
-        let Some(new) = renamed.get(&entry.key) else { continue };
-        if let Some(other) = taken.insert(new, &entry.key) {
-            let message = format!("`{}` already has this new name", clip(other));
-            reader.within("rename", |reader| {
-                reader.within(&entry.key, |r| r.fault(&entry.value.at, message, "choose another name"));
-            });
-        }
-    }
-}
-
-section! {
     /// The resources that are shown, by the URIs that their servers give them.
     pub struct UriRules: "a mapping with `allow` or `deny`" [
         /// Shows only URIs that match one of these patterns (`*` matches any characters, `?` one).
@@ -128,28 +82,11 @@ section! {
     ]
 }
 
-impl NameRules {
-    /// Returns true if `name` (as clients would see it without renaming) is shown.
-    pub fn admits(&self, name: &str) -> bool {
-        admits(self.allow.as_deref(), &self.deny, name)
-    }
-
-    /// The name under which `name` is shown.
-    pub fn shown_name<'a>(&'a self, name: &'a str) -> &'a str {
-        self.rename.get(name).map_or(name, String::as_str)
-    }
-}
-
 impl UriRules {
     /// Returns true if the resource or resource template with this URI is shown.
     pub fn admits(&self, uri: &str) -> bool {
         admits(self.allow.as_deref(), &self.deny, uri)
     }
-}
-
-fn admits(allow: Option<&[Glob]>, deny: &[Glob], name: &str) -> bool {
-    allow.is_none_or(|globs| globs.iter().any(|glob| glob.matches(name)))
-        && !deny.iter().any(|glob| glob.matches(name))
 }
 
 /// Reads the profiles on top of those of the base, in file order. A default profile is added if the file has none. If

@@ -9,8 +9,9 @@ use super::limits::Limits;
 use super::links::{HttpLink, StdioLink};
 use super::management::Management;
 use super::model::Config;
+use super::name_rules::{NameRules, ToolRules};
 use super::native::{NativeLink, Requests, Site};
-use super::profiles::{NameRules, Profile, UriRules};
+use super::profiles::{Profile, UriRules};
 use super::rates::RateLimit;
 use super::section::{KeyRow, documented};
 use super::server::Server;
@@ -30,6 +31,7 @@ pub fn key_tables() -> Vec<(&'static str, Vec<KeyRow>)> {
         ("a site", documented::<Site>()),
         ("requests", documented::<Requests>()),
         ("a profile", documented::<Profile>()),
+        ("tool rules", documented::<ToolRules>()),
         ("name rules", documented::<NameRules>()),
         ("URI rules", documented::<UriRules>()),
         ("an endpoint", documented::<Endpoint>()),

@@ -44,7 +44,7 @@ fn the_example_says_what_it_seems_to_say() {
     assert_eq!(tries.native, Native::Demo);
     assert_eq!(config.profiles.keys().collect::<Vec<_>>(), ["default", "editors"]);
     assert_eq!(config.profiles["default"].servers, ["files", "docs"]);
-    let tools = &config.profiles["editors"].tools;
+    let tools = config.profiles["editors"].tools.names();
     assert!(tools.admits("tries__echo") && !tools.admits("docs__echo"));
     assert_eq!(tools.shown_name("tries__hello"), "greet");
     assert_eq!(tools.shown_name("tries__echo"), "tries__echo");

@@ -1,0 +1,159 @@
+//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, and how clients find
+//! tools. It must not know how a view applies them.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+use schemars::{Schema, json_schema};
+
+use super::check::{self, Flaw, MAX_PUBLIC_NAME};
+use super::glob::{Glob, admits};
+use super::parse::Entry;
+use super::read::{Reader, clip};
+use super::rows::section;
+use super::spellings::{Mapping, Maybe, Parsed, Spelling, Spelt, Word, globs};
+use super::text::Text;
+use super::words::words;
+
+section! {
+    /// The tools that are shown, their new names, and how clients find them. Patterns and old names refer to the names that
+    /// clients would see without `rename` (`server__tool` with `names: prefix`).
+    pub struct ToolRules: "a mapping with `allow`, `deny`, `rename` or `mode`" {
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            refuse_repeated(reader, entry, &self.rename);
+            self.check_direct(reader, entry);
+        }
+    } [
+        /// Shows only names that match one of these patterns (`*` matches any characters, `?` one).
+        "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
+        /// Never shows these, even if `allow` matches them.
+        "deny" deny: Vec<Glob> = globs();
+        /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
+        "rename" rename: IndexMap<String, String> = new_names();
+        /// How clients find the tools. `direct`: all tools are listed. `search`: only `find_tools` and `call_tool` are listed,
+        /// with which a client searches and calls the others. `hybrid`: the same, and the tools of `direct` are listed, too.
+        "mode" mode: ToolMode = Word;
+        /// The tools that `mode: hybrid` lists (patterns).
+        "direct" direct: Vec<Glob> = globs();
+    ]
+}
+
+words! {
+    /// The way in which clients find the tools of a profile.
+    #[derive(Default)]
+    pub enum ToolMode {
+        /// All tools are listed.
+        #[default]
+        Direct = "direct",
+        /// Only `find_tools` and `call_tool` are listed.
+        Search = "search",
+        /// `find_tools`, `call_tool` and the tools of `direct` are listed.
+        Hybrid = "hybrid",
+    }
+}
+
+section! {
+    /// The prompts that are shown, and their new names. Patterns and old names refer to the names that clients would see
+    /// without `rename` (`server__prompt` with `names: prefix`).
+    pub struct NameRules: "a mapping with `allow`, `deny` or `rename`" {
+        fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
+            refuse_repeated(reader, entry, &self.rename);
+        }
+    } [
+        /// Shows only names that match one of these patterns (`*` matches any characters, `?` one).
+        "allow" allow: Option<Vec<Glob>> = Maybe(globs()), absent "everything";
+        /// Never shows these, even if `allow` matches them.
+        "deny" deny: Vec<Glob> = globs();
+        /// Maps old names to new ones; a new name has 1 to 64 characters from `A-Z a-z 0-9 _ - . /`.
+        "rename" rename: IndexMap<String, String> = new_names();
+    ]
+}
+
+/// The rules for the names of one list, of tools or of prompts.
+#[derive(Debug, Clone, Copy)]
+pub struct ListedNames<'a> {
+    allow: Option<&'a [Glob]>,
+    deny: &'a [Glob],
+    /// New names by old ones.
+    pub rename: &'a IndexMap<String, String>,
+}
+
+impl ToolRules {
+    /// The rules for the names of tools.
+    pub fn names(&self) -> ListedNames<'_> {
+        ListedNames { allow: self.allow.as_deref(), deny: &self.deny, rename: &self.rename }
+    }
+
+    /// Checks that `direct` and `mode` agree.
+    fn check_direct(&self, reader: &mut Reader<'_>, entry: &Entry) {
+        let written = |key| entry.value.entry(key);
+        if let Some(direct) =
+            written("direct").filter(|_| !self.direct.is_empty() && self.mode != ToolMode::Hybrid)
+        {
+            let message = format!("`direct` has no effect with `mode: {}`", self.mode.name());
+            reader.within("direct", |r| {
+                r.fault(&direct.key_at, message, "write `mode: hybrid`, or remove `direct`")
+            });
+        }
+        if let Some(mode) =
+            written("mode").filter(|_| self.direct.is_empty() && self.mode == ToolMode::Hybrid)
+        {
+            let message =
+                "`mode: hybrid` without `direct` lists no tools besides `find_tools` and `call_tool`";
+            let help = "name the tools to list under `direct`, or write `mode: search`";
+            reader.within("mode", |r| r.note(&mode.value.at, message, help));
+        }
+    }
+}
+
+impl NameRules {
+    /// The rules for the names of prompts.
+    pub fn names(&self) -> ListedNames<'_> {
+        ListedNames { allow: self.allow.as_deref(), deny: &self.deny, rename: &self.rename }
+    }
+}
+
+impl<'a> ListedNames<'a> {
+    /// Returns true if `name` (as clients would see it without renaming) is shown.
+    pub fn admits(self, name: &str) -> bool {
+        admits(self.allow, self.deny, name)
+    }
+
+    /// The name under which `name` is shown.
+    pub fn shown_name(self, name: &'a str) -> &'a str {
+        self.rename.get(name).map_or(name, String::as_str)
+    }
+}
+
+/// The spelling of `rename`.
+fn new_names() -> impl Spelling<IndexMap<String, String>> {
+    Mapping {
+        what: "a mapping from old names to new names",
+        key: |name| Ok(name.to_owned()),
+        value: Spelt { spelling: Parsed("the new name", new_name), schema: new_name_schema },
+    }
+}
+
+fn new_name(name: &Text) -> Result<String, Flaw> {
+    check::public_name(name.expose()).map(|()| name.expose().to_owned())
+}
+
+fn new_name_schema() -> Schema {
+    json_schema!({
+        "type": "string", "minLength": 1, "maxLength": MAX_PUBLIC_NAME, "pattern": "^[A-Za-z0-9_./-]+$",
+    })
+}
+
+fn refuse_repeated(reader: &mut Reader<'_>, rules: &Entry, renamed: &IndexMap<String, String>) {
+    let Some(rename) = rules.value.entry("rename") else { return };
+    let mut taken: HashMap<&str, &str> = HashMap::new();
+    for entry in rename.value.entries().iter().filter(|entry| !entry.repeated) {
+        let Some(new) = renamed.get(&entry.key) else { continue };
+        if let Some(other) = taken.insert(new, &entry.key) {
+            let message = format!("`{}` already has this new name", clip(other));
+            reader.within("rename", |reader| {
+                reader.within(&entry.key, |r| r.fault(&entry.value.at, message, "choose another name"));
+            });
+        }
+    }
+}
