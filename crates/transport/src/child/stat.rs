@@ -18,8 +18,10 @@ pub(super) struct ProcessStat {
     pub(super) group: i32,
     /// The process's session.
     pub(super) session: i32,
-    /// The letter of the process's state.
+    /// The letter of the state of the process's first thread.
     pub(super) state: u8,
+    /// The number of the process's threads, including a first thread that has ended.
+    pub(super) threads: u32,
     /// The time of the process's start, in ticks: together with the id, it identifies one process forever.
     pub(super) started: u64,
 }
@@ -33,8 +35,9 @@ impl ProcessStat {
         let state = *fields.next()?.first()?;
         let [parent, group, session] =
             [number(fields.next()?)?, number(fields.next()?)?, number(fields.next()?)?];
-        let started = number(fields.nth(15)?)?;
-        Some(Self { pid: Pid::from_raw(pid)?, parent, group, session, state, started })
+        let threads = number(fields.nth(13)?)?;
+        let started = number(fields.nth(1)?)?;
+        Some(Self { pid: Pid::from_raw(pid)?, parent, group, session, state, threads, started })
     }
 
     /// The process with this id, or `self`; `None` if there is none or it is not visible.
@@ -56,10 +59,10 @@ impl ProcessStat {
         Ok(ids.filter_map(Self::read))
     }
 
-    /// Returns true if the first thread of the process has ended. Then the process usually only waits to be reaped, but
-    /// its other threads may still run.
+    /// Returns true if the process has ended and only waits to be reaped. A process whose first thread has ended may still run
+    /// in other threads.
     pub(super) fn has_ended(&self) -> bool {
-        matches!(self.state, b'Z' | b'X')
+        matches!(self.state, b'Z' | b'X') && self.threads <= 1
     }
 }
 
@@ -79,11 +82,21 @@ mod tests {
             b"12 (a) S 1) (b) T 7 8 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 100 200 18446744073709551615";
         let read = ProcessStat::parse(stat).unwrap();
         assert_eq!((read.pid.as_raw_nonzero().get(), read.parent, read.group, read.session), (12, 7, 8, 9));
-        assert_eq!((read.state, read.started), (b'T', 4711));
+        assert_eq!((read.state, read.threads, read.started), (b'T', 1, 4711));
         for end in 0..40 {
             assert_eq!(ProcessStat::parse(&stat[..end]), None, "{end} bytes");
         }
         assert_eq!(ProcessStat::parse(b"0 (swapper) R 0 0"), None);
+    }
+
+    #[test]
+    fn a_process_whose_first_thread_has_ended_may_still_run() {
+        let read = |threads: u32| {
+            let stat = format!("12 (a) Z 7 8 9 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 {threads} 0 4711 0 0");
+            ProcessStat::parse(stat.as_bytes()).unwrap()
+        };
+        assert!(read(1).has_ended());
+        assert!(!read(2).has_ended());
     }
 
     #[test]

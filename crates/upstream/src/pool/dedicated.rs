@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use engine::config::Affinity;
 use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
@@ -37,6 +38,8 @@ pub struct Dedicated {
     pub(super) name: Arc<str>,
     /// True once it was logged that owners are moved.
     has_told: AtomicBool,
+    /// The advice for operators whose clients are moved.
+    advice: &'static str,
 }
 
 pub(super) struct State {
@@ -104,6 +107,12 @@ impl Dedicated {
             name: spec.name.clone(),
             can_make_room: AtomicBool::new(!are_children),
             has_told: AtomicBool::new(false),
+            advice: match spec.affinity {
+                Affinity::Session => "raise `dedicatedConnections` for this server",
+                Affinity::Shared | Affinity::Caller => {
+                    "set `affinity: session` for this server, or raise `dedicatedConnections`"
+                }
+            },
         });
         let joining: Weak<Self> = Arc::downgrade(&pool);
         pool.family.join(joining);
@@ -131,8 +140,8 @@ impl Dedicated {
             tracing::info!(
                 server = %self.name,
                 "a client was moved to another connection, because there are more clients than connections. It lost the state \
-                 that the server kept for it in memory. If that matters, set `affinity: session` for this server, or \
-                 raise `dedicatedConnections`"
+                 that the server kept for it in memory. If that matters, {}",
+                self.advice
             );
         }
     }
