@@ -2,7 +2,7 @@
 //! orders of events. The time is an argument. It must not know what a link is, or who owns one.
 //!
 //! The rules: a link carries the calls of one owner at a time. An owner gets back the link that it had before. The first link
-//! opens at once. A further one opens only if none has become free for a while, and never beyond [`PoolRules::max`]. A link
+//! opens at once. A further one opens only if none has become free for a while, and never beyond `PoolRules::max`. A link
 //! that declared more capabilities than its caller has can serve that caller; a link that declared fewer never does. Owners
 //! are served in the order in which they arrived.
 
