@@ -118,7 +118,7 @@ mod tests {
 
     fn process(pid: i32, parent: i32) -> ProcessStat {
         let pid = Pid::from_raw(pid).unwrap();
-        ProcessStat { pid, parent, group: 1, session: 1, state: b'S', started: 1 }
+        ProcessStat { pid, parent, group: 1, session: 1, state: b'S', threads: 1, started: 1 }
     }
 
     #[test]
