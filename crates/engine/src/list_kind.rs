@@ -3,7 +3,8 @@
 use proto::mcp::Method;
 
 /// The kinds of items that servers list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ListKind {
     /// Tools, by name.
     Tools,

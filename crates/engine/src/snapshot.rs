@@ -10,7 +10,7 @@ use proto::rpc::FrameLimits;
 
 use crate::access::{Asker, Class, Guard, Rules};
 use crate::call_rules::CallRules;
-use crate::catalogue::UpstreamId;
+use crate::catalogue::{NameLimit, UpstreamId};
 use crate::config::{
     Affinity, Config, Limits, Link, Profile, QuestionPolicy, Server, ServerTools, StdioLink, Text,
     TrustedProxies,
@@ -64,6 +64,17 @@ pub struct ProfileSpec {
     pub dialect: Option<Arc<Dialect>>,
     /// True if it is configured; a removed profile only keeps its number.
     pub is_there: bool,
+}
+
+impl ProfileSpec {
+    /// The maximum length of the names of its tools and prompts: clients put a prefix before each name.
+    pub fn name_limit(&self) -> NameLimit {
+        match (&self.rules.client_prefix, &self.dialect) {
+            (Some(prefix), _) => NameLimit::behind(prefix),
+            (None, Some(_)) => NameLimit::of_dialect(),
+            (None, None) => NameLimit::behind(&format!("mcp__{}__", self.slug)),
+        }
+    }
 }
 
 /// The maximum number of profiles with different names since the start; each keeps its number.

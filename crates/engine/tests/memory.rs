@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use counting::held;
 use dragoman_engine::catalogue::{
-    Gather, GatherLimits, ListKind, UpstreamCatalogue, UpstreamId, View, ViewSource, ViewSpec,
+    Gather, GatherLimits, ListKind, NameLimit, UpstreamCatalogue, UpstreamId, View, ViewSource, ViewSpec,
 };
 use dragoman_engine::config::Profile;
 use proto::era::{Era, ServerHello, V2025_06_18, V2025_11_25, V2026_07_28};
@@ -69,6 +69,8 @@ fn beside(era: &'static Era, catalogues: &[ViewSource], other: Option<&View>) ->
     let spec = ViewSpec {
         era,
         profile: &profile,
+        limit: NameLimit::behind(""),
+        names: None,
         server_info: "{}",
         schema_bytes: 256 * 1024,
         guard: None,

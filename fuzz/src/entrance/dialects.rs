@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use engine::Condition;
-use engine::catalogue::{Gather, GatherLimits, UpstreamId, View, ViewSource, ViewSpec};
+use engine::catalogue::{Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
 use engine::config::{Naming, Profile};
 use engine::dialect::{
     Begun, Dialect, DialectOutcome, DialectReply, DialectRequest, Facts, Reading, Trouble, begin, finish,
@@ -189,6 +189,8 @@ fn view() -> &'static View {
         let spec = ViewSpec {
             era: newest_handshake(),
             profile: &profile,
+            limit: NameLimit::of_dialect(),
+            names: None,
             server_info: "{}",
             schema_bytes: 4096,
             guard: None,

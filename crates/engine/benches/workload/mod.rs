@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use dragoman_engine::catalogue::{Gather, GatherLimits, UpstreamId, View, ViewSource, ViewSpec};
+use dragoman_engine::catalogue::{Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
 use dragoman_engine::config::Profile;
 use dragoman_engine::exchange::{
     Binding, Dispatch, Event, Exchange, ExchangeAnswer, Headers, Sealer, Start, Step, Timeouts, dispatch,
@@ -184,6 +184,8 @@ pub(crate) fn view(era: &'static Era, tools: usize) -> View {
     let spec = ViewSpec {
         era,
         profile: &profile,
+        limit: NameLimit::behind(""),
+        names: None,
         server_info: SERVER_INFO,
         schema_bytes: 256 * 1024,
         guard: None,

@@ -20,14 +20,14 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// An item of a server as it is listed, under the name that clients see.
+    /// An item of a server as it is listed. `name` is its identity or URI.
     pub fn target<'a>(&'a self, server: &'a str, kind: ListKind, name: &'a str) -> AccessTarget<'a> {
         AccessTarget::listed(&self.profile, server, kind, name)
     }
 
-    /// Returns true if the askers may be allowed to use any item of a server whose name or URI can match `like`.
-    /// `false` is certain; `true` is not.
-    pub fn opens(&self, server: &str, like: &Glob) -> bool {
+    /// Returns true if the askers may be allowed to use any item of a server that rules can mean by a text that matches one of
+    /// these patterns. `false` is certain; `true` is not.
+    pub fn opens(&self, server: &str, like: &[Glob]) -> bool {
         self.rules.opens_server(&self.class, (&self.profile, server), like)
     }
 

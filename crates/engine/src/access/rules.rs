@@ -122,18 +122,18 @@ impl Rules {
             && (!self.closed || self.about(class, Effect::Allow, profile).next().is_some())
     }
 
-    /// Returns true if askers of this class may be allowed to use any item of a server whose name or URI can match
-    /// `like`. The items of the server are unknown here: `false` is certain; `true` is not.
-    pub fn opens_server(&self, class: &Class, (profile, server): (&str, &str), like: &Glob) -> bool {
+    /// Returns true if askers of this class may be allowed to use any item of a server. Rules can mean each item by a text that
+    /// matches one of the patterns in `like`. The items of the server are unknown here: `false` is certain; `true` is not.
+    pub fn opens_server(&self, class: &Class, (profile, server): (&str, &str), like: &[Glob]) -> bool {
         let there = |effect| {
             self.about(class, effect, profile).filter(|rule| matches(rule.servers.as_deref(), server))
         };
-        let denies =
-            |rule: &AccessRule| rule.when.is_empty() && rule.what().iter().any(|glob| glob.covers(like));
+        let covers = |glob: &Glob| like.iter().any(|like| glob.covers(like));
+        let denies = |rule: &AccessRule| rule.when.is_empty() && rule.what().iter().any(covers);
+        let meets = |glob: &Glob| like.iter().any(|like| glob.meets(like));
         class.may_enter(profile)
             && !there(Effect::Deny).any(denies)
-            && (!self.closed
-                || there(Effect::Allow).any(|rule| rule.what().iter().any(|glob| glob.meets(like))))
+            && (!self.closed || there(Effect::Allow).any(|rule| rule.what().iter().any(meets)))
     }
 
     /// Returns true if a rule can deny askers of this class any item of a server.
@@ -234,7 +234,8 @@ fn is_whole(rule: &AccessRule) -> bool {
 fn speaks_of(rule: &AccessRule, target: &AccessTarget<'_>) -> bool {
     matches(rule.profiles.as_deref(), target.profile)
         && matches(rule.servers.as_deref(), target.server)
-        && matches(Some(rule.what()), target.name)
+        && (matches(Some(rule.what()), target.name)
+            || target.also.iter().any(|also| matches(Some(rule.what()), also)))
         && (rule.when.is_empty() || target.kind == ListKind::Tools)
         && rule.when.annotations.iter().all(|(hint, wanted)| target.annotations.says(*hint) == *wanted)
 }

@@ -14,8 +14,11 @@ pub struct AccessTarget<'a> {
     pub server: &'a str,
     /// The kind of item.
     pub kind: ListKind,
-    /// Its name as clients see it; the URI of a resource, or the URI template of a template.
+    /// Its identity: `server__name`, with the server's own name for it; the URI of a resource, or the URI template of a
+    /// template.
     pub name: &'a str,
+    /// Other texts by which rules may mean it.
+    pub also: &'a [String],
     /// The server's annotations; for tools only.
     pub annotations: Annotations,
     /// The arguments.
@@ -26,7 +29,13 @@ impl<'a> AccessTarget<'a> {
     /// An item as it is listed, with any arguments.
     pub fn listed(profile: &'a str, server: &'a str, kind: ListKind, name: &'a str) -> Self {
         let (annotations, arguments) = (Annotations::default(), CallArguments::Any);
-        Self { profile, server, kind, name, annotations, arguments }
+        Self { profile, server, kind, name, also: &[], annotations, arguments }
+    }
+
+    /// Adds other texts by which rules may mean the item.
+    #[must_use]
+    pub fn also_known_as(self, also: &'a [String]) -> Self {
+        Self { also, ..self }
     }
 
     /// Adds the server's annotations.

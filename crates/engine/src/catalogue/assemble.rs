@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use proto::bridge::tasks::without_list;
+use smallvec::SmallVec;
 
 use super::capabilities::merge;
 use super::entry::renames_among;
 use super::mirrored::{MirroredParam, annotated};
-use super::names::PublicNames;
+use super::names::{NameBook, PublicNames, identity, meant};
 use super::pages::Shown;
 use super::part::Part;
 use super::validator::{KnownNames, LazyValidator};
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec};
 use crate::access::Annotations;
-use crate::config::{Glob, ListedNames, Profile, ToolSetting};
+use crate::config::{Glob, ListedNames, Naming, Profile, ToolSetting};
 
 /// Tools by their public names. Views of other versions share the entries, and with them the compiled schemas.
 pub(super) type ToolTable = HashMap<Arc<str>, Arc<ToolEntry>>;
@@ -29,6 +30,7 @@ struct Named<'p, 'a> {
     /// The item as clients see it.
     shown: &'p Item,
     name: String,
+    identity: String,
 }
 
 pub(super) struct Assembly<'p, 'a> {
@@ -50,15 +52,23 @@ impl<'p, 'a> Assembly<'p, 'a> {
             .flat_map(|part| part.items(kind).map(move |(own, shown)| (part, own, shown)))
             .collect();
         let each = all.iter().map(|(part, own, _)| (&*part.upstream.name, own.key.as_str()));
-        let public = PublicNames::new(self.spec.profile.names, each);
+        let naming = self.spec.profile.names;
+        let public = PublicNames::new(kind, (naming, self.spec.limit), &self.spec.profile.servers, each);
         let mut taken: HashMap<String, Arc<str>> = HashMap::new();
         let mut named = Vec::with_capacity(all.len());
+        let (mut fresh, mut kept) = (NameBook::default(), self.spec.names.map(|names| names.lock()));
+        let book = kept.as_deref_mut().unwrap_or(&mut fresh);
         for (part, own, shown) in all {
             let upstream = part.upstream;
-            let Some(given) = public.shown(&upstream.name, &own.key, rules) else { continue };
+            let Some(given) = public.shown(&upstream.name, &own.key, rules, book) else { continue };
             let setting = self.setting(kind, &upstream.name, own);
             let name = setting.and_then(|setting| setting.name.clone()).unwrap_or(given);
-            if !self.admits(kind, upstream, &name, own) {
+            let identity = identity(&upstream.name, &own.key);
+            let is_usual = naming == Naming::Prefix && name == identity;
+            if !taken.contains_key(&name) {
+                book.note(kind, (&upstream.name, &own.key), &name, is_usual);
+            }
+            if !self.admits(kind, upstream, &identity, own) {
                 self.hidden.insert((kind, name));
                 continue;
             }
@@ -72,7 +82,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 continue;
             }
             taken.insert(name.clone(), upstream.name.clone());
-            named.push(Named { part, own, shown, name });
+            named.push(Named { part, own, shown, name, identity });
         }
         named
     }
@@ -85,8 +95,11 @@ impl<'p, 'a> Assembly<'p, 'a> {
 
     /// Returns true if the clients may use an item, as far as a list can determine that.
     fn admits(&mut self, kind: ListKind, upstream: &ViewSource, name: &str, own: &Item) -> bool {
+        let naming = self.spec.profile.names;
         let is_admitted = self.spec.guard.is_none_or(|guard| {
-            let target = guard.target(&upstream.name, kind, name);
+            let is_named = matches!(kind, ListKind::Tools | ListKind::Prompts);
+            let also = if is_named { meant(naming, &upstream.name, &own.key) } else { SmallVec::new() };
+            let target = guard.target(&upstream.name, kind, name).also_known_as(&also);
             let said = if kind == ListKind::Tools {
                 Annotations::of_tool(&own.text)
             } else {
@@ -102,7 +115,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
     pub(super) fn tools(&mut self, before: Option<&ToolTable>) -> (ToolTable, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
-        for Named { part, own, shown: item, name } in self.named(ListKind::Tools, profile.tools.names()) {
+        for Named { part, own, shown: item, name, identity } in
+            self.named(ListKind::Tools, profile.tools.names())
+        {
             // The server's own schema; the schema that clients see may be shorter.
             let schema = own.member("inputSchema");
             let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
@@ -116,9 +131,11 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let is_current = part.catalogue.is_confirmed && part.catalogue.failure(ListKind::Tools).is_none();
             let (schema, names) = if is_current { (schema, names) } else { (None, None) };
             let name: Arc<str> = name.into();
+            let identity = if identity == *name { name.clone() } else { identity.into() };
             let entry = ToolEntry {
                 upstream: part.upstream.id,
                 name: name.clone(),
+                identity,
                 real_name,
                 mirrored: mirrored.into(),
                 tasks: part.task_support(own),
@@ -151,12 +168,16 @@ impl<'p, 'a> Assembly<'p, 'a> {
         }
     }
 
-    pub(super) fn prompts(&mut self) -> (HashMap<String, PromptEntry>, Vec<Shown<'p>>) {
+    pub(super) fn prompts(&mut self) -> (HashMap<Arc<str>, PromptEntry>, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
-        for Named { part, own, shown: item, name } in self.named(ListKind::Prompts, profile.prompts.names()) {
+        for Named { part, own, shown: item, name, identity } in
+            self.named(ListKind::Prompts, profile.prompts.names())
+        {
             let (real_name, key) = renamed(own, item, &name);
-            entries.insert(name, PromptEntry { upstream: part.upstream.id, real_name });
+            let name: Arc<str> = name.into();
+            let (upstream, identity) = (part.upstream.id, identity.into());
+            entries.insert(name.clone(), PromptEntry { upstream, name, identity, real_name });
             shown.push((item, key));
         }
         (entries, shown)
@@ -192,7 +213,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
     /// The servers from which the clients may use nothing. If a server lists items, none of them may be allowed; if
     /// it lists none, the rules must allow nothing from it.
     pub(super) fn denied(&self, upstreams: &[ViewSource]) -> Vec<UpstreamId> {
-        let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &Glob::any()));
+        let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &[Glob::any()]));
         let is_shut = |u: &&ViewSource| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
         upstreams.iter().filter(is_shut).map(|u| u.id).collect()
     }

@@ -4,11 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use proto::bridge::tasks::TaskSupport;
 use proto::era::{Era, Tasks};
+use proto::json::quote;
 
 use super::UpstreamCatalogue;
 use super::mirrored::MirroredParam;
+use super::names::{NameBook, NameLimit};
 use super::validator::LazyValidator;
 use crate::access::{Annotations, Guard};
 use crate::config::Profile;
@@ -46,6 +49,10 @@ pub struct ViewSpec<'a> {
     pub era: &'static Era,
     /// The profile.
     pub profile: &'a Profile,
+    /// The maximum length of the names of tools and prompts.
+    pub limit: NameLimit,
+    /// The names that the profile has given so far; without them, names depend on the present servers alone.
+    pub names: Option<&'a Mutex<NameBook>>,
     /// The gateway's name and version, a JSON object.
     pub server_info: &'a str,
     /// The longest input schema that is compiled, in bytes.
@@ -65,6 +72,8 @@ pub struct ToolEntry {
     pub upstream: UpstreamId,
     /// Its public name.
     pub name: Arc<str>,
+    /// Its identity, by which rules and records mean it: `server__name`, with the server's own name for it.
+    pub identity: Arc<str>,
     /// Its name at the upstream, a JSON string that is a slice of the catalogue's text; `None` if it equals the
     /// public name.
     pub real_name: Option<Bytes>,
@@ -81,6 +90,7 @@ impl ToolEntry {
     /// Returns true if another entry describes the same tool in the same way.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         (self.upstream, &self.name, &self.real_name) == (other.upstream, &other.name, &other.real_name)
+            && self.identity == other.identity
             && self.mirrored == other.mirrored
             && self.tasks == other.tasks
             && self.annotations == other.annotations
@@ -93,6 +103,12 @@ impl ToolEntry {
     /// Returns the arguments that do not match.
     pub fn check(&self, arguments: Option<&[u8]>) -> Result<(), super::Invalid> {
         self.validator.check(arguments)
+    }
+
+    /// The name to send instead of the one by which a client called it: a JSON string, or `None` if they are equal. A client
+    /// may use another name than the listed one.
+    pub fn renaming(&self, called: &str) -> Option<Bytes> {
+        renaming((&self.name, self.real_name.as_ref()), called)
     }
 
     /// Its name at the upstream.
@@ -113,8 +129,27 @@ impl ToolEntry {
 pub struct PromptEntry {
     /// Its upstream.
     pub upstream: UpstreamId,
+    /// Its public name.
+    pub name: Arc<str>,
+    /// Its identity: `server__name`, with the server's own name for it.
+    pub identity: Arc<str>,
     /// Its name at the upstream, a JSON string; `None` if it equals the public name.
     pub real_name: Option<Bytes>,
+}
+
+impl PromptEntry {
+    /// The name to send instead of the one by which a client requested it: a JSON string, or `None` if they are equal.
+    pub fn renaming(&self, requested: &str) -> Option<Bytes> {
+        renaming((&self.name, self.real_name.as_ref()), requested)
+    }
+}
+
+fn renaming((public, real): (&str, Option<&Bytes>), called: &str) -> Option<Bytes> {
+    match real {
+        Some(real) => Some(real.clone()),
+        None if called == public => None,
+        None => Some(quote(public).into()),
+    }
 }
 
 pub(super) fn present(

@@ -20,6 +20,7 @@ mod hidden;
 mod item;
 mod mirrored;
 mod names;
+mod other_names;
 mod page_queue;
 mod pages;
 mod part;
@@ -43,6 +44,7 @@ pub use entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpe
 pub use gather::{Gather, GatherFault, GatherLimits};
 pub use item::Item;
 pub use mirrored::MirroredParam;
+pub use names::{NameBook, NameLimit};
 pub use pages::Pages;
 pub use resources::ResourceEntry;
 pub use upstream_catalogue::{ReadsArguments, UpstreamCatalogue};

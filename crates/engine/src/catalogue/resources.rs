@@ -8,7 +8,6 @@ use super::entry::present;
 use super::part::Part;
 use super::template::{covers, pattern};
 use super::{ListKind, UpstreamId, View, declares};
-use crate::access::Annotations;
 use crate::config::{Glob, UriRules};
 
 /// A resource that can be read.
@@ -122,7 +121,7 @@ impl View {
         if !self.resources.admits(uri) {
             return None;
         }
-        let may = |upstream| self.admits(upstream, ListKind::Resources, uri, (Annotations::default(), None));
+        let may = |upstream| self.admits_resource(upstream, uri);
         let listed = self.resources.listed(uri).map(|upstream| (upstream, ResourceMatch::Listed));
         let covered = || {
             let mut owners = self.resources.templates.iter();

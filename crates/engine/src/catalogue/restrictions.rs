@@ -4,6 +4,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
+use super::names::identity;
 use super::{ListKind, UpstreamId};
 use crate::access::{Annotations, Guard};
 use crate::config::Glob;
@@ -37,16 +40,24 @@ impl Restrictions {
         self.guard.is_none()
     }
 
-    /// Checks if the rules allow an item of a server to be used in the requested way.
-    pub(super) fn admits(
+    /// Checks if the rules allow a resource of a server to be used.
+    pub(super) fn admits(&self, server: &str, kind: ListKind, name: &str) -> bool {
+        let Some(guard) = &self.guard else { return true };
+        guard.admits(&guard.target(server, kind, name).called(None))
+    }
+
+    /// Checks if the rules allow a tool or prompt of a server to be used in the requested way. Rules can mean it by its
+    /// identity, or by what `also` returns.
+    pub(super) fn admits_named(
         &self,
-        server: &str,
-        kind: ListKind,
-        name: &str,
+        (server, kind, identity): (&str, ListKind, &str),
+        also: impl FnOnce() -> SmallVec<[String; 2]>,
         what: (Annotations, Option<&[u8]>),
     ) -> bool {
         let Some(guard) = &self.guard else { return true };
-        guard.admits(&guard.target(server, kind, name).annotated(what.0).called(what.1))
+        let also = also();
+        let target = guard.target(server, kind, identity).also_known_as(&also);
+        guard.admits(&target.annotated(what.0).called(what.1))
     }
 
     /// Returns true if rules have conditions on the arguments of calls.
@@ -63,14 +74,17 @@ impl Restrictions {
     pub(super) fn open_method(&self, upstream: UpstreamId, server: &str, method: &str) -> bool {
         match self.barred.get(&upstream) {
             Some(barred) => !barred,
-            None => self.admits(server, ListKind::Resources, method, (Annotations::default(), None)),
+            None => self.admits(server, ListKind::Resources, method),
         }
     }
 
-    /// Returns true if the rules may allow an item of a server whose public name matches the pattern `like`.
-    pub(super) fn open_names(&self, server: &str, like: &str) -> bool {
-        let like = Glob::parse(like).unwrap_or_else(|_| Glob::any());
-        self.guard.as_ref().is_none_or(|guard| guard.opens(server, &like))
+    /// Returns true if the rules may allow a tool or prompt of a server. Rules can mean it by its identity or, if
+    /// `by_own_name`, by the server's own name for it.
+    pub(super) fn open_names(&self, server: &str, by_own_name: bool) -> bool {
+        let Some(guard) = &self.guard else { return true };
+        let identities = Glob::parse(&identity(server, "*")).unwrap_or_else(|_| Glob::any());
+        let like = if by_own_name { vec![identities, Glob::any()] } else { vec![identities] };
+        guard.opens(server, &like)
     }
 
     /// Returns true if a rule can deny the clients a resource of a server whose URI matches `like`, or any resource

@@ -14,6 +14,7 @@ mod failed;
 mod guarded;
 mod holding;
 mod mixed;
+mod naming;
 mod settings;
 mod uri_rules;
 
@@ -52,6 +53,8 @@ fn view(era: &'static Era, profile: &Profile, upstreams: Vec<ViewSource>) -> Vie
         ViewSpec {
             era,
             profile,
+            limit: NameLimit::behind(""),
+            names: None,
             server_info: "{}",
             schema_bytes: 4096,
             guard: None,
@@ -163,7 +166,8 @@ fn prefix_names_map_both_ways_and_keep_every_other_byte() {
     let view = view(&V2025_11_25, &Profile::default(), vec![upstream(7, "files", Ok(files))]);
     let tool = view.tool("files__read").unwrap();
     assert_eq!((tool.upstream, tool.real_name.as_deref()), (UpstreamId(7), Some(b"\"read\"".as_slice())));
-    assert!(view.tool("read").is_none());
+    assert_eq!(&*view.tool("read").unwrap().name, "files__read", "only one server has such a tool");
+    assert!(view.tool("files__").is_none() && view.tool("other__read").is_none());
     let page = view.pages(ListKind::Tools).page(None).unwrap().text();
     assert_eq!(
         page.as_ref(),
@@ -191,7 +195,7 @@ fn plain_names_are_prefixed_only_where_they_clash() {
         [owner("x"), owner("one__y"), owner("two__y"), owner("zed")],
         [Some(1), Some(1), Some(2), Some(2)]
     );
-    assert_eq!([owner("y"), owner("z")], [None, None]);
+    assert_eq!([owner("y"), owner("z"), owner("two__z")], [None, Some(2), Some(2)], "both have `y`");
     assert!(view.tool("x").unwrap().real_name.is_none());
     assert_eq!(view.resource_owner("u://1"), Some(UpstreamId(1)));
     assert_eq!(view.resource_owner("a://1"), Some(UpstreamId(1)));
@@ -218,7 +222,8 @@ fn the_first_of_two_alike_keeps_its_name() {
     assert_eq!(owners(&clash, ["y", "two:y", "z"]), [Some(1), Some(2), Some(2)]);
     assert_eq!(clash.tool("two:y").unwrap().real_name.as_deref(), Some(b"\"y\"".as_slice()));
     assert_eq!(clash.prompt("two:y").unwrap().upstream, UpstreamId(2));
-    assert!(clash.tool("two__y").is_none() && clash.notes().is_empty());
+    assert_eq!(clash.tool("two__y").map(|tool| &*tool.name), Some("two:y"));
+    assert!(clash.notes().is_empty());
     let first = of(Naming::First, &[("x", "ex")]);
     assert_eq!(owners(&first, ["y", "z", "ex"]), [Some(1), Some(2), Some(1)]);
     assert_eq!(first.notes().len(), 2, "the second server's tool and prompt: {:?}", first.notes());
@@ -251,6 +256,8 @@ fn an_absent_upstream_is_not_named_to_those_who_may_not_use_it() {
     let spec = ViewSpec {
         era: &V2025_11_25,
         profile: &profile,
+        limit: NameLimit::behind(""),
+        names: None,
         server_info: "{}",
         schema_bytes: 4096,
         guard: Some(&guard),

@@ -10,7 +10,7 @@ use proto::json::unquote;
 use super::assemble::{Assembly, ToolTable, is_awaited};
 use super::capabilities::{declares, names_extension};
 use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, ViewSource, ViewSpec, present};
-use super::names::SEPARATOR;
+use super::names::{FormerNames, NameLimit, SEPARATOR, meant};
 use super::pages::Shown;
 use super::part::Part;
 use super::resources::{ResourceTable, TemplateOwner};
@@ -26,8 +26,8 @@ use crate::config::Naming;
 pub struct View {
     era: &'static Era,
     // Shared with the same view without its pages.
-    tools: Arc<ToolTable>,
-    prompts: Arc<HashMap<String, PromptEntry>>,
+    pub(super) tools: Arc<ToolTable>,
+    pub(super) prompts: Arc<HashMap<Arc<str>, PromptEntry>>,
     pub(super) resources: ResourceTable,
     pages: [Pages; 4],
     description: ServerDescription,
@@ -37,8 +37,12 @@ pub struct View {
     upstreams: Vec<ViewSource>,
     notes: Vec<String>,
     pub(super) restrictions: Restrictions,
-    /// True if names start with the name of their server.
-    prefixed: bool,
+    naming: Naming,
+    pub(super) limit: NameLimit,
+    /// The names that tools and prompts had before.
+    pub(super) former: Arc<FormerNames>,
+    /// The names of items that are not present.
+    pub(super) reserved: Arc<HashSet<(ListKind, Arc<str>)>>,
     separate: bool,
 }
 
@@ -105,6 +109,11 @@ impl View {
             alone(ListKind::Templates, &template_items),
         ];
         drop(parts);
+        let is_shown = |kind: ListKind, name: &str| match kind {
+            ListKind::Prompts => prompts.contains_key(name),
+            _ => tools.contains_key(name),
+        };
+        let reserved = spec.names.map(|names| names.lock().reserved(is_shown)).unwrap_or_default();
         Self {
             era: spec.era,
             pages,
@@ -116,7 +125,10 @@ impl View {
             notes,
             upstreams: upstreams.into_iter().filter(|u| !denied.contains(&u.id)).collect(),
             restrictions: Restrictions::new(spec.guard.cloned(), hidden, barred, denied),
-            prefixed: spec.profile.names == Naming::Prefix,
+            naming: spec.profile.names,
+            limit: spec.limit,
+            former: spec.names.map(|names| names.lock().former()).unwrap_or_default(),
+            reserved: reserved.into(),
             separate: spec.separate,
         }
     }
@@ -131,22 +143,27 @@ impl View {
         self.era
     }
 
-    /// The tool with this public name.
-    pub fn tool(&self, name: &str) -> Option<&ToolEntry> {
-        self.tools.get(name).map(|tool| &**tool)
+    /// Checks if the clients may call a tool with these arguments.
+    pub fn admits_call(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> bool {
+        let server = self.server(tool.upstream);
+        let also = || meant(self.naming, server, &tool.own_name());
+        let what = (tool.annotations, arguments);
+        self.restrictions.admits_named((server, ListKind::Tools, &tool.identity), also, what)
     }
 
-    /// Checks if the clients may use this item in the requested way. A denied item appears not to exist.
-    pub fn admits(
-        &self,
-        upstream: UpstreamId,
-        kind: ListKind,
-        name: &str,
-        what: (Annotations, Option<&[u8]>),
-    ) -> bool {
-        let is_uri = matches!(kind, ListKind::Resources | ListKind::Templates);
-        (!is_uri || self.resources.admits(name))
-            && self.restrictions.admits(self.server(upstream), kind, name, what)
+    /// Checks if the clients may use a prompt with these arguments. A denied prompt appears not to exist.
+    pub fn admits_prompt(&self, prompt: &PromptEntry, arguments: Option<&[u8]>) -> bool {
+        let server = self.server(prompt.upstream);
+        let own = prompt.identity.strip_prefix(server).and_then(|rest| rest.strip_prefix(SEPARATOR));
+        let also = || meant(self.naming, server, own.unwrap_or_default());
+        let what = (Annotations::default(), arguments);
+        self.restrictions.admits_named((server, ListKind::Prompts, &prompt.identity), also, what)
+    }
+
+    /// Checks if the clients may use a resource. A denied resource appears not to exist.
+    pub(super) fn admits_resource(&self, upstream: UpstreamId, uri: &str) -> bool {
+        self.resources.admits(uri)
+            && self.restrictions.admits(self.server(upstream), ListKind::Resources, uri)
     }
 
     pub(super) fn server(&self, upstream: UpstreamId) -> &str {
@@ -197,11 +214,6 @@ impl View {
             }
         };
         is_listed || self.restrictions.hide(kind, |own| own == name)
-    }
-
-    /// The prompt with this public name.
-    pub fn prompt(&self, name: &str) -> Option<&PromptEntry> {
-        self.prompts.get(name)
     }
 
     /// The possible owners of a method outside the core: upstreams that declare an extension, experiment or tasks; if
@@ -305,7 +317,9 @@ impl View {
     pub fn may_be_of(&self, name: &str, server: &str) -> bool {
         let is_prefix =
             |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));
-        !self.prefixed || is_prefix(server) || !self.upstreams.iter().any(|one| is_prefix(&one.name))
+        self.naming != Naming::Prefix
+            || is_prefix(server)
+            || !self.upstreams.iter().any(|one| is_prefix(&one.name))
     }
 
     /// The possible reason why the name of a tool or prompt is missing: the absent upstream whose prefix it has, or
@@ -313,10 +327,7 @@ impl View {
     /// mentioned. For a server from which they may use some items, the reason is the same for any name, because
     /// nobody knows its items.
     pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
-        let may = |server: &str| {
-            let like = if self.prefixed { format!("{server}{SEPARATOR}*") } else { "*".to_owned() };
-            self.restrictions.open_names(server, &like)
-        };
+        let may = |server: &str| self.restrictions.open_names(server, self.naming != Naming::Prefix);
         let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.catalogue.as_ref().err()?)));
         let mut absent = all.filter(|(server, _)| may(server));
         let prefix = |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));

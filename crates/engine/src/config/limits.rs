@@ -109,6 +109,8 @@ section! {
         "listenStreams" listen_streams: usize = number(1, 1_000_000), default 10_000;
         /// The maximum number of resource subscriptions per session.
         "subscriptionsPerSession" subscriptions_per_session: usize = number(1, 100_000), default 1000;
+        /// The time for which clients can still use a name that a tool or prompt had before; `0s` means not at all.
+        "formerNames" former_names: Duration = time(Duration::ZERO, Duration::from_hours(365 * 24)), default Duration::from_hours(7 * 24);
         /// The maximum size of a tool's JSON Schema that is compiled. With a larger schema, arguments are passed on unchecked.
         "schemaBytes" schema_bytes: usize = bytes(KIB, 16 * MIB), default 256 * KIB;
         /// The time that a question to a client may wait for its answer.

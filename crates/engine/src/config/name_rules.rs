@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use schemars::{Schema, json_schema};
 
 use super::check::{self, Flaw, MAX_PUBLIC_NAME};
-use super::glob::{Glob, admits};
+use super::glob::Glob;
 use super::parse::Entry;
 use super::read::{Reader, clip};
 use super::rows::section;
@@ -114,9 +114,12 @@ impl NameRules {
 }
 
 impl<'a> ListedNames<'a> {
-    /// Returns true if `name` (as clients would see it without renaming) is shown.
-    pub fn admits(self, name: &str) -> bool {
-        admits(self.allow, self.deny, name)
+    /// Returns true if an item is shown; `given` is its name as clients would see it without renaming, `identity` its server's
+    /// name and its own. Patterns may mean either.
+    pub fn admits(self, given: &str, identity: &str) -> bool {
+        let is_among =
+            |globs: &[Glob]| globs.iter().any(|glob| glob.matches(given) || glob.matches(identity));
+        self.allow.is_none_or(is_among) && !is_among(self.deny)
     }
 
     /// The name under which `name` is shown.

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use schemars::json_schema;
 
-use super::check;
+use super::check::{self, Flaw};
 use super::glob::{Glob, admits};
 use super::known::Known;
 use super::name_rules::{NameRules, ToolRules};
@@ -12,9 +12,12 @@ use super::read::{Reader, clip};
 use super::rows::section;
 use super::section;
 use super::settings::ToolSettings;
-use super::spellings::{By, KnownName, Maybe, Within, Word, any_text, globs};
+use super::spellings::{By, KnownName, Maybe, Parsed, Within, Word, any_text, globs};
 use super::text::Text;
 use super::words::words;
+
+/// The maximum length of a client's prefix: names need the rest of the 64 characters.
+const MAX_CLIENT_PREFIX: usize = 40;
 
 /// The profile that is served at `/mcp`. If none is configured, it has all servers in file order.
 pub const DEFAULT_PROFILE: &str = "default";
@@ -40,6 +43,10 @@ section! {
         /// The resources that are shown. The rules apply to listing, reading, subscribing and completing, even for URIs that are
         /// not listed.
         "resources" resources: UriRules = Within, absent "everything";
+        /// The prefix that clients put before the names of tools and prompts. Together with it, a name has at most 64 characters;
+        /// longer names are shortened.
+        "clientPrefix" client_prefix: Option<String> = Maybe(Parsed("a prefix", client_prefix)),
+            absent "`mcp__PROFILE__`; none with a dialect, whose names are fixed";
         /// The name that clients display.
         "title" title: Option<Text> = Maybe(any_text("a string"));
         /// Instructions for the model, placed before those of the servers.
@@ -87,6 +94,15 @@ impl UriRules {
     pub fn admits(&self, uri: &str) -> bool {
         admits(self.allow.as_deref(), &self.deny, uri)
     }
+}
+
+fn client_prefix(prefix: &Text) -> Result<String, Flaw> {
+    let prefix = prefix.expose();
+    if prefix.chars().all(|c| c.is_ascii_graphic()) && prefix.len() <= MAX_CLIENT_PREFIX {
+        return Ok(prefix.to_owned());
+    }
+    let message = format!("a client's prefix has at most {MAX_CLIENT_PREFIX} printable ASCII characters");
+    Err(Flaw::new(message, "write the prefix as the client shows it, such as `mcp__work__`"))
 }
 
 /// Reads the profiles on top of those of the base, in file order. A default profile is added if the file has none. If

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::catalogue::{
-    Absence, Gather, GatherLimits, ListKind, UpstreamCatalogue, UpstreamId, View, ViewSource, ViewSpec,
+    Absence, Gather, GatherLimits, ListKind, NameLimit, UpstreamCatalogue, UpstreamId, View, ViewSource,
+    ViewSpec,
 };
 use crate::config::{Naming, Profile};
 
@@ -63,6 +64,8 @@ fn view(names: Naming, upstreams: Vec<ViewSource>) -> View {
         ViewSpec {
             era,
             profile: &profile,
+            limit: NameLimit::of_dialect(),
+            names: None,
             server_info: "{}",
             schema_bytes: 4096,
             guard: None,

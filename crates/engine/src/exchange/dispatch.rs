@@ -9,7 +9,6 @@ use proto::json::{Members, Span};
 use proto::mcp::Method;
 use proto::rpc::{Frame, code};
 
-use crate::access::Annotations;
 use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
 use crate::fault::{Condition, Fault, no_resource};
 use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
@@ -225,9 +224,7 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
     let tool = view.tool(&name).ok_or_else(|| missing("tool", &name, view))?;
     let arguments = frame.param("arguments")?.map(|span| span.of(frame.text()));
-    let admits = |arguments: Option<&[u8]>| {
-        view.admits(tool.upstream, ListKind::Tools, &name, (tool.annotations, arguments))
-    };
+    let admits = |arguments: Option<&[u8]>| view.admits_call(tool, arguments);
     // The tool is listed, so some arguments are allowed. The rules also apply to the arguments as the server
     // interprets them.
     if !admits(arguments)
@@ -236,7 +233,7 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
         return Err(denied_arguments(&name));
     }
     Ok(Route {
-        rename: tool.real_name.clone().map(|real| (span, real)),
+        rename: tool.renaming(&name).map(|real| (span, real)),
         tool: Some(tool),
         names: if tasks::renames(view) { TaskNames::New } else { TaskNames::None },
         ..Route::to(tool.upstream, Cow::Borrowed(Method::ToolsCall.name()))
@@ -254,10 +251,10 @@ fn prompt<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
     let prompt = view.prompt(&name).ok_or_else(|| missing("prompt", &name, view))?;
     let arguments = frame.param("arguments")?.map(|span| span.of(frame.text()));
-    if !view.admits(prompt.upstream, ListKind::Prompts, &name, (Annotations::default(), arguments)) {
+    if !view.admits_prompt(prompt, arguments) {
         return Err(missing("prompt", &name, view));
     }
-    let rename = prompt.real_name.clone().map(|real| (span, real));
+    let rename = prompt.renaming(&name).map(|real| (span, real));
     Ok(Route { rename, ..Route::to(prompt.upstream, Cow::Borrowed(Method::PromptsGet.name())) })
 }
 
@@ -302,7 +299,7 @@ fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let method = Cow::Borrowed(Method::Complete.name());
     if let Some((span, name)) = member("name")? {
         let prompt = view.prompt(&name).ok_or_else(|| missing("prompt", &name, view))?;
-        let rename = prompt.real_name.clone().map(|real| (span, real));
+        let rename = prompt.renaming(&name).map(|real| (span, real));
         return Ok(Route { rename, ..Route::to(prompt.upstream, method) });
     }
     let Some((_, uri)) = member("uri")? else {

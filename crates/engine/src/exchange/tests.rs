@@ -11,7 +11,9 @@ use proto::rpc::{Frame, FrameLimits};
 use super::*;
 use crate::Fault;
 use crate::access::{Asker, Guard, Principal, Rules};
-use crate::catalogue::{Gather, GatherLimits, ReadsArguments, UpstreamId, View, ViewSource, ViewSpec};
+use crate::catalogue::{
+    Gather, GatherLimits, NameLimit, ReadsArguments, UpstreamId, View, ViewSource, ViewSpec,
+};
 use crate::config::{Lookup, Profile, load};
 use crate::tasks::TaskIds;
 
@@ -48,6 +50,8 @@ fn view_under(guard: Option<&Guard>, era: &'static Era, capabilities: &'static s
     let spec = ViewSpec {
         era,
         profile: &Profile::default(),
+        limit: NameLimit::behind(""),
+        names: None,
         server_info: "{\"name\":\"d\"}",
         schema_bytes: 4096,
         guard,

@@ -11,7 +11,7 @@ use proto::rpc::{Frame, FrameLimits};
 
 use super::*;
 use crate::catalogue::renames_among;
-use crate::catalogue::{Absence, Gather, GatherLimits, UpstreamId, View, ViewSource, ViewSpec};
+use crate::catalogue::{Absence, Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
 use crate::config::Profile;
 use crate::sealer::Sealer;
 
@@ -73,6 +73,8 @@ fn view(era: &'static Era, upstreams: Vec<ViewSource>) -> View {
     let spec = ViewSpec {
         era,
         profile: &Profile::default(),
+        limit: NameLimit::behind(""),
+        names: None,
         server_info: "{}",
         schema_bytes: 4096,
         guard: None,

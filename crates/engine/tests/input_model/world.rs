@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use dragoman_engine::catalogue::{Gather, GatherLimits, UpstreamId, View, ViewSource, ViewSpec};
+use dragoman_engine::catalogue::{Gather, GatherLimits, NameLimit, UpstreamId, View, ViewSource, ViewSpec};
 use dragoman_engine::config::Profile;
 use dragoman_engine::exchange::{Binding, Dispatch, Exchange, Sealer, Start, Timeouts, dispatch};
 use dragoman_engine::tasks::TaskIds;
@@ -55,6 +55,8 @@ pub(crate) fn view(client: &'static Era, server: &'static Era) -> View {
     let spec = ViewSpec {
         era: client,
         profile: &Profile::default(),
+        limit: NameLimit::behind(""),
+        names: None,
         server_info: "{}",
         schema_bytes: 4096,
         guard: None,

@@ -91,8 +91,13 @@ impl ProcessState {
         let sessions =
             KeptSessions::open(folder.as_deref().filter(|_| keeps_sessions), limits.session_lifetime);
         let store = sessions.clone().map(|sessions| -> Arc<dyn SessionStore> { sessions });
+        let view = ViewState::new(snapshot, upstreams, lets_all_in, child_wait);
+        if let Some(catalogues) = &catalogues {
+            let store: Arc<dyn CatalogueStore> = catalogues.clone();
+            view.names.restore(snapshot.profiles.iter().map(|profile| &profile.slug), &store);
+        }
         Ok(Self {
-            view: Arc::new(ViewState::new(snapshot, upstreams, lets_all_in, child_wait)),
+            view: Arc::new(view),
             catalogues,
             session: Arc::new(SessionState::new(limits, sealer, store)),
             sessions,

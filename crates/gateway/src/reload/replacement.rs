@@ -81,14 +81,16 @@ async fn switch_audit(old: &Gateway, config: &Config) -> Result<(), String> {
     switched.await.map_err(|e| e.to_string())?
 }
 
-/// Restores the stored catalogues of servers that are new.
+/// Restores the stored catalogues of servers that are new, and the stored names of profiles that are new.
 async fn restore(gateway: &Gateway, new: &[Arc<Upstream>]) {
     let Some(catalogues) = gateway.process.catalogues.clone() else { return };
     let (store, new): (Arc<dyn CatalogueStore>, Vec<_>) = (catalogues, new.to_vec());
+    let (view, snapshot) = (gateway.process.view.clone(), gateway.snapshot.clone());
     let restored = tokio::task::spawn_blocking(move || {
         for upstream in new {
             upstream.catalogue.restore(&store);
         }
+        view.names.restore(snapshot.profiles.iter().map(|profile| &profile.slug), &store);
     });
     if let Err(e) = restored.await {
         tracing::warn!("the stored lists of new servers cannot be read: {e}");

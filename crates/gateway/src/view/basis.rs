@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::access::Guard;
-use engine::catalogue::{View, ViewSpec};
+use engine::catalogue::{NameBook, View, ViewSpec};
 use engine::config::{Affinity, QuestionPolicy};
 use engine::snapshot::ProfileSpec;
+use parking_lot::Mutex;
 use proto::bridge::input::Askable;
 use proto::era::Era;
 use tokio::time::{Instant, timeout_at};
 
 use super::ClientClass;
+use super::names::ProfileNames;
 use upstream::{Egress, Upstream};
 
 /// The time for which a call waits for servers that are still starting, because one of them may have the tool. A list
@@ -29,12 +31,20 @@ pub(crate) struct Basis {
     pub(crate) upstreams: Vec<Arc<Upstream>>,
     /// True if callers are authenticated at any endpoint.
     asks: bool,
+    names: Arc<ProfileNames>,
+    /// The time for which clients can still use former names.
+    grace: Duration,
 }
 
 impl Basis {
     /// Combines a profile with these servers; `asks` is true if callers are authenticated at any endpoint.
-    pub(super) fn new(profile: ProfileSpec, upstreams: Vec<Arc<Upstream>>, asks: bool) -> Self {
-        Self { profile, upstreams, asks }
+    pub(super) fn new(
+        profile: ProfileSpec,
+        upstreams: Vec<Arc<Upstream>>,
+        asks: bool,
+        (names, grace): (Arc<ProfileNames>, Duration),
+    ) -> Self {
+        Self { profile, upstreams, asks, names, grace }
     }
 
     pub(super) fn is_like(&self, other: &Self) -> bool {
@@ -44,6 +54,7 @@ impl Basis {
             && self.upstreams.iter().zip(&other.upstreams).all(|(own, other)| Arc::ptr_eq(own, other))
             && own.server_info == others.server_info
             && self.asks == other.asks
+            && own.name_limit() == others.name_limit()
     }
 
     /// Returns true if a view built from it belongs on the blocking pool.
@@ -109,6 +120,20 @@ impl Basis {
         schema_bytes: usize,
         beside: Option<&View>,
     ) -> View {
+        let is_configured = |server: &str| self.profile.rules.servers.iter().any(|own| own == server);
+        self.names.during(self.grace, is_configured, |names| {
+            self.built_with(names, clients, guard, schema_bytes, beside)
+        })
+    }
+
+    fn built_with(
+        &self,
+        names: &Mutex<NameBook>,
+        clients: ClientClass,
+        guard: Option<&Guard>,
+        schema_bytes: usize,
+        beside: Option<&View>,
+    ) -> View {
         let shares = |upstream: &Arc<Upstream>| match upstream.server.spec.affinity {
             Affinity::Session => false,
             Affinity::Shared | Affinity::Caller => {
@@ -122,6 +147,8 @@ impl Basis {
         let spec = ViewSpec {
             era: clients.era,
             profile: &self.profile.rules,
+            limit: self.profile.name_limit(),
+            names: Some(names),
             server_info: &self.profile.server_info,
             schema_bytes,
             guard,

@@ -13,6 +13,7 @@ use upstream::oauth::CallerId;
 use upstream::{Egress, Server, Upstream, Upstreams};
 
 use super::basis::Basis;
+use super::names::NameBooks;
 use super::view_cell::ViewCell;
 use super::views::Views;
 use crate::admission::Identity;
@@ -39,6 +40,8 @@ pub(crate) struct ViewState {
     pub(crate) upstreams: Upstreams,
     /// All views.
     pub(crate) views: Views,
+    /// The names that profiles have given.
+    pub(crate) names: NameBooks,
     /// True if callers are not authenticated, whatever is configured: the only client is the one that started this
     /// process.
     pub(crate) lets_all_in: bool,
@@ -55,7 +58,8 @@ impl ViewState {
         child_wait: Option<Duration>,
     ) -> Self {
         let (current, views) = (ArcSwap::new(snapshot.clone()), Views::default());
-        Self { current, upstreams, views, lets_all_in, child_wait, observer: OnceLock::new() }
+        let (names, observer) = (NameBooks::default(), OnceLock::new());
+        Self { current, upstreams, views, names, lets_all_in, child_wait, observer }
     }
 
     /// The time for which a list waits for a server about which nothing is known yet.
@@ -101,7 +105,8 @@ impl ViewState {
         let snapshot = self.current.load();
         let profile = snapshot.profiles[profile].clone();
         let upstreams = profile.upstreams.iter().map(|id| self.upstream_by(*id, caller)).collect();
-        Basis::new(profile, upstreams, snapshot.asks)
+        let names = (self.names.of(&profile.slug), snapshot.limits.former_names);
+        Basis::new(profile, upstreams, snapshot.asks, names)
     }
 
     /// A server, as seen by this caller.

@@ -18,6 +18,7 @@ mod awaited;
 mod basis;
 mod client_class;
 pub(crate) mod context;
+mod names;
 mod page_use;
 pub(crate) mod revision;
 #[cfg(test)]

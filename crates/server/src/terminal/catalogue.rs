@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::catalogue::{
-    Gather, GatherFault, GatherLimits, ListKind, MirroredParam, UpstreamCatalogue, UpstreamId, View,
-    ViewSource, ViewSpec,
+    Gather, GatherFault, GatherLimits, ListKind, MirroredParam, NameLimit, UpstreamCatalogue, UpstreamId,
+    View, ViewSource, ViewSpec,
 };
 use engine::config::{Naming, Profile};
 use engine::exchange::Mirror;
@@ -92,6 +92,8 @@ pub(crate) fn tool(connection: &Connection, catalogue: UpstreamCatalogue, name: 
     let spec = ViewSpec {
         era: connection.era(),
         profile: &profile,
+        limit: NameLimit::of_dialect(),
+        names: None,
         server_info: CLIENT_INFO,
         schema_bytes: SCHEMA,
         guard: None,

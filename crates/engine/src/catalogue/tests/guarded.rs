@@ -11,6 +11,8 @@ fn under(rules: &str, upstreams: Vec<ViewSource>) -> View {
     let spec = ViewSpec {
         era: &V2025_11_25,
         profile: &profile,
+        limit: NameLimit::behind(""),
+        names: None,
         server_info: "{}",
         schema_bytes: 4096,
         guard: Some(&guard),

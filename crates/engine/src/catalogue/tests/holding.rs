@@ -19,6 +19,8 @@ fn lists_that_depend_on_who_asks_are_private() {
     let spec = ViewSpec {
         era: &V2026_07_28,
         profile: &profile,
+        limit: NameLimit::behind(""),
+        names: None,
         server_info: "{}",
         schema_bytes: 4096,
         guard: None,

@@ -1,0 +1,194 @@
+//! The names that a profile's items have been given, and the names that they had before. Without this memory, a name could
+//! move from one item to another when a server joins, leaves or starts more slowly, and every renaming would break the
+//! clients that know the old name. It must not know how a name is formed.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::list_kind::ListKind;
+
+/// The maximum number of names in one book, and of former names.
+const MOST: usize = 20_000;
+
+/// The time after which an unchanged book is stored again, in seconds.
+const WRITTEN_EVERY: u64 = 24 * 60 * 60;
+
+/// An item by its server and the server's own name for it.
+type ItemOf = (ListKind, Arc<str>, Arc<str>);
+
+/// Former names, with the server and the own name of the item that each one still means.
+pub(in crate::catalogue) type FormerNames = HashMap<(ListKind, Arc<str>), (Arc<str>, Arc<str>)>;
+
+/// The names of a profile's tools and prompts that do not follow from the item alone, and the former names.
+#[derive(Debug, Clone, Default)]
+pub struct NameBook {
+    names: BTreeMap<ItemOf, Arc<str>>,
+    holders: HashMap<(ListKind, Arc<str>), ItemOf>,
+    /// With the time at which each one ends, in seconds since 1970.
+    former: HashMap<(ListKind, Arc<str>), (ItemOf, u64)>,
+    /// The time, in seconds since 1970, and the time for which former names stay valid, in seconds.
+    now: u64,
+    grace: u64,
+    shown: Arc<FormerNames>,
+    has_changed: bool,
+    /// The time at which the text was last requested, in seconds since 1970.
+    saved: u64,
+}
+
+/// A row of a stored book.
+#[derive(Serialize, Deserialize)]
+struct StoredName {
+    list: ListKind,
+    server: String,
+    own: String,
+    name: String,
+    /// The time at which a former name ends; none for a current name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<u64>,
+}
+
+impl NameBook {
+    /// Sets the time, and the time for which former names stay valid, both in seconds. Forgets former names that have ended,
+    /// and the items of servers for which `is_configured` is false.
+    pub fn begin(&mut self, now: u64, grace: u64, is_configured: impl Fn(&str) -> bool) {
+        (self.now, self.grace) = (now, grace);
+        let gone: Vec<ItemOf> = self.names.keys().filter(|item| !is_configured(&item.1)).cloned().collect();
+        for item in &gone {
+            if let Some(name) = self.names.remove(item) {
+                self.holders.remove(&(item.0, name));
+            }
+        }
+        // Stored rows that are never written again are deleted.
+        if now >= self.saved.saturating_add(WRITTEN_EVERY)
+            && !(self.names.is_empty() && self.former.is_empty())
+        {
+            self.has_changed = true;
+        }
+        let before = self.former.len();
+        self.former.retain(|_, (item, until)| *until > now && is_configured(&item.1));
+        self.has_changed |= !gone.is_empty();
+        if before != self.former.len() {
+            self.show();
+        }
+    }
+
+    /// The name that an item has; `None` if it follows from the item alone, or is not known.
+    pub(super) fn name(&self, kind: ListKind, server: &Arc<str>, own: &str) -> Option<&Arc<str>> {
+        self.names.get(&(kind, server.clone(), own.into()))
+    }
+
+    /// The item that has a name, by its server and its own name; `None` if the name is free, or follows from the item alone.
+    pub(super) fn holder(&self, kind: ListKind, name: &str) -> Option<(&str, &str)> {
+        self.holders.get(&(kind, name.into())).map(|(_, server, own)| (&**server, &**own))
+    }
+
+    /// Notes the name under which an item is shown. If it had another name before, that one stays valid for a while. A name
+    /// that follows from the item alone (`is_usual`) needs no row.
+    pub(in crate::catalogue) fn note(
+        &mut self,
+        kind: ListKind,
+        (server, own): (&Arc<str>, &str),
+        name: &str,
+        is_usual: bool,
+    ) {
+        if is_usual && self.names.is_empty() {
+            return;
+        }
+        let item: ItemOf = (kind, server.clone(), own.into());
+        let before = self.names.get(&item);
+        if before.map_or(is_usual, |before| **before == *name) {
+            return;
+        }
+        let before = self.names.remove(&item);
+        if let Some(before) = before {
+            self.holders.remove(&(kind, before.clone()));
+            self.remember(kind, before, item.clone());
+        }
+        if !is_usual && self.names.len() < MOST {
+            let name: Arc<str> = name.into();
+            self.holders.insert((kind, name.clone()), item.clone());
+            self.names.insert(item, name);
+        }
+        self.has_changed = true;
+    }
+
+    /// The names of all items but those that `is_shown`. Nobody else may be called by them.
+    pub(in crate::catalogue) fn reserved(
+        &self,
+        is_shown: impl Fn(ListKind, &str) -> bool,
+    ) -> HashSet<(ListKind, Arc<str>)> {
+        let all = self.names.iter().filter(|((kind, ..), name)| !is_shown(*kind, name));
+        all.map(|((kind, ..), name)| (*kind, name.clone())).collect()
+    }
+
+    fn remember(&mut self, kind: ListKind, name: Arc<str>, item: ItemOf) {
+        if self.grace == 0 {
+            return;
+        }
+        if self.former.len() >= MOST
+            && let Some(first) =
+                self.former.iter().min_by_key(|(_, (_, until))| *until).map(|(key, _)| key.clone())
+        {
+            self.former.remove(&first);
+        }
+        self.former.insert((kind, name), (item, self.now.saturating_add(self.grace)));
+        self.show();
+    }
+
+    fn show(&mut self) {
+        let all = self.former.iter();
+        let all = all.map(|(key, ((_, server, own), _))| (key.clone(), (server.clone(), own.clone())));
+        self.shown = Arc::new(all.collect());
+        self.has_changed = true;
+    }
+
+    /// The former names that are still valid.
+    pub(in crate::catalogue) fn former(&self) -> Arc<FormerNames> {
+        self.shown.clone()
+    }
+
+    /// The text to store, if anything has changed since the last call.
+    pub fn unsaved(&mut self) -> Option<String> {
+        if !std::mem::take(&mut self.has_changed) {
+            return None;
+        }
+        self.saved = self.now;
+        let row = |(list, server, own): &ItemOf, name: &Arc<str>, until| StoredName {
+            list: *list,
+            server: server.to_string(),
+            own: own.to_string(),
+            name: name.to_string(),
+            until,
+        };
+        let current = self.names.iter().map(|(item, name)| row(item, name, None));
+        let mut former: Vec<_> =
+            self.former.iter().map(|((_, name), (item, until))| row(item, name, Some(*until))).collect();
+        former.sort_by(|one, other| (one.until, &one.name).cmp(&(other.until, &other.name)));
+        serde_json::to_string(&current.chain(former).collect::<Vec<_>>()).ok()
+    }
+
+    /// Reads a stored text; `None` if it is not valid.
+    pub fn stored(text: &[u8]) -> Option<Self> {
+        let rows: Vec<StoredName> = serde_json::from_slice(text).ok()?;
+        let mut book = Self::default();
+        let mut taken = HashSet::new();
+        for StoredName { list, server, own, name, until } in rows.into_iter().take(2 * MOST) {
+            let (item, name): (ItemOf, Arc<str>) = ((list, server.into(), own.into()), name.into());
+            match until {
+                Some(until) => {
+                    book.former.insert((list, name), (item, until));
+                }
+                None if taken.insert((list, name.clone())) => {
+                    book.holders.insert((list, name.clone()), item.clone());
+                    book.names.insert(item, name);
+                }
+                None => {}
+            }
+        }
+        book.show();
+        book.has_changed = false;
+        Some(book)
+    }
+}

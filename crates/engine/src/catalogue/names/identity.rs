@@ -1,0 +1,29 @@
+//! The identity of a tool or prompt: `server__name`, with the server's own name for it. It never depends on renaming, on other
+//! servers, or on a maximum length, so access rules and records can rely on it. It must not know public names.
+
+use smallvec::SmallVec;
+
+use crate::config::Naming;
+
+/// The separator between a server's name and its tool's name. No server's name contains it.
+pub(in crate::catalogue) const SEPARATOR: &str = "__";
+
+/// The separator for clashes only (`names: plain-first`).
+pub(super) const CLASH_SEPARATOR: &str = ":";
+
+/// The identity of a server's item.
+pub(in crate::catalogue) fn identity(server: &str, own: &str) -> String {
+    format!("{server}{SEPARATOR}{own}")
+}
+
+/// The texts by which access rules may mean an item besides its identity: in a profile whose names do not start with the
+/// server's name, also its own name.
+pub(in crate::catalogue) fn meant(naming: Naming, server: &str, own: &str) -> SmallVec<[String; 2]> {
+    match naming {
+        Naming::Prefix => SmallVec::new(),
+        Naming::Plain | Naming::First => SmallVec::from_iter([own.to_owned()]),
+        Naming::PlainFirst => {
+            SmallVec::from_iter([own.to_owned(), format!("{server}{CLASH_SEPARATOR}{own}")])
+        }
+    }
+}

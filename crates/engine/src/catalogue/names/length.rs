@@ -1,0 +1,120 @@
+//! The maximum length of names. Clients and model APIs reject longer ones, and clients put a prefix of their own before each
+//! name. It must not know which names there are.
+
+use std::borrow::Cow;
+
+/// The maximum length of a name together with the client's prefix, in characters.
+const MAX_NAME: usize = 64;
+
+/// The length that names may always have, whatever the client's prefix.
+const MIN_LIMIT: usize = 24;
+
+/// The length of the digits that stand for the rest of a name, with their separator.
+const DIGITS: usize = 9;
+
+/// The maximum length of the names of a profile, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameLimit {
+    most: usize,
+    /// True if a name that consists of the server's own name may be longer.
+    spares_plain: bool,
+}
+
+impl NameLimit {
+    /// The limit for clients that put `prefix` before each name.
+    pub fn behind(prefix: &str) -> Self {
+        let most = MAX_NAME.saturating_sub(prefix.chars().count()).max(MIN_LIMIT);
+        Self { most, spares_plain: false }
+    }
+
+    /// The limit of a dialect, whose names are fixed: only names that Dragoman forms are shortened, to 64 characters.
+    pub const fn of_dialect() -> Self {
+        Self { most: MAX_NAME, spares_plain: true }
+    }
+
+    /// Returns true if clients may also use other names than the listed ones. The names of a dialect are fixed.
+    pub(in crate::catalogue) fn is_flexible(self) -> bool {
+        !self.spares_plain
+    }
+
+    /// Returns true if `name` is the short form that an item's name had as long as clients' prefixes did not count.
+    pub(in crate::catalogue) fn was_called(self, identity: &str, name: &str) -> bool {
+        !is_within(identity, self.most) && shortened_to(identity, MAX_NAME) == name
+    }
+
+    /// The maximum length, in characters.
+    pub fn most(self) -> usize {
+        self.most
+    }
+
+    /// A name that Dragoman forms, shortened if it is too long.
+    pub(super) fn fit(self, full: String) -> String {
+        if is_within(&full, self.most) { full } else { shortened(&full, self.most, 0) }
+    }
+
+    /// A server's own name, shortened if it is too long.
+    pub(super) fn fit_plain(self, own: &str) -> Cow<'_, str> {
+        if self.spares_plain || is_within(own, self.most) {
+            return Cow::Borrowed(own);
+        }
+        Cow::Owned(shortened(own, self.most, 0))
+    }
+
+    /// Another short form of a name whose short form belongs to another item; each `turn` gives another one.
+    pub(super) fn fit_again(self, full: &str, turn: u32) -> String {
+        shortened(full, self.most, turn)
+    }
+}
+
+fn is_within(name: &str, most: usize) -> bool {
+    name.len() <= most || name.chars().count() <= most
+}
+
+fn shortened_to(full: &str, most: usize) -> Cow<'_, str> {
+    if is_within(full, most) { Cow::Borrowed(full) } else { Cow::Owned(shortened(full, most, 0)) }
+}
+
+/// The beginning of a name, and eight digits of a hash of the whole, so that the same item always gets the same name.
+fn shortened(full: &str, most: usize, turn: u32) -> String {
+    let head: String = full.chars().take(most - DIGITS).collect();
+    format!("{head}_{:08x}", fold(full, turn))
+}
+
+/// FNV-1a, folded to 32 bits: stable across versions and machines, which `Hash` does not guarantee.
+fn fold(text: &str, turn: u32) -> u32 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, step);
+    let hash = if turn == 0 { hash } else { turn.to_le_bytes().into_iter().fold(hash, step) };
+    u32::try_from((hash >> 32) ^ (hash & 0xffff_ffff)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_shortened_the_same_way_each_time() {
+        let limit = NameLimit::behind("");
+        let long = format!("files__{}", "x".repeat(80));
+        let short = limit.fit(long.clone());
+        assert_eq!(short, limit.fit(long.clone()));
+        assert_eq!(short.chars().count(), MAX_NAME);
+        assert!(short.starts_with("files__xxx"));
+        assert_ne!(short, limit.fit(format!("{long}y")));
+        assert_ne!(short, limit.fit_again(&long, 1));
+        assert_eq!(limit.fit("files__read".to_owned()), "files__read");
+    }
+
+    #[test]
+    fn the_prefix_of_the_client_counts() {
+        let name = "x".repeat(51);
+        assert_eq!(NameLimit::behind("mcp__work__").most(), 53);
+        assert_eq!(NameLimit::behind("mcp__work__").fit(name.clone()), name);
+        assert_eq!(NameLimit::behind("mcp__default__").fit(name.clone()).len(), 50);
+        assert_eq!(NameLimit::behind(&"p".repeat(60)).fit(name.clone()).len(), MIN_LIMIT);
+        assert_eq!(NameLimit::of_dialect().fit_plain(&"x".repeat(80)).len(), 80);
+        assert_eq!(NameLimit::behind("").fit_plain(&"x".repeat(80)).len(), MAX_NAME);
+        // Characters count, not bytes.
+        assert_eq!(NameLimit::behind("").fit_plain(&"ä".repeat(64)).chars().count(), MAX_NAME);
+    }
+}

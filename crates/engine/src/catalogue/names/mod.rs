@@ -1,0 +1,17 @@
+//! The names of a profile's tools and prompts: how they are formed, how long they may be, and which names they had before.
+//! Rules and records mean an item by its [`identity`], which does not depend on names. This module must not know what is
+//! shown to whom.
+
+mod book;
+mod identity;
+mod length;
+mod public;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use book::FormerNames;
+pub use book::NameBook;
+pub(super) use identity::{SEPARATOR, identity, meant};
+pub use length::NameLimit;
+pub(super) use public::PublicNames;

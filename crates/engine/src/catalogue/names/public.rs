@@ -1,0 +1,122 @@
+//! Public names for the items of several servers: always unique, and stable when servers join or leave. It must not know
+//! what an item is.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::book::NameBook;
+use super::identity::{CLASH_SEPARATOR, SEPARATOR, identity};
+use super::length::NameLimit;
+use crate::config::{ListedNames, Naming};
+use crate::list_kind::ListKind;
+
+/// The number of short forms that are tried for one name.
+const TURNS: u32 = 16;
+
+/// The owner of a plain name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Owner<'a> {
+    /// The first server that has the name, in the order of the profile.
+    first: &'a str,
+    /// True if another server also has the name.
+    clashes: bool,
+}
+
+/// The names for the items of one list of a profile's servers.
+#[derive(Debug)]
+pub(in crate::catalogue) struct PublicNames<'a> {
+    kind: ListKind,
+    naming: Naming,
+    limit: NameLimit,
+    /// The profile's servers, including those that are not present.
+    servers: &'a [String],
+    owners: HashMap<&'a str, Owner<'a>>,
+}
+
+impl<'a> PublicNames<'a> {
+    /// Collects all items in the order of the profile. Each is given by its server and by its name at that server.
+    pub(in crate::catalogue) fn new(
+        kind: ListKind,
+        (naming, limit): (Naming, NameLimit),
+        servers: &'a [String],
+        all: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Self {
+        let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
+        // If all names have their server's prefix, nothing clashes.
+        for (server, name) in all.filter(|_| naming != Naming::Prefix) {
+            let owner = owners.entry(name).or_insert(Owner { first: server, clashes: false });
+            owner.clashes |= owner.first != server;
+        }
+        Self { kind, naming, limit, servers, owners }
+    }
+
+    /// Returns true if a name begins like the identities of another server's items. A server must not get their calls, or
+    /// what rules allow them, by naming its own items like that.
+    fn is_anothers(&self, server: &str, name: &str) -> bool {
+        let is_prefix =
+            |other: &str| name.strip_prefix(other).is_some_and(|rest| rest.starts_with(SEPARATOR));
+        self.servers.iter().any(|other| other != server && is_prefix(other))
+    }
+
+    /// Returns true if an item that has no name yet gets its own name alone.
+    fn is_plain(&self, (server, own): (&str, &str), plain: &str, book: &NameBook) -> bool {
+        let owner = self.owners.get(own).copied().unwrap_or(Owner { first: server, clashes: false });
+        let is_free = || book.holder(self.kind, plain).is_none_or(|holder| holder == (server, own));
+        match self.naming {
+            Naming::Prefix => false,
+            Naming::Plain | Naming::PlainFirst if self.is_anothers(server, plain) => false,
+            Naming::Plain => !owner.clashes && is_free(),
+            Naming::PlainFirst => owner.first == server && is_free(),
+            Naming::First => true,
+        }
+    }
+
+    /// The name of an item before renaming. Patterns and renaming rules refer to this name. An item keeps the name that it
+    /// once got, so its name does not depend on which other servers are present.
+    pub(super) fn given<'o>(&self, server: &Arc<str>, own: &'o str, book: &NameBook) -> Cow<'o, str> {
+        let plain = self.limit.fit_plain(own);
+        let full = match self.naming {
+            Naming::PlainFirst => format!("{server}{CLASH_SEPARATOR}{own}"),
+            _ => identity(server, own),
+        };
+        let fitting = self.limit.fit(full);
+        let kept = book.name(self.kind, server, own).filter(|_| self.naming != Naming::First);
+        let is_plain = match kept {
+            Some(kept) if **kept == *plain => self.naming != Naming::Prefix,
+            Some(kept) if **kept == *fitting => false,
+            _ => self.is_plain((server, own), &plain, book),
+        };
+        if is_plain {
+            return plain;
+        }
+        let is_free =
+            |name: &str| book.holder(self.kind, name).is_none_or(|holder| holder == (&**server, own));
+        if is_free(&fitting) {
+            return Cow::Owned(fitting);
+        }
+        // Another item has this name: two short forms are equal, or the other one was renamed.
+        let again = (1..TURNS).map(|turn| self.limit.fit_again(&identity(server, own), turn));
+        Cow::Owned(again.into_iter().find(|name| is_free(name)).unwrap_or(fitting))
+    }
+
+    /// The name under which an item is shown; `None` if it is not shown.
+    pub(in crate::catalogue) fn shown(
+        &self,
+        server: &Arc<str>,
+        own: &str,
+        rules: ListedNames<'_>,
+        book: &NameBook,
+    ) -> Option<String> {
+        let (given, identity) = (self.given(server, own, book), identity(server, own));
+        if !rules.admits(&given, &identity) {
+            return None;
+        }
+        // The identity always shows which of two items is meant.
+        if let Some(new) = rules.rename.get(&identity) {
+            return Some(new.clone());
+        }
+        let is_meant = !self.is_anothers(server, &given);
+        Some(if is_meant { rules.shown_name(&given).to_owned() } else { given.into_owned() })
+    }
+}

@@ -1,0 +1,75 @@
+//! Finds tools and prompts under other names than the listed ones: names that they had before, their identities, and, if only
+//! one server has such an item, the server's own names. The pages of MCP Apps call the tools of their server by the server's
+//! own names (ext-apps 2026-01-26). It must not know how names are formed.
+
+use super::names::SEPARATOR;
+use super::{ListKind, PromptEntry, ToolEntry, UpstreamId, View};
+
+impl View {
+    /// The tool with this name. The listed name counts first.
+    pub fn tool(&self, name: &str) -> Option<&ToolEntry> {
+        self.tools.get(name).map(|tool| &**tool).or_else(|| {
+            let all = self.tools.values().map(|tool| (tool.upstream, &*tool.identity, &**tool));
+            self.otherwise_named(ListKind::Tools, name, all)
+        })
+    }
+
+    /// The prompt with this name. The listed name counts first.
+    pub fn prompt(&self, name: &str) -> Option<&PromptEntry> {
+        self.prompts.get(name).or_else(|| {
+            let all = self.prompts.values().map(|prompt| (prompt.upstream, &*prompt.identity, prompt));
+            self.otherwise_named(ListKind::Prompts, name, all)
+        })
+    }
+
+    /// The item that has this name besides its listed one. An item that may not be used is in no list, so it is not found
+    /// here either.
+    #[cold]
+    fn otherwise_named<'v, T>(
+        &'v self,
+        kind: ListKind,
+        name: &str,
+        all: impl Iterator<Item = (UpstreamId, &'v str, T)> + Clone,
+    ) -> Option<T> {
+        if !self.limit.is_flexible() {
+            return None;
+        }
+        if let Some((server, own)) = self.former.get(&(kind, name.into())) {
+            let is_it = |upstream: UpstreamId, identity: &str| {
+                self.own_part(upstream, identity) == Some((&**server, &**own))
+            };
+            if let Some((_, _, found)) =
+                all.clone().find(|(upstream, identity, _)| is_it(*upstream, identity))
+            {
+                return Some(found);
+            }
+        }
+        let has_identity = |identity: &str| identity == name || self.limit.was_called(identity, name);
+        if let Some((_, _, found)) = all.clone().find(|(_, identity, _)| has_identity(identity)) {
+            return Some(found);
+        }
+        if self.means_another(kind, name) {
+            return None;
+        }
+        let mut own = all.filter(|(upstream, identity, _)| {
+            self.own_part(*upstream, identity).is_some_and(|(_, own)| own == name)
+        });
+        let found = own.next().map(|(_, _, found)| found);
+        found.filter(|_| own.next().is_none())
+    }
+
+    /// Returns true if a name is that of an item that is not present, or begins like the names of a server's items. A server
+    /// must not get the calls for another server's tool by naming its own tool like that.
+    fn means_another(&self, kind: ListKind, name: &str) -> bool {
+        let is_prefix =
+            |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));
+        self.reserved.contains(&(kind, name.into()))
+            || self.upstreams().iter().any(|one| is_prefix(&one.name))
+    }
+
+    /// The two parts of an identity: the server's name and the server's own name for the item.
+    fn own_part<'v>(&'v self, upstream: UpstreamId, identity: &'v str) -> Option<(&'v str, &'v str)> {
+        let server = self.server(upstream);
+        Some((server, identity.strip_prefix(server)?.strip_prefix(SEPARATOR)?))
+    }
+}

@@ -1,0 +1,73 @@
+//! The names that profiles have given to tools and prompts. They outlive views, configurations and, if catalogues are stored,
+//! the process. It must not know how a name is formed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use engine::catalogue::NameBook;
+use parking_lot::Mutex;
+use upstream::catalogue::CatalogueStore;
+
+/// The names of one profile.
+#[derive(Default)]
+pub(crate) struct ProfileNames {
+    book: Mutex<NameBook>,
+    kept_in: OnceLock<(Arc<dyn CatalogueStore>, [u8; 32])>,
+}
+
+impl ProfileNames {
+    /// Runs `build` with the names given so far, and stores what it adds. `grace` is the time for which clients can still use
+    /// former names; items of servers for which `is_configured` is false are forgotten.
+    pub(super) fn during<T>(
+        &self,
+        grace: Duration,
+        is_configured: impl Fn(&str) -> bool,
+        build: impl FnOnce(&Mutex<NameBook>) -> T,
+    ) -> T {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        self.book.lock().begin(now, grace.as_secs(), is_configured);
+        let built = build(&self.book);
+        if let Some((store, digest)) = self.kept_in.get()
+            && let Some(text) = self.book.lock().unsaved()
+        {
+            store.save(digest, text);
+        }
+        built
+    }
+
+    fn restore(&self, slug: &str, store: &Arc<dyn CatalogueStore>) {
+        let digest = store.digest(format!("names of profile {slug}").as_bytes());
+        let stored = store.load(&digest).and_then(|text| NameBook::stored(&text));
+        if self.kept_in.set((store.clone(), digest)).is_ok()
+            && let Some(book) = stored
+        {
+            *self.book.lock() = book;
+        }
+    }
+}
+
+/// The names of all profiles.
+#[derive(Default)]
+pub(crate) struct NameBooks(Mutex<HashMap<Arc<str>, Arc<ProfileNames>>>);
+
+impl NameBooks {
+    /// The names of a profile.
+    pub(super) fn of(&self, slug: &Arc<str>) -> Arc<ProfileNames> {
+        self.0.lock().entry(slug.clone()).or_default().clone()
+    }
+
+    /// Reads the stored names of these profiles, unless they are known already. Waits for a disk.
+    pub(crate) fn restore<'s>(
+        &self,
+        slugs: impl Iterator<Item = &'s Arc<str>>,
+        store: &Arc<dyn CatalogueStore>,
+    ) {
+        for slug in slugs {
+            let names = self.of(slug);
+            if names.kept_in.get().is_none() {
+                names.restore(slug, store);
+            }
+        }
+    }
+}
