@@ -22,8 +22,7 @@ const FIRST: &str = "
         changed_ms INTEGER NOT NULL
     ) STRICT;
 ";
-/// A text in the first table is sealed and removed when the file is opened, because the key is not available
-/// before.
+/// A text in the first table is sealed and removed when the file is opened, because the key is not available earlier.
 const SEALED: &str = "
     CREATE TABLE sealed_changes (
         id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -35,7 +34,7 @@ const SEALED: &str = "
 const PURPOSE: Purpose =
     Purpose { mark: 0x6467_6D63, steps: &[FIRST, SEALED], durable: true, examined: true };
 
-/// The file of changes, sealed under the key of its folder's vault.
+/// The file with the changes, sealed under the key of its folder's vault.
 #[derive(Debug)]
 pub struct StoredChanges {
     file: Database,
@@ -124,7 +123,7 @@ impl StoredChanges {
             .ok_or_else(|| Error::Corrupt { path: self.file.path().to_path_buf(), why: why.to_owned() })
     }
 
-    /// Replaces the text. The new text survives a power cut. `nonce` is random, new for each call.
+    /// Replaces the text. The new text survives a power cut. `nonce` must be random, and new for each call.
     ///
     /// # Errors
     /// If the file cannot be written; the previous text is then kept.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{ErrorCode, ffi};
 
-/// An error of the stored state; the message names the file. [`Error::help`] suggests what to do.
+/// A failure to read or write the stored state; the message names the file. [`Error::help`] suggests what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The folder does not exist and cannot be created.
@@ -48,7 +48,7 @@ pub enum Error {
         /// The damage that was found.
         why: String,
     },
-    /// The file of the key ring cannot be read.
+    /// The file with the key ring cannot be read.
     #[error("{} cannot be read: {why}", path.display())]
     Unreadable {
         /// The file.
@@ -64,7 +64,7 @@ pub enum Error {
         /// The damage that was found.
         why: String,
     },
-    /// Another process holds the file for longer than the deadline.
+    /// Another process kept the file locked past the deadline.
     #[error("{} is locked by another process", path.display())]
     Busy {
         /// The file.
@@ -84,7 +84,7 @@ pub enum Error {
         /// Its message.
         why: String,
     },
-    /// A key of this name is in use.
+    /// A key with this name is in use.
     #[error("a key named {0:?} already exists")]
     NameTaken(String),
     /// The text is not a valid name for a key.
@@ -131,15 +131,15 @@ impl Error {
         }
     }
 
-    /// Converts an error of the database about the file at `path`.
+    /// Converts a database error that concerns the file at `path`.
     pub(crate) fn of(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.to_path_buf();
         let why = match error {
             rusqlite::Error::SqliteFailure(code, said) => said.clone().unwrap_or_else(|| code.to_string()),
             other => other.to_string(),
         };
-        // The shared-memory index of the journal can fail for no other reason: its file grows by whole pages
-        // before it is used.
+        // Only a full disk makes the shared-memory index of the journal fail: its file grows by whole pages before it
+        // is used.
         if let rusqlite::Error::SqliteFailure(code, _) = error
             && code.extended_code == ffi::SQLITE_IOERR_SHMSIZE
         {

@@ -37,7 +37,7 @@ const OPEN: &str = "
 
 const END: &str = "INSERT OR REPLACE INTO sessions VALUES (?1, NULL, NULL, '', ?2)";
 
-/// The number of a session.
+/// The number that identifies a session.
 pub type SessionKey = [u8; 16];
 
 /// A session that has not ended.
@@ -67,8 +67,8 @@ pub enum SessionRow {
 pub struct StoredSessions(Database);
 
 impl StoredSessions {
-    /// Opens the file in this folder, and creates it if it is missing. A damaged file is moved aside. Returns the path to
-    /// which it was moved.
+    /// Opens the file in this folder, and creates it if it is missing. A damaged file is moved aside; returns the path
+    /// to which it was moved, if any.
     ///
     /// # Errors
     /// If the file cannot be used.

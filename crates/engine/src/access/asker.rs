@@ -17,15 +17,13 @@ pub struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Returns true if the asker matches `who`. Any value of an attribute may match; all given attributes must
-    /// match.
+    /// Returns true if the asker matches `who`: for each attribute that `who` lists, one matching value is enough.
     pub fn is_among(&self, who: &Who) -> bool {
         is_among(self, who)
     }
 }
 
-/// Returns true if the asker matches `who`. Any value of an attribute may match; all given attributes must
-/// match.
+/// Returns true if the asker matches `who`: for each attribute that `who` lists, one matching value is enough.
 pub(super) fn is_among(asker: &Asker<'_>, who: &Who) -> bool {
     let Asker { principal, address } = asker;
     let Who { key, user, scope, claim, ip, scheme } = who;

@@ -25,16 +25,16 @@ const ITEM_DEPTH: u32 = MAX_DEPTH - 3;
 /// Caps on the fetched lists.
 #[derive(Debug, Clone, Copy)]
 pub struct GatherLimits {
-    /// Pages of one list.
+    /// The maximum number of pages of one list.
     pub pages: usize,
-    /// Items of all lists together.
+    /// The maximum number of items of all lists together.
     pub entries: usize,
 }
 
 /// The reason why an upstream's list is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GatherFault {
-    /// It answered with an error.
+    /// The upstream answered with an error.
     #[error("{method} was answered with error {code}: {message}")]
     Refused {
         /// The method of the request.
@@ -70,7 +70,8 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// A run that fetches the lists that the upstream announced. `client_info` is the gateway's own, as JSON.
+    /// A run that fetches the lists that the upstream announced. `client_info` is the gateway's own name and version, a
+    /// JSON object.
     pub fn new(mut hello: ServerHello, limits: GatherLimits, client_info: &str) -> Self {
         let mut notes = GatherNotes::default();
         if let Some(Cow::Owned(text)) = hello.instructions.as_deref().map(screen_text) {

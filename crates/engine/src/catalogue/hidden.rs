@@ -21,7 +21,7 @@ pub(super) enum Screening {
     Clean,
     /// The item, with the hidden characters removed from its texts.
     Cleaned(Bytes),
-    /// One of its names contains this character.
+    /// One of the item's names contains this character.
     Refused(char),
 }
 

@@ -33,7 +33,7 @@ pub(super) type ListFaults = [Option<Arc<str>>; 4];
 /// An upstream's introduction and all pages of its lists.
 #[derive(Debug, Clone)]
 pub struct UpstreamCatalogue {
-    /// Its introduction on the links that carry the calls of the clients that see this catalogue.
+    /// The upstream's introduction on the links that serve the clients of this catalogue.
     pub hello: ServerHello,
     /// The protocol version in which the lists were fetched. It may differ from the version of the introduction: one
     /// catalogue serves links of several versions.

@@ -43,14 +43,14 @@ pub struct Invalid(String);
 /// The maximum number of mismatches in one message.
 const MAX_TOLD: usize = 5;
 
-/// The maximum length of a mismatch's description, because it quotes the argument.
+/// The maximum length of a mismatch's description, which quotes the argument.
 const MAX_WORDS: usize = 1000;
 
 /// The maximum number of steps for a validation: about ten milliseconds.
 const STEPS: u64 = 1 << 18;
 
-/// The maximum number of steps for a validation that reports mismatches: there, each mismatch allocates memory at
-/// each step.
+/// The maximum number of steps for a validation that reports mismatches. In such a validation, each mismatch allocates
+/// memory at each step.
 const STEPS_TOLD: u64 = 1 << 12;
 
 /// The maximum number of backtracking steps of a pattern on one text, and the maximum size of a compiled pattern in

@@ -31,7 +31,7 @@ section! {
             }
         }
 
-        /// Other clients have more keys here, such as a port of their own, or addresses that Dragoman discovers
+        /// Other MCP clients have more keys here, such as a port of their own, or addresses that Dragoman discovers
         /// itself.
         fn rest(reader: &mut Reader<'_>, rest: &[&Entry]) {
             let near = |entry: &Entry| suggest::nearest(&entry.key, keys::<Self>()).is_some();

@@ -117,8 +117,8 @@ pub fn concerns(wanted: &str, changed: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || wanted.ends_with('/') || rest.starts_with(['/', '#', '?']))
 }
 
-/// Two streams of one server while one replaces the other. It determines which of them counts, so that no notice is
-/// lost or delivered twice.
+/// Two streams of one server while one replaces the other. This type determines which of them counts, so that no notice
+/// is lost or delivered twice.
 #[derive(Debug, Default)]
 pub struct Succession {
     opened: u64,

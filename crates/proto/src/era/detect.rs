@@ -8,11 +8,11 @@ use crate::rpc::{Frame, code};
 /// The era of a message, as far as the message itself reveals it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
-    /// It is self-contained: read its envelope.
+    /// The message is self-contained: read its envelope.
     Stateless,
-    /// It opens a session.
+    /// The message opens a session.
     Handshake,
-    /// It belongs to an open session, or to none.
+    /// The message belongs to an open session, or to none.
     Session,
 }
 

@@ -19,12 +19,12 @@ pub enum CacheScope {
     Private,
 }
 
-/// The time for which a result may be cached.
+/// The time for which a result may be cached, and the clients that it may be served to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheHint {
-    /// Milliseconds for which it stays fresh.
+    /// The time for which the result stays fresh, in milliseconds.
     pub ttl_ms: u64,
-    /// The clients that it may be served to.
+    /// The clients that the result may be served to.
     pub scope: CacheScope,
 }
 
@@ -88,7 +88,7 @@ pub fn complete(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info
     written(era, members, cache, server_info).0
 }
 
-/// The same, and the span of its time to live.
+/// The same as [`complete`], with the span of the time to live.
 fn written(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &str) -> (Bytes, Option<Span>) {
     let mut ttl = None;
     let mut out = Vec::with_capacity(members.len() + 160);

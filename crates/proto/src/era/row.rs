@@ -60,7 +60,7 @@ pub enum Elicitation {
     PlainForm,
     /// A form with defaults, titled choices (`oneOf`) and multiple choice; or a URL with an id.
     UrlWithId,
-    /// The same, but a URL has no id, and no notification reports the completion of the visit.
+    /// Like `UrlWithId`, but a URL has no id, and no notification reports the completion of the visit.
     Url,
 }
 

@@ -8,8 +8,8 @@ use super::{JsonError, Problem};
 /// The greatest nesting depth of arrays and objects in a message.
 pub const MAX_DEPTH: u32 = 128;
 
-/// The same for a list, whose items are checked one by one: an item that is nested too deeply is left out, and the
-/// others stay.
+/// The greatest nesting depth in a list, whose items are checked one by one: an item that is nested too deeply is left
+/// out, and the others stay.
 pub const LIST_DEPTH: u32 = 1024;
 
 /// A validator over one buffer of UTF-8 text.
@@ -140,7 +140,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Validates the array or object at `at`, which exceeds the capacity of the nest.
+    /// Validates the array or object at `at`, whose depth exceeds the capacity of [`Nest`].
     #[cold]
     fn beyond(&self, at: usize) -> Result<usize, JsonError> {
         if self.max_depth <= MAX_DEPTH {

@@ -16,7 +16,7 @@ static FLAGS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(FLAG));
 /// Returns true if a response (JSON text) has a result that reports a failed tool. Returns false for anything that is
 /// not a response.
 pub fn says_failure(response: &[u8]) -> bool {
-    // Hardly any answer contains the word, not even in escaped form, so most answers need not be parsed.
+    // Hardly any answer contains the name, not even in escaped form, so most answers need not be parsed.
     if FLAGS.find(response).is_none() && memchr(b'\\', response).is_none() {
         return false;
     }

@@ -9,7 +9,7 @@ macro_rules! names {
         }
 
         impl $kind {
-            /// All of them.
+            /// All variants.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// The variant with this name; `None` if the gateway does not act on it.
@@ -31,7 +31,7 @@ macro_rules! names {
 }
 
 names! {
-    /// Requests.
+    /// The requests that the gateway acts on.
     Method {
         /// Opens a session.
         Initialize = "initialize",
@@ -99,7 +99,7 @@ impl Method {
 }
 
 names! {
-    /// Notifications.
+    /// The notifications that the gateway acts on.
     Notice {
         /// The handshake is over.
         Initialized = "notifications/initialized",

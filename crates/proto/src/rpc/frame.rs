@@ -178,7 +178,7 @@ impl Frame {
     /// # Errors
     /// [`FrameError`] with the id for the answer, if it could be read.
     pub fn parse(text: Bytes, limits: FrameLimits) -> Result<Self, FrameError> {
-        // Found in its box: the parts are too large to be moved from step to step.
+        // The parts are written directly into their box, because they are too large to be moved from step to step.
         let mut parts = Box::write(Box::new_uninit(), FrameParts::of_no(text));
         let FrameParts { text, members, params, .. } = &mut *parts;
         let scanner = Scanner::new(text, limits.depth).map_err(|e| no_id(e.into()))?;

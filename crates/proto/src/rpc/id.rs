@@ -44,7 +44,7 @@ impl Id {
         }
     }
 
-    /// An id of our own.
+    /// An id that the gateway itself assigns.
     pub fn number(n: u64) -> Self {
         Self(Bytes::from(n.to_string()))
     }

@@ -48,7 +48,7 @@ enum StreamState {
     After,
 }
 
-/// The bytes that matter outside strings.
+/// The bytes outside strings that need a closer look.
 const STRUCTURE: [bool; 256] = {
     let mut table = [false; 256];
     let marks = b"\"{}[],";

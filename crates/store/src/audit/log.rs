@@ -29,8 +29,8 @@ const FIRST: &str = "
     CREATE INDEX calls_by_time ON calls (at_ms);
 ";
 
-/// Entries are stored in the order of recording, which is nearly the order of their times. An index by time added a
-/// third to the cost of each call's row.
+/// Entries are stored in the order of recording, which is nearly the order of their times. An index by time made
+/// recording a call a third more expensive.
 const NO_ORDER_BY_TIME: &str = "DROP INDEX calls_by_time;";
 
 /// The client's address and program. Older entries have neither.
@@ -45,7 +45,7 @@ const TRIES: &str = "
     ALTER TABLE calls ADD COLUMN waited_us INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// Not durable: losing the last moments in a power cut is the price for not waiting for the disk with each batch.
+/// Not durable: a power cut may lose the entries of the last moments, but no batch has to wait for the disk.
 const PURPOSE: Purpose = Purpose {
     mark: 0x6467_6D61,
     steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES],
@@ -59,17 +59,17 @@ pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
                        request_bytes, response_bytes, tries, waited_us, arguments";
 
-/// There is no journal for each statement: a failed statement ends its transaction, which is rolled back as a
-/// whole.
+/// `OR FAIL` keeps no journal for each statement. None is needed, because a failed statement ends its transaction,
+/// which is rolled back as a whole.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
-/// The number of columns of an entry.
+/// The number of columns in an entry.
 const WIDTH: usize = 16;
 
 /// The number of columns with texts that many entries share; they come after the first column.
 const TEXTS: usize = 8;
 
-/// The number of entries in one statement, because starting and ending a statement costs more than an entry.
+/// The number of entries that one statement appends at most. Starting and ending a statement costs more than an entry.
 const ROWS: usize = 64;
 
 /// The statements that append entries: one entry, [`ROWS`] entries, or [`ROWS`] entries with the same texts.
@@ -101,10 +101,10 @@ impl Log {
         Ok(Database::open_existing(path, &PURPOSE)?.map(Self))
     }
 
-    /// Creates a new file if this one was moved or deleted, and then returns true.
+    /// Creates a new file if the opened one was moved or deleted. Returns true if it created one.
     ///
     /// # Errors
-    /// As [`Log::open`]; nothing can be appended until it works.
+    /// The same as for [`Log::open`]; nothing can be appended until this function succeeds.
     pub fn replace_if_gone(&mut self) -> Result<bool, Error> {
         self.0.replace_if_gone(&PURPOSE)
     }
@@ -133,7 +133,7 @@ impl Log {
         })
     }
 
-    /// The entries that match a query: the newest first, unless it asks for entries after a certain one.
+    /// The entries that match a query: the newest first, unless the query asks for entries after a certain one.
     ///
     /// # Errors
     /// Any fault of the file.
@@ -167,7 +167,7 @@ impl Log {
     /// deleted entries.
     ///
     /// # Errors
-    /// Any fault of the file. Entries that were deleted until then stay deleted.
+    /// If the file cannot be used. Entries that were deleted before the failure stay deleted.
     pub fn prune(&mut self, before_ms: Option<u64>, most: u64) -> Result<u64, Error> {
         let mut deleted = 0;
         // Checked without the write lock, because the check may read all entries.
@@ -189,7 +189,7 @@ impl Log {
             deleted += gone;
         }
         if deleted > 0 {
-            // Each step returns one page.
+            // Each step returns one page to the file system.
             self.0.read(|file| {
                 let mut vacuum = file.prepare("PRAGMA incremental_vacuum")?;
                 let mut steps = vacuum.query([])?;

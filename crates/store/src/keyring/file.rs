@@ -41,7 +41,7 @@ impl RingFile {
         folder.join(FILE)
     }
 
-    /// Reads the ring of a file. If there is none, creates the file and a ring with the keys `fresh`.
+    /// Reads the ring from the file at `path`. If there is no file, creates it, with a ring of the keys `fresh`.
     ///
     /// # Errors
     /// If the file cannot be read or created, or is damaged.
@@ -63,7 +63,7 @@ impl RingFile {
         Ok((Self { path: path.to_path_buf(), seen: stamp(path) }, ring))
     }
 
-    /// Reads the ring of a file; `None` if it does not exist.
+    /// Reads the ring from the file at `path`; `None` if the file does not exist.
     ///
     /// # Errors
     /// If the file cannot be read, or is damaged.
@@ -78,7 +78,8 @@ impl RingFile {
         &self.path
     }
 
-    /// Reads the ring if the file has changed since it was read. A fault is returned once for each change.
+    /// Reads the ring if the file has changed since it was read. Each fault is returned only once until the file
+    /// changes again.
     ///
     /// # Errors
     /// If the file is gone, cannot be read, or is damaged.

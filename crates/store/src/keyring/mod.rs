@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `ring` | the keys in the order of their creation: which one seals, which ones open (pure) |
 //! | `key` | sealing and opening with the keys of one purpose (pure) |
-//! | `file` | the file: read, looked at again, changed by one process at a time |
+//! | `file` | the file: reading it, checking it for changes, and changing it in one process at a time |
 
 mod file;
 mod key;

@@ -108,7 +108,7 @@ pub enum Revocation {
 pub struct Keys(Database);
 
 impl Keys {
-    /// Opens the file of a folder, and creates both if they are missing.
+    /// Opens the file in a folder, and creates both if they are missing.
     ///
     /// # Errors
     /// Any fault of the folder or the file.
@@ -116,7 +116,7 @@ impl Keys {
         Database::open(&folder.join(FILE), &PURPOSE).map(Self)
     }
 
-    /// Opens the file of a folder, if it exists.
+    /// Opens the file in a folder, if it exists.
     ///
     /// # Errors
     /// As [`Keys::open`].

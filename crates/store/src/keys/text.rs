@@ -45,7 +45,7 @@ pub enum KeyTextError {
 }
 
 impl KeyText {
-    /// Creates the key of 256 random bits.
+    /// Creates the key that encodes 256 random bits.
     pub fn generate(random: [u8; 32]) -> Self {
         let body = base62::<BODY>(&random);
         let text: String = MARK.bytes().chain(body).chain(checked(&body)).map(char::from).collect();

@@ -28,8 +28,8 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// Opens the file of a folder, and creates both if they are missing. `fresh` is random and becomes the key if
-    /// there is none.
+    /// Opens the file in a folder, and creates both if they are missing. `fresh` is random and becomes the key if there
+    /// is none.
     ///
     /// # Errors
     /// Any fault of the folder or the files.
@@ -38,7 +38,7 @@ impl Vault {
         Ok(Self { file, key: VaultKey::of(folder, fresh)? })
     }
 
-    /// Opens the file of a folder, if it exists.
+    /// Opens the file in a folder, if it exists.
     ///
     /// # Errors
     /// As [`Vault::open`].

@@ -16,8 +16,8 @@ use crate::config::words::words;
 section! {
     /// Conditions, which must all hold.
     pub struct When: "a mapping with `arguments` or `annotations`" {
-        /// Rejects a condition on a value that lies inside the value of another condition: it can only
-        /// contradict that one.
+        /// Rejects a condition on a value that lies inside the value of another condition: the inner condition can only
+        /// contradict the outer one.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {
             let Some(arguments) = entry.value.entry("arguments") else { return };
             for path in self.arguments.keys() {
@@ -43,7 +43,7 @@ impl When {
     }
 }
 
-/// Values by their path, each with patterns of which one must match. The field is the name of the values in messages.
+/// Values by path, each with patterns, one of which must match. The field is the name of such values in messages.
 pub(super) struct PlacedValues(pub(super) &'static str);
 
 type Patterns = IndexMap<ValuePath, Vec<Glob>>;

@@ -14,7 +14,7 @@ use crate::rpc::{Frame, Params};
 pub struct Envelope<'a> {
     /// The client's capabilities, a JSON object in the form of the server's era.
     pub capabilities: &'a [u8],
-    /// Its name and version, a JSON object.
+    /// The client's name and version, a JSON object.
     pub client_info: &'a [u8],
     /// The lowest severity of log messages that the client wants, a JSON string. Without it, the client wants
     /// no log messages.

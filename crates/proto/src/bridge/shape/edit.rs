@@ -30,8 +30,8 @@ impl<'a> Draft<'a> {
         Self::within(text, Scanner::trusted(text, MAX_DEPTH).space(0))
     }
 
-    /// Reads the object that begins at `start` of a longer text; `None` if it is something else. Its spans refer to that
-    /// text.
+    /// Reads the object that begins at `start` of a longer text; `None` if it is something else. The object's spans
+    /// refer to the longer text.
     pub(super) fn within(text: &'a [u8], start: usize) -> Option<Self> {
         let members = Members::scan(Scanner::trusted(text, MAX_DEPTH), start).ok()?;
         Some(Self { text, members, changes: SmallVec::new() })
@@ -215,7 +215,7 @@ pub(super) fn inner(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-/// Returns true if `value` is this string.
+/// Returns true if `value` is a JSON string with this meaning, however spelled.
 pub(super) fn is(value: Option<&[u8]>, meaning: &str) -> bool {
     value.and_then(string).is_some_and(|text| text == meaning)
 }

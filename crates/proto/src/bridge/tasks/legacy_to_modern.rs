@@ -22,8 +22,8 @@ const MAX_QUESTIONS: usize = 64;
 /// The number of times that a cancelled task is polled while it is still running.
 const MAX_LOOKS: u32 = 5;
 
-/// Milliseconds between two polls of a task if the server names no interval. The limits of an interval that the
-/// server names follow.
+/// Milliseconds between two polls of a task if the server names no interval. The next two constants limit an interval
+/// that the server names.
 const INTERVAL: u64 = 1000;
 const INTERVALS: (u64, u64) = (50, 10_000);
 

@@ -32,9 +32,9 @@ pub const REQUIRED_CAPABILITIES: &str =
 pub enum TaskMethod {
     /// Gets the state of a task; in the extension, also its outcome and its questions.
     Get,
-    /// Gets its outcome once it has one (experiment).
+    /// Gets the outcome of a task once there is one (experiment).
     Result,
-    /// Sends answers to its questions (extension).
+    /// Sends answers to a task's questions (extension).
     Update,
     /// Cancels the task.
     Cancel,

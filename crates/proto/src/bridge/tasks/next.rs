@@ -12,7 +12,7 @@ use crate::rpc::{Frame, FrameKind};
 /// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Send the server this request. No other is open.
+    /// Send the server this request. No other request is open.
     Send(TaskMethod, Bytes),
     /// Wait this many milliseconds.
     Wait(u64),

@@ -14,15 +14,15 @@ use crate::rpc::Frame;
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// The server is working on it.
+    /// The server is working on the task.
     Working,
-    /// It waits for the client's answers.
+    /// The task waits for the client's answers.
     InputRequired,
-    /// Its call returned a result, possibly one that reports an error.
+    /// The task's call returned a result, possibly one that reports an error.
     Completed,
-    /// Its call returned a JSON-RPC error.
+    /// The task's call returned a JSON-RPC error.
     Failed,
-    /// It was cancelled.
+    /// The task was cancelled.
     Cancelled,
 }
 
@@ -141,8 +141,8 @@ fn cut(edited: &Bytes, text: &[u8], object: &Members) -> Bytes {
     edited.slice(object.span().start()..edited.len() - behind)
 }
 
-/// Wraps the task in an answer of the extension as the experiment answers a call. `None` if the result is not a
-/// task.
+/// Converts an answer of the extension that is a task to the experiment's form, in which the answer to a call wraps the
+/// task. `None` if the result is not a task.
 pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     if !is_task(text, result) {
         return None;

@@ -68,7 +68,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Forgets a question that the server withdraws; `id` is its id as written. Returns `false` if it is not open.
+    /// Forgets a question that the server withdraws; `id` is the question's id as written. Returns `false` if the
+    /// question is not open.
     pub fn withdraw(&mut self, id: &[u8]) -> bool {
         let before = self.open.len();
         self.open.retain(|open| open.id.json().as_ref() != id);
