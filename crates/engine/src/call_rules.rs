@@ -1,5 +1,5 @@
 //! The rules for requests to one server, compiled from the configuration: the time limits, the number of requests that
-//! run at once, and the conditions for sending a request again. It must not know how a request is sent.
+//! run at once, and the conditions for sending a request again. This module must not know how a request is sent.
 
 use std::time::Duration;
 

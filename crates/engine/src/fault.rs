@@ -1,6 +1,6 @@
 //! Rejections and failures of the gateway itself, in the only form that reaches a client.
 //!
-//! Modules return their own errors, which become a [`Fault`] at the edge. It must not know transports beyond a
+//! Modules return their own errors, which become a [`Fault`] at the edge. This module must not know transports beyond a
 //! status.
 
 use bytes::Bytes;
@@ -138,7 +138,7 @@ impl Fault {
         fault.about(Condition::UpstreamDown, name)
     }
 
-    /// The same for a request that was not sent to the server.
+    /// A fault of the server `name`, for a request that was not sent to it.
     pub fn not_sent(name: &str, retry: bool, message: impl Into<String>) -> Self {
         let data = format!("{{\"server\":{},\"retry\":{retry},\"executed\":\"no\"}}", quote(name));
         Self::upstream(name, retry, message).with_data(data)

@@ -1,4 +1,4 @@
-//! The kinds of items that servers list. It must not know their contents.
+//! The kinds of items that servers list. This module must not know their contents.
 
 use proto::mcp::Method;
 

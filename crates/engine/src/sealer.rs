@@ -1,4 +1,4 @@
-//! The port for sealing states and names that pass through clients. It must not know their meaning.
+//! The port for sealing states and names that pass through clients. This module must not know their meaning.
 
 /// The services that an exchange needs from the process: authenticated encryption with the gateway's key, and fresh
 /// ids.

@@ -95,7 +95,7 @@ pub struct Snapshot {
     pub rules: Option<Arc<Rules>>,
     /// True if only this machine can connect.
     pub local: bool,
-    /// True if callers authenticate anywhere.
+    /// True if callers must authenticate at any endpoint.
     pub asks: bool,
     /// The proxies that are trusted to name the client.
     pub proxies: TrustedProxies,
@@ -275,7 +275,7 @@ impl UpstreamSpec {
         }
     }
 
-    /// Returns true if callers may get the server separately.
+    /// Returns true if callers may have separate links to the server, or give it separate consents.
     pub fn per_caller(&self) -> bool {
         self.own_consent || self.own_links
     }

@@ -1,6 +1,6 @@
 //! The services that a host provides to native servers: HTTP requests and a clock.
 //!
-//! It must not know what is requested, or from whom.
+//! This module must not know what is requested, or from whom.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use secrecy::SecretString;
 
-/// A future that is awaited.
+/// A boxed future, which any thread may await.
 pub type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Sends HTTP requests, and provides a clock.

@@ -1,6 +1,6 @@
 //! The interface between native servers and the rest of Dragoman, and the wire form of their refusals.
 //!
-//! It must not know any particular server.
+//! This module must not know any particular server.
 
 use std::fmt;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use proto::era::{Era, ServerHello, newest_handshake};
 use proto::rpc::{Frame, code, error_response, result_response};
 use secrecy::SecretString;
 
-/// A server that lives in the binary.
+/// A server that is embedded in the binary.
 pub trait NativeServer: Send + Sync {
     /// The server's introduction in `era`.
     fn hello(&self, era: &'static Era) -> ServerHello;
@@ -101,9 +101,9 @@ pub struct SiteLogin {
     pub password: SecretString,
 }
 
-/// The era in which a native server is asked on behalf of a client of `era`. It is the same era, unless peers of that era may
-/// refuse features that their version does not have. For those clients, Dragoman also translates, from the newest era that
-/// has sessions.
+/// The era in which a native server is asked on behalf of a client of `era`. It is the same era, unless peers of that
+/// era may refuse features that their version does not have. In that case, it is the newest era with a handshake, and
+/// Dragoman translates.
 pub fn spoken(era: &'static Era) -> &'static Era {
     if era.shapes.strict { newest_handshake() } else { era }
 }

@@ -1,7 +1,7 @@
 //! A WordPress site as the target of requests: the choice of the site and the account, and the form of its errors.
 //!
-//! A request may carry its own site and credentials, if the configuration allows it. What one request carries is never used
-//! for another. It must not know any tool.
+//! A request may carry its own site and credentials, if the configuration allows it. What one request carries is never
+//! used for another. This module must not know any tool.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -108,7 +108,7 @@ const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";
 /// The name of the image host.
 const IMAGES: &str = "images";
 
-/// A site.
+/// The WordPress sites that requests may go to: the configured one, and those that requests name.
 pub(crate) struct WordPressSite {
     settings: SiteSettings,
     images: String,
@@ -121,7 +121,7 @@ impl WordPressSite {
     /// The sites of these settings, with these APIs.
     ///
     /// # Errors
-    /// Fails if a URL of the settings is invalid, with a message.
+    /// Fails with a message if a URL in the settings is invalid.
     pub(crate) fn new(settings: &SiteSettings, apis: &'static [Api]) -> Result<Self, String> {
         if let Some(login) = &settings.login {
             site_url(&login.url).map_err(|why| format!("site: {why}"))?;

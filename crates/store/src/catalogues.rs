@@ -1,5 +1,5 @@
-//! Catalogues of servers as last fetched. They are shown until the servers are asked again. There is one row for
-//! each server, identified by a digest of everything that determines the server. It must not know the contents of a
+//! Catalogues of servers as last fetched. They are shown until the servers are asked again. There is one row for each
+//! server, identified by a digest of everything that determines the server. This module must not know the contents of a
 //! row.
 
 use std::path::{Path, PathBuf};

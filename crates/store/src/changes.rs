@@ -1,6 +1,5 @@
-//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. It may
-//! contain secrets, such as keys for servers, so it is sealed like the vault. It must not know what the text
-//! means.
+//! Changes made at run time, in a separate file: one text, of which only the newest version is kept. It may contain
+//! secrets, such as keys for servers, so it is sealed like the vault. This module must not know what the text means.
 
 use std::path::Path;
 
@@ -64,7 +63,7 @@ impl StoredChanges {
     /// Opens the file, if it exists.
     ///
     /// # Errors
-    /// As [`StoredChanges::open`].
+    /// The same as for [`StoredChanges::open`].
     pub fn open_existing(folder: &Path, fresh: &FreshBytes) -> Result<Option<Self>, Error> {
         let file = Database::open_existing(&folder.join(FILE), &PURPOSE)?;
         file.map(|file| Self::of(file, folder, fresh)).transpose()

@@ -1,5 +1,5 @@
 //! One `SQLite` file: created for its owner alone, opened by several processes at once, and migrated to the current
-//! schema. It must not know the contents.
+//! schema. This module must not know the contents.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;

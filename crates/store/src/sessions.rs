@@ -1,5 +1,5 @@
-//! The data that clients have sent in their sessions, stored so that a session continues after the process has ended, and
-//! the sessions that have ended for good. It must not know the meaning of this data.
+//! The data that clients have sent in their sessions, stored so that a session continues after the process has ended,
+//! and the sessions that have ended for good. This module must not know the meaning of this data.
 
 use std::path::{Path, PathBuf};
 

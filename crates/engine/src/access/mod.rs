@@ -1,6 +1,6 @@
 //! Access rules: the asker, the rules, and the one decision that lists and calls share.
 //!
-//! Pure. It must not know transports, sessions, or how a credential is checked.
+//! Pure. This module must not know transports, sessions, or how a credential is checked.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,5 +1,5 @@
 //! Arguments of a call in the form that the schema validator reads: strings are borrowed from the message, so a check
-//! allocates only once per object or array. It must not know the schema.
+//! allocates only once per object or array. This module must not know the schema.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,6 +1,6 @@
-//! An upper bound for the work of validating arguments against a schema, computed without validating. Schemas come
-//! from servers: a single page of alternatives that refer to each other can require more time or memory than is
-//! available, and the validation library has no limit. It must not know which arguments match.
+//! An upper bound for the work of validating arguments against a schema, computed without validating. Schemas come from
+//! servers: a single page of alternatives that refer to each other can require more time or memory than is available,
+//! and the validation library has no limit. This module must not know which arguments match.
 
 use std::collections::{HashMap, VecDeque};
 

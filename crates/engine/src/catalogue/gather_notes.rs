@@ -1,4 +1,5 @@
-//! Notes on the irregularities in an upstream's lists, limited in number. It must not know how lists are fetched.
+//! Notes on the irregularities in an upstream's lists, limited in number. This module must not know how lists are
+//! fetched.
 
 use std::collections::BTreeMap;
 

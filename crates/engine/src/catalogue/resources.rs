@@ -1,5 +1,5 @@
-//! Finds the server that owns a URI, and determines how certain this is and if clients may use the URI. It must not
-//! know how lists are built.
+//! Finds the server that owns a URI, and determines how certain this is and if clients may use the URI. This module
+//! must not know how lists are built.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

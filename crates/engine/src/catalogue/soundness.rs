@@ -1,6 +1,6 @@
-//! Checks each listed item. Some SDKs reject a whole list because of one item that violates the protocol. So an item that
-//! cannot be understood is left out, and an unambiguous error is repaired. It must not know servers, or what the items are
-//! used for.
+//! Checks each listed item. Some SDKs reject a whole list because of one item that violates the protocol. So an item
+//! that cannot be understood is left out, and an unambiguous error is repaired. This module must not know servers, or
+//! what the items are used for.
 //!
 //! Members that the protocol does not define are ignored here and pass unchanged.
 

@@ -1,4 +1,4 @@
-//! The lists of one upstream. It must not know which clients they are shown to.
+//! The lists of one upstream. This module must not know which clients they are shown to.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

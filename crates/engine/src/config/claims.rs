@@ -1,5 +1,5 @@
-//! The paths that endpoints claim: their own paths, and those to which the clients of their event streams send messages.
-//! Each path has only one purpose. It must not know what is served there.
+//! The paths that endpoints claim: their own paths, and those to which the clients of their event streams send
+//! messages. Each path has only one purpose. This module must not know what is served there.
 
 use super::endpoints::{Endpoint, EndpointTransport, Written};
 use super::model::Config;

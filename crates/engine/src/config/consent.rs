@@ -1,5 +1,5 @@
-//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and
-//! the address at which browsers find Dragoman. It must not know how consent is requested.
+//! The settings for the consent of a server's users: Dragoman's identity at the server's authorization server, and the
+//! address at which browsers find Dragoman. This module must not know how consent is requested.
 
 use super::auth::{safe_url, scope};
 use super::check::{self, Flaw};

@@ -1,4 +1,4 @@
-//! Names that other keys refer to: servers, profiles and dialects. It must not know how they are read.
+//! Names that other keys refer to: servers, profiles and dialects. This module must not know how they are read.
 
 use indexmap::IndexSet;
 

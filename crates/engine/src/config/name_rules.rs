@@ -1,5 +1,5 @@
-//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, and how clients find
-//! tools. It must not know how a view applies them.
+//! The rules of a profile for the names of its tools and prompts: which are shown, under which names, and how clients
+//! find tools. This module must not know how a view applies them.
 
 use std::collections::HashMap;
 

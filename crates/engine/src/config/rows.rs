@@ -1,5 +1,5 @@
-//! Declares a section as a table: each key is one row. The struct, the reader, the known names, the JSON Schema and the table
-//! in the documentation are all generated from that row. It must not know any key.
+//! Declares a section as a table: each key is one row. The struct, the reader, the known names, the JSON Schema and the
+//! table in the documentation are all generated from that row. This module must not know any key.
 
 /// Declares a section: its struct, whose default is the section without keys, and the table of its keys. A row consists of the
 /// key's purpose, its name, the field with its type, the spelling of its value, and

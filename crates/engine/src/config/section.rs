@@ -1,5 +1,5 @@
-//! The mechanism of sections: reading a section by its rows, its JSON Schema, and its table in the documentation. It
-//! must not know any key, or how a value is written.
+//! The mechanism of sections: reading a section by its rows, its JSON Schema, and its table in the documentation. This
+//! module must not know any key, or how a value is written.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};

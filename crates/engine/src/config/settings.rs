@@ -1,4 +1,4 @@
-//! Settings of individual tools in a profile, made at run time. It must not know how they are stored.
+//! Settings of individual tools in a profile, made at run time. This module must not know how they are stored.
 
 use bytes::Bytes;
 use indexmap::IndexMap;

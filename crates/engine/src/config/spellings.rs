@@ -1,4 +1,4 @@
-//! The spellings of values: how each value is read, and its form in the JSON Schema. It must not know any key.
+//! The spellings of values: how each value is read, and its form in the JSON Schema. This module must not know any key.
 
 mod amounts;
 mod lists;

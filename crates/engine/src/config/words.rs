@@ -1,4 +1,4 @@
-//! Values that a configuration expresses by words, and lists of words. It must not know any word.
+//! Values that a configuration expresses by words, and lists of words. This module must not know any word.
 
 use schemars::JsonSchema;
 

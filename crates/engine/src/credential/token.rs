@@ -1,4 +1,4 @@
-//! The three parts of a token (RFC 7515, 7.1), parsed but not verified. It must not know keys.
+//! The three parts of a token (RFC 7515, 7.1), parsed but not verified. This module must not know keys.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Algorithm;
 
-/// The maximum length of a key's name; tokens with a longer one are rejected.
+/// The maximum length of a key's name, in bytes; tokens with a longer one are rejected.
 const LONGEST_KID: usize = 512;
 /// The accepted values of an access token's type, if it has one (RFC 9068, 2.1; RFC 8725, 3.11): a token of another
 /// type that is signed with the same key must not be accepted.
@@ -14,7 +14,7 @@ const TYPES: [&str; 3] = ["JWT", "at+jwt", "application/at+jwt"];
 
 /// A parsed token.
 pub struct Token<'a> {
-    /// The signature algorithm that it claims.
+    /// The signature algorithm that the token claims.
     pub algorithm: Algorithm,
     /// The name of the key.
     pub kid: Option<Box<str>>,

@@ -1,4 +1,4 @@
-//! A request that was read in a dialect, converted to the gateway's own form. It must not know rows.
+//! A request that was read in a dialect, converted to the gateway's own form. This module must not know rows.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Prepares calls before they are forwarded: finds the tool and its arguments. Does the same for resources and
-//! prompts. It must not know how a call is carried out.
+//! Prepares calls before they are forwarded: finds the tool and its arguments. Does the same for resources and prompts.
+//! This module must not know how a call is carried out.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! Answers in the dialect's form: results, and faults by their conditions. It must not know how a request was served.
+//! Answers in the dialect's form: results, and faults by their conditions. This module must not know how a request was
+//! served.
 
 use std::borrow::Cow;
 
@@ -19,9 +20,9 @@ use crate::fault::Condition;
 /// The outcome of a request.
 #[derive(Debug, Clone)]
 pub enum DialectOutcome {
-    /// Its result, JSON.
+    /// The result of the request, as JSON.
     Result(Bytes),
-    /// It failed.
+    /// The request failed.
     Trouble(Trouble),
 }
 
@@ -34,7 +35,7 @@ pub struct DialectReply {
     pub body: Bytes,
     /// Additional header lines; their names are in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// True if it reports a failure in any form.
+    /// True if the answer reports a failure in any form.
     pub failed: bool,
 }
 

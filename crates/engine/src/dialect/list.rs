@@ -1,5 +1,5 @@
-//! Lists in the row's form, built from the ready pages of a view. It must not know who may see which item: the view
-//! decides that.
+//! Lists in the row's form, built from the ready pages of a view. This module must not know who may see which item: the
+//! view decides that.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! Corrects arguments by the tool's schema, for systems that are known to be lenient. It must not know tools by name.
+//! Corrects arguments by the tool's schema, for systems that are known to be lenient. This module must not know tools
+//! by name.
 
 use proto::json::{Splice, unquote};
 use serde_json::{Map, Value};

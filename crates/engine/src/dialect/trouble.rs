@@ -1,4 +1,5 @@
-//! Faults in a neutral form, before a dialect renders them. It must not know rows beyond their text for a condition.
+//! Faults in a neutral form, before a dialect renders them. This module must not know rows beyond their text for a
+//! condition.
 
 use bytes::Bytes;
 use proto::json::{Members, unquote};
@@ -21,7 +22,7 @@ pub struct Trouble {
     pub server: Option<String>,
     /// The server's error object, JSON.
     pub original: Option<Bytes>,
-    /// The stack trace in a program.
+    /// The stack trace that the failed tool reported.
     pub stack: Option<String>,
     /// The page where a user can give the consent that the server requires.
     pub consent: Option<String>,
@@ -85,7 +86,8 @@ impl Trouble {
         })
     }
 
-    /// The same for a server in the gateway's own binary, which names the condition in the error's `data`.
+    /// The error in the answer of an embedded server, which names the condition in the error's `data`; otherwise the
+    /// same as [`Trouble::of_answer`].
     pub fn of_own_answer(answer: &Frame, server: Option<&str>) -> Option<Self> {
         let trouble = Self::of_answer(answer, server)?;
         let word = trouble

@@ -1,5 +1,5 @@
 //! The built-in dialects, one file for each system. A row names only its differences from `plain`, and explains those
-//! that are not obvious. It must not know which code uses a column.
+//! that are not obvious. This module must not know which code uses a column.
 
 use super::cell::Text;
 use super::parts::text;

@@ -1,4 +1,5 @@
-//! One cell of a row: reading a value from a configuration, and displaying it. It must not know which columns exist.
+//! One cell of a row: reading a value from a configuration, and displaying it. This module must not know which columns
+//! exist.
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;

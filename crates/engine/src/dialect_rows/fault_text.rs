@@ -15,7 +15,7 @@
 //! | `{code}`, `{status}`, `{seconds}` | numbers: the code, the HTTP status, the seconds to wait |
 //! | `{serverName}`, `{serverVersion}`, `{profile}`, `{path}`, `{session}` | the values of the endpoint |
 //!
-//! A member whose placeholder has no value is removed. It must not know which conditions exist.
+//! A member whose placeholder has no value is removed. This module must not know which conditions exist.
 
 use std::borrow::Cow;
 

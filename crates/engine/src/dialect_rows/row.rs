@@ -1,7 +1,7 @@
 //! The columns of a dialect: every point on which MCP systems disagree, with its name in a configuration and its default
 //! value.
 //!
-//! It must not know which code uses a column.
+//! This module must not know which code uses a column.
 
 use std::num::NonZeroU32;
 

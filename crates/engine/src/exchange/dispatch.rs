@@ -25,7 +25,7 @@ pub enum Dispatch<'v> {
     SetLevel(Bytes),
     /// Open a stream of notifications.
     Listen,
-    /// Forward it to an upstream.
+    /// Forward the request to an upstream.
     Forward(Route<'v>),
     /// Answer from the gateway's own state of a task.
     Kept(TaskMethod, TaskRoute),
@@ -80,8 +80,8 @@ impl Route<'_> {
     }
 }
 
-/// Decides the next step for a request. `server_info` is the gateway's own, a JSON object; `ids` are those of the
-/// client's tasks.
+/// Decides the next step for a request. `server_info` is the gateway's own name and version, a JSON object; `ids`
+/// converts the ids of the client's tasks.
 ///
 /// # Errors
 /// Returns the fault to answer with.

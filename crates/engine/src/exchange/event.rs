@@ -48,7 +48,7 @@ impl LinkFailure {
 /// An event that the shell reports.
 #[derive(Debug)]
 pub enum Event {
-    /// A message from the upstream on this exchange's stream, with its HTTP status if it was the whole answer.
+    /// A message from the upstream on this exchange's stream, and the HTTP status if the message was the whole answer.
     Frame(Frame, Option<u16>),
     /// The upstream's stream ended without an answer, or could not be opened.
     Failed(LinkFailure),
@@ -100,7 +100,7 @@ pub struct ExchangeAnswer {
     pub status: u16,
     /// The response.
     pub body: Bytes,
-    /// True if it is the upstream's result, and not an error from any party.
+    /// True if the response is the upstream's result, and not an error from any party.
     pub ok: bool,
     /// The fault, if the answer does not come from the upstream.
     pub fault: Option<Box<Fault>>,

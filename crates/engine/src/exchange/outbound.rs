@@ -17,9 +17,9 @@ use crate::fault::Fault;
 pub struct Outbound {
     /// Its destination.
     pub upstream: UpstreamId,
-    /// The era of its form.
+    /// The era in whose form the message is written.
     pub era: &'static Era,
-    /// Our own id for it, which is also its progress token: unique in the process.
+    /// The gateway's own id for the message, which is also its progress token: unique in the process.
     pub key: u64,
     /// The message.
     pub body: Bytes,
@@ -30,9 +30,9 @@ pub struct Outbound {
 /// The parts of a stateless HTTP request that its headers mirror.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mirror {
-    /// `Mcp-Method`
+    /// The value of `Mcp-Method`.
     pub method: Cow<'static, str>,
-    /// `Mcp-Name`, encoded.
+    /// The value of `Mcp-Name`, encoded.
     pub name: Option<String>,
     /// `Mcp-Param-*` headers: names in lower case, values encoded.
     pub params: Vec<(String, String)>,

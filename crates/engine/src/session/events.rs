@@ -125,7 +125,7 @@ impl EventLog {
         event.into_iter().chain(answer).min()
     }
 
-    /// Evicts that event.
+    /// Evicts the event that [`EventLog::oldest`] refers to.
     pub fn drop_oldest(&mut self, pinned_from: u64) {
         let Some(oldest) = self.oldest(pinned_from) else { return };
         if self.kept.front().is_some_and(|event| event.order == oldest) {

@@ -12,11 +12,11 @@ use proto::json::quote;
 /// Limits on the kept outcomes.
 #[derive(Debug, Clone, Copy)]
 pub struct HeldLimits {
-    /// The number of outcomes.
+    /// The maximum number of outcomes.
     pub count: usize,
-    /// Their total size in bytes.
+    /// The maximum size of all outcomes together, in bytes.
     pub bytes: usize,
-    /// The time for which each is kept.
+    /// The time for which each outcome is kept.
     pub lifetime: Duration,
 }
 
@@ -80,7 +80,7 @@ impl HeldOutcomes {
         }
     }
 
-    /// The number of bytes that are kept.
+    /// The number of bytes in the kept outcomes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -69,7 +69,7 @@ impl Renaming {
 /// stream's request named, if any.
 ///
 /// # Errors
-/// As [`Renaming::answer`]; drop the notification, or refuse the question.
+/// The same as for [`Renaming::answer`]; drop the notification, or refuse the question.
 pub fn message_edits(
     message: &Frame,
     task: Option<&KnownTask>,

@@ -13,9 +13,9 @@ pub(crate) struct ToolArgument {
     pub(crate) kind: ArgumentType,
     /// Its description for people and models; the default and limits are appended.
     pub(crate) about: &'static str,
-    /// Refuses calls without it.
+    /// Refuses calls without this argument.
     pub(crate) required: bool,
-    /// The value that applies when it is omitted.
+    /// The value that applies when the argument is omitted.
     pub(crate) default: Option<Literal>,
     /// The lower limit: smaller amounts are raised to it, and a smaller identifier is refused.
     pub(crate) least: Option<i64>,
@@ -25,7 +25,7 @@ pub(crate) struct ToolArgument {
     pub(crate) words: &'static [&'static str],
     /// The only allowed members of the object, or of each object of a list; empty if any member is allowed.
     pub(crate) members: &'static [&'static str],
-    /// Sends it with every step that takes the call's arguments.
+    /// Sends the argument with every step that takes the call's arguments.
     pub(crate) sent: bool,
     /// Its name in the request; `None` if that is the same as here.
     pub(crate) called: Option<&'static str>,
@@ -74,7 +74,7 @@ pub(crate) enum Literal {
 }
 
 impl Literal {
-    /// As JSON.
+    /// The value as JSON.
     pub(crate) fn value(self) -> Value {
         match self {
             Self::Text(text) => Value::from(text),
@@ -95,7 +95,7 @@ pub(crate) enum Form {
     Bit,
     /// One value as a list of one.
     Single,
-    /// Left out if it is this word.
+    /// Left out if the value is this word.
     Unless(&'static str),
     /// The number; false for zero.
     NumberOrFalse,
@@ -245,19 +245,19 @@ impl ToolArgument {
         self
     }
 
-    /// Keeps it from being sent on its own.
+    /// Excludes the argument from those that steps send by default.
     pub(crate) const fn kept(mut self) -> Self {
         self.sent = false;
         self
     }
 
-    /// Sets its name in the request.
+    /// Sets the argument's name in the request.
     pub(crate) const fn called(mut self, name: &'static str) -> Self {
         self.called = Some(name);
         self
     }
 
-    /// Sets its form in the request.
+    /// Sets the value's form in the request.
     pub(crate) const fn form(mut self, form: Form) -> Self {
         self.form = form;
         self

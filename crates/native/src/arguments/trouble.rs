@@ -99,7 +99,7 @@ impl Trouble {
         self
     }
 
-    /// As a JSON-RPC error.
+    /// Converts the failure to a JSON-RPC error.
     pub(crate) fn refusal(self) -> NativeRefusal {
         let mut data = Map::new();
         data.insert("condition".to_owned(), Value::from(self.condition.word()));

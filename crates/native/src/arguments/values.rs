@@ -12,7 +12,7 @@ impl Values {
         self.0.get(name)
     }
 
-    /// Returns true if there is a value of this name.
+    /// Returns true if there is a value with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
@@ -37,7 +37,7 @@ impl Values {
         self.get(name).and_then(Value::as_f64)
     }
 
-    /// Returns true if the value of this name is `true`.
+    /// Returns true if the value with this name is `true`.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.get(name).and_then(Value::as_bool).unwrap_or_default()
     }

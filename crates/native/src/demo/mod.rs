@@ -90,7 +90,7 @@ fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, NativeRefusa
     }
 }
 
-/// `members` as a result of `era`.
+/// The result in the form of `era` that has these members.
 fn dressed(era: &Era, members: &str, cache: Option<CacheHint>) -> Bytes {
     complete(era, members.as_bytes(), cache, INFO)
 }

@@ -64,7 +64,7 @@ const KEPT: (usize, usize) = (256, 8 << 20);
 /// The heritage tools.
 ///
 /// # Errors
-/// Fails if a URL of the settings is invalid, with a message.
+/// Fails with a message if a URL in the settings is invalid.
 pub fn server(settings: &Settings, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
     let limits = RequestLimits {
         attempts: 3,

@@ -1,4 +1,5 @@
-//! Files that a service returns, in the form in which a call passes them on. It must not know the purpose of a file.
+//! Files that a service returns, in the form in which a call passes them on. This module must not know the purpose of a
+//! file.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! The credentials that sites accepted a short time ago. It must not know how sites are asked.
+//! The credentials that sites accepted a short time ago. This module must not know how sites are asked.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -66,7 +66,7 @@ impl<'a> Form<'a> {
     /// know the form of boundaries.
     fn boundary(&self) -> String {
         let taken: HashSet<u32> = self.0.iter().flat_map(|part| numbers(part.body.bytes())).collect();
-        // A file of the largest size cannot contain all the numbers.
+        // A file of the largest size cannot contain all these numbers.
         let free = (0..=u32::MAX).find(|number| !taken.contains(number)).unwrap_or_default();
         format!("{BEGINS}{free:0DIGITS$}")
     }

@@ -1,4 +1,4 @@
-//! The routes that sites reported, remembered for a short time. It must not know how sites are asked.
+//! The routes that sites reported, remembered for a short time. This module must not know how sites are asked.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

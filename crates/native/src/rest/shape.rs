@@ -23,22 +23,22 @@ pub enum AnswerStyle {
 /// The ways in which an answer becomes a result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
-    /// All of it.
+    /// The whole answer.
     Whole,
-    /// These members of it.
+    /// These members of the answer.
     Picked(&'static [Pick]),
-    /// A list: the number of entries, and under this name these members of each.
+    /// A list: the number of entries and, under this name, these members of each entry.
     Listed(&'static str, &'static [Pick]),
-    /// These members of it, each given as a path with dots. `|` separates alternative names, of which the first existing
-    /// one counts. A member is shown under the first name of its path.
+    /// These members of the answer, each given as a path with dots. `|` separates alternative names, of which the first
+    /// existing one counts. A member is shown under the first name of its path.
     One(&'static str),
-    /// A list: the number of entries, and under this name these members of each, given as paths.
+    /// A list: the number of entries and, under this name, these members of each entry, given as paths.
     List(&'static str, &'static str),
     /// An object of items by name, shown as a list of them.
     Map(&'static str, &'static str),
-    /// As text.
+    /// Text that this function makes from the answer.
     Told(fn(&Value, &Values) -> String),
-    /// As newly built JSON.
+    /// JSON that this function makes from the answer.
     Made(fn(&Value, &Values) -> Value),
     /// A description of the file, and the file itself as a resource.
     File,
@@ -66,7 +66,7 @@ pub(crate) enum From {
     Value(&'static str),
     /// A nested object, if the answer has something at this pointer.
     Object(&'static str, &'static [Pick]),
-    /// The row.
+    /// This literal from the row.
     Fixed(Literal),
 }
 
@@ -102,7 +102,7 @@ impl Totals {
 pub(crate) struct CallAnswer {
     /// The text.
     pub(crate) text: String,
-    /// The same as an object, if the tool has an output schema.
+    /// The same answer as an object, if the tool has an output schema.
     pub(crate) structured: Option<Value>,
     /// The total number of entries, if the answer's headers have it.
     pub(crate) entries: Option<u64>,

@@ -26,14 +26,14 @@ pub(crate) enum Step {
     Make(&'static str, fn(&Values) -> Result<Option<Value>, Trouble>),
 }
 
-/// A request that the call chooses, as names of arguments.
+/// A request that the call chooses: its place, and the names of the arguments that give the rest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallerRequest {
     /// The name of the target place.
     pub(crate) base: &'static str,
-    /// Its method.
+    /// The argument with the method.
     pub(crate) method: &'static str,
-    /// Its route.
+    /// The argument with the route.
     pub(crate) route: &'static str,
     /// The argument with the query's members.
     pub(crate) query: &'static str,
@@ -126,7 +126,7 @@ pub(crate) struct Field {
 /// The sources of a field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FieldSource {
-    /// The row.
+    /// This literal from the row.
     Fixed(Literal),
     /// A value of the call, or of an earlier step; left out if it does not exist.
     Value(&'static str),
@@ -139,8 +139,8 @@ pub(crate) enum FieldSource {
 pub(crate) struct Bind {
     /// The name of the value.
     pub(crate) name: &'static str,
-    /// Its JSON Pointer (RFC 6901). `*` stands for each element of a list, and yields a list. `|` separates
-    /// alternatives, of which the first existing one counts.
+    /// The JSON Pointer (RFC 6901) of the value in the answer. `*` stands for each element of a list, and yields a
+    /// list. `|` separates alternatives, of which the first existing one counts.
     pub(crate) at: &'static str,
     /// The consequence if it is missing.
     pub(crate) missing: Missing,

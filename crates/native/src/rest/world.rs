@@ -57,7 +57,7 @@ pub(crate) struct World {
     pub(crate) http: Arc<dyn HttpClient>,
     /// The services.
     pub(crate) places: Box<dyn RequestTargets>,
-    /// Its limits.
+    /// The limits of requests.
     pub(crate) limits: RequestLimits,
     /// The cache of answers.
     pub(crate) cache: Option<Cache>,
@@ -325,7 +325,8 @@ fn swallowed() -> Trouble {
     Trouble::new(Condition::UpstreamError, words)
 }
 
-/// Requests with credentials follow no redirects, because the target of a redirect is not configured.
+/// The failure for an answer that is a redirect; `None` for any other answer. Redirects are not followed, because their
+/// targets are not configured.
 fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> Option<Trouble> {
     let to = (300..400).contains(&response.status).then(|| response.header("location")).flatten()?;
     let to: String = to.chars().filter(|c| !c.is_control()).take(200).collect();
@@ -335,7 +336,7 @@ fn redirect(places: &dyn RequestTargets, url: &str, response: &HttpResponse) -> 
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
-/// The failure for a request without an answer. If it `writes`, it may have been executed.
+/// The failure for a request without an answer. A request that `writes` may have been executed.
 pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
     let done = if writes { "; the request may have been executed nevertheless" } else { "" };
     let said = &fault.message;

@@ -14,7 +14,7 @@ use crate::rest::{Shape, Step, World};
 pub(crate) struct ToolFinder {
     /// The arguments of the request: `page` and `per_page`.
     pub(crate) arguments: &'static [ToolArgument],
-    /// The request for one page of them.
+    /// The request for one page of the list of tools.
     pub(crate) steps: &'static [Step],
     /// The shape of the answer: an object with the list `items`.
     pub(crate) shape: Shape,

@@ -1,7 +1,7 @@
 //! Change notices about resources, between eras that subscribe to each resource in a session and eras that name all
-//! resources when they open a stream. This module tracks the number of listeners of each resource, the calls that
-//! the server still needs, and the stream that counts if there are two. It must not know who listens, or over which
-//! transport.
+//! resources when they open a stream. This module tracks the number of listeners of each resource, the calls that the
+//! server still needs, and the stream that counts if there are two. This module must not know who listens, or over
+//! which transport.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! A strict validator of JSON text that reports where values end.
 //!
-//! It accepts exactly RFC 8259, up to a maximum depth, and never allocates. It must not know what the text
+//! It accepts exactly RFC 8259, up to a maximum depth, and never allocates. This module must not know what the text
 //! means.
 
 use super::{JsonError, Problem};

@@ -1,4 +1,4 @@
-//! Detects from a result that a tool has failed. It must not know the other contents of a result.
+//! Detects from a result that a tool has failed. This module must not know the other contents of a result.
 
 use std::sync::LazyLock;
 

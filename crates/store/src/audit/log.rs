@@ -88,7 +88,7 @@ impl Log {
     /// Opens the file, and creates it and its folders if they are missing.
     ///
     /// # Errors
-    /// Any fault of the folder or the file.
+    /// If the folder or the file cannot be used.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Database::open(path, &PURPOSE).map(Self)
     }
@@ -96,7 +96,7 @@ impl Log {
     /// Opens the file, if it exists.
     ///
     /// # Errors
-    /// As [`Log::open`].
+    /// The same as for [`Log::open`].
     pub fn open_existing(path: &Path) -> Result<Option<Self>, Error> {
         Ok(Database::open_existing(path, &PURPOSE)?.map(Self))
     }
@@ -112,7 +112,7 @@ impl Log {
     /// Appends entries, all or none of them.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn append(&mut self, entries: &[AuditEntry]) -> Result<(), Error> {
         self.0.write(|file| {
             let (whole, rest) = entries.as_chunks::<ROWS>();
@@ -136,7 +136,7 @@ impl Log {
     /// The entries that match a query: the newest first, unless the query asks for entries after a certain one.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn query(&self, query: &Query) -> Result<Vec<Recorded>, Error> {
         let (clause, values) = query.clause();
         self.0.read(|file| {
@@ -148,7 +148,7 @@ impl Log {
     /// The number of the newest entry; 0 if there is none.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn newest(&self) -> Result<i64, Error> {
         self.0.number("SELECT ifnull(max(id), 0) FROM calls")
     }
@@ -156,7 +156,7 @@ impl Log {
     /// The number of bytes that the entries use, overhead included.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn bytes(&self) -> Result<u64, Error> {
         let pages = self.0.number("PRAGMA page_count")? - self.0.number("PRAGMA freelist_count")?;
         Ok(counted(pages) * counted(self.0.number("PRAGMA page_size")?))

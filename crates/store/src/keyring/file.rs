@@ -1,5 +1,5 @@
-//! The file of a ring. Several processes read it. One process at a time changes it, by replacing it with a new file. It
-//! must not know when a ring should change.
+//! The file of a ring. Several processes read it. One process at a time changes it, by replacing it with a new file.
+//! This module must not know when a ring should change.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};

@@ -1,5 +1,5 @@
 //! The key ring: the keys that seal data that clients carry for the gateway, such as ids and states. They are in a file
-//! that outlives the process and that several processes read. It must not know what is sealed.
+//! that outlives the process and that several processes read. This module must not know what is sealed.
 //!
 //! | file | is for |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! The keys of a ring: their order, their states, and their text in a file. Pure: times and random bytes are arguments. It
-//! must not know files.
+//! The keys of a ring: their order, their states, and their text in a file. Pure: times and random bytes are arguments.
+//! This module must not know files.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! The key that seals a folder's secrets. The file of secrets reveals nothing without this key, for example
-//! in a backup. It must not know what is sealed.
+//! The key that seals a folder's secrets. The file of secrets reveals nothing without this key, for example in a
+//! backup. This module must not know what is sealed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};

@@ -32,7 +32,7 @@ impl Vault {
     /// is none.
     ///
     /// # Errors
-    /// Any fault of the folder or the files.
+    /// If the folder or one of the files cannot be used.
     pub fn open(folder: &Path, fresh: &[u8; 32]) -> Result<Self, Error> {
         let file = Database::open(&folder.join(FILE), &PURPOSE)?;
         Ok(Self { file, key: VaultKey::of(folder, fresh)? })
@@ -41,7 +41,7 @@ impl Vault {
     /// Opens the file in a folder, if it exists.
     ///
     /// # Errors
-    /// As [`Vault::open`].
+    /// The same as for [`Vault::open`].
     pub fn open_existing(folder: &Path, fresh: &[u8; 32]) -> Result<Option<Self>, Error> {
         let Some(file) = Database::open_existing(&folder.join(FILE), &PURPOSE)? else { return Ok(None) };
         Ok(Some(Self { file, key: VaultKey::of(folder, fresh)? }))
@@ -50,7 +50,7 @@ impl Vault {
     /// The secret with this name; `None` if there is none, or if it was sealed under another key.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn get(&self, name: &str) -> Result<Option<SecretString>, Error> {
         let sealed: Option<Vec<u8>> = self.file.read(|file| {
             file.query_row("SELECT sealed FROM secrets WHERE name = ?1", [name], |row| row.get(0)).optional()
@@ -63,7 +63,7 @@ impl Vault {
     /// call.
     ///
     /// # Errors
-    /// If it is too long or cannot be sealed; any fault of the file.
+    /// If the secret is too long or cannot be sealed, or if the file cannot be used.
     pub fn put(&mut self, name: &str, secret: &SecretString, random: [u8; 12]) -> Result<(), Error> {
         let plain = secret.expose_secret().as_bytes();
         let refused =
@@ -85,7 +85,7 @@ impl Vault {
     /// Deletes the secret with this name; returns `false` if there was none.
     ///
     /// # Errors
-    /// Any fault of the file.
+    /// If the file cannot be used.
     pub fn remove(&mut self, name: &str) -> Result<bool, Error> {
         self.file.write(|file| file.execute("DELETE FROM secrets WHERE name = ?1", [name])).map(|n| n > 0)
     }

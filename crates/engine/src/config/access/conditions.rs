@@ -86,13 +86,13 @@ impl Spelling<Patterns> for PlacedValues {
 words! {
     /// Hints that a server can give for a tool (MCP 2025-03-26 and later, `ToolAnnotations`).
     pub enum AnnotationHint {
-        /// It changes nothing.
+        /// The tool changes nothing.
         ReadOnlyHint = "readOnlyHint",
-        /// It may destroy something.
+        /// The tool may destroy something.
         DestructiveHint = "destructiveHint",
-        /// Calling it twice is like calling it once.
+        /// Calling the tool twice has the same effect as calling it once.
         IdempotentHint = "idempotentHint",
-        /// It interacts with systems outside the server.
+        /// The tool interacts with systems outside the server.
         OpenWorldHint = "openWorldHint",
     }
 }

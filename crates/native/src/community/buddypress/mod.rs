@@ -1,5 +1,5 @@
-//! The tools for BuddyPress (`buddypress/v1`; `v2` since its version 15). Arguments are passed on unchanged. `rows` and `talk`
-//! define the tools.
+//! The tools for BuddyPress (`buddypress/v1`; `v2` since BuddyPress 15). Arguments are passed on unchanged. `rows` and
+//! `talk` define the tools.
 
 mod rows;
 mod talk;
@@ -61,7 +61,7 @@ pub enum Version {
 /// `isError`, unless the settings ask for errors.
 ///
 /// # Errors
-/// Fails if a URL of the settings is invalid, with a message.
+/// Fails with a message if a URL in the settings is invalid.
 pub fn server(
     settings: &SiteSettings,
     version: Version,

@@ -22,11 +22,11 @@ pub(super) enum Value {
 /// The kinds of faults, as the answer's `type` names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FormulaFaultKind {
-    /// It is not a formula, or it misuses a function.
+    /// The text is not a formula, or misuses a function.
     Validation,
-    /// It could not be decoded.
+    /// The text could not be decoded.
     Decode,
-    /// It takes too much work.
+    /// The formula takes too much work.
     Timeout,
     /// The computation has no result for its numbers.
     Arithmetic,
@@ -77,7 +77,7 @@ impl FormulaFault {
         )
     }
 
-    /// As JSON text.
+    /// The fault as JSON text.
     pub(super) fn json(&self) -> String {
         json!({"error": self.message, "type": self.kind.word(), "suggestion": self.suggestion}).to_string()
     }
@@ -140,7 +140,7 @@ impl Value {
         self.vector()?.iter().map(Self::number).collect()
     }
 
-    /// The number of values that a walk through it visits.
+    /// The number of values that a walk through this value visits.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Vector(values) => 1 + values.iter().map(Self::size).sum::<usize>(),

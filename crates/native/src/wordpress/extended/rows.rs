@@ -1,4 +1,4 @@
-//! The notation of these tools as rows. It must not know any tool.
+//! The notation of these tools as rows. This module must not know any tool.
 
 /// The name of the set.
 pub(in crate::wordpress) const PHASE: &str = "extended";

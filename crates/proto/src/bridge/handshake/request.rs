@@ -1,5 +1,5 @@
 //! Translates a client's request for a server of another era: the envelope that identifies the sender, and the few
-//! parameters that only some eras have. It must not know which server the request is for.
+//! parameters that only some eras have. This module must not know which server the request is for.
 
 use bytes::Bytes;
 

@@ -1,6 +1,7 @@
 //! Changes to one JSON value: set and removed members of an object, rewritten elements of an array.
 //!
-//! Every function takes the text of one value that was validated before. It must not know what the members mean.
+//! Every function takes the text of one value that was validated before. This module must not know what the members
+//! mean.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! A function that a formula may name, as a row. It must not know any particular function.
+//! A function that a formula may name, as a row. This module must not know any particular function.
 
 use crate::plain::calculate::value::{FormulaResult, Value};
 
