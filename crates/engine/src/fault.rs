@@ -85,7 +85,7 @@ impl Condition {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct Fault {
-    /// The JSON-RPC code.
+    /// The JSON-RPC error code.
     pub code: i32,
     /// The HTTP status; `None` to take it from the era's table.
     pub status: Option<u16>,
@@ -158,7 +158,7 @@ impl Fault {
             .about(Condition::UnknownMethod, method)
     }
 
-    /// Sets another HTTP status.
+    /// Replaces the HTTP status that the era's table gives.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);

@@ -10,7 +10,7 @@ use crate::dialect_rows::Dialect;
 /// The profile at a path, and its behavior.
 #[derive(Debug, Clone)]
 pub struct ServedPath {
-    /// The profile.
+    /// The number of the profile that is served.
     pub profile: usize,
     /// The dialect; `None` for the protocol's own behavior.
     pub dialect: Option<Arc<Dialect>>,
@@ -43,7 +43,7 @@ pub fn second_path(path: &str) -> Option<&str> {
 pub(crate) struct ServedPaths {
     /// A list, because there are only a few paths, and comparing them is faster than hashing.
     all: Vec<(Box<str>, ServedPath)>,
-    /// Second paths of profiles.
+    /// The second paths of profiles, which no list of paths shows.
     unlisted: Vec<Box<str>>,
     /// The dialect for answers about a profile that does not exist.
     stranger: Option<Arc<Dialect>>,

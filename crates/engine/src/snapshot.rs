@@ -22,9 +22,9 @@ use crate::places::{ServedPath, ServedPaths};
 /// A configured server behind the gateway.
 #[derive(Debug, Clone)]
 pub struct UpstreamSpec {
-    /// Its id.
+    /// The server's id, which stays the same until the server is changed.
     pub id: UpstreamId,
-    /// Its name.
+    /// The server's name in the configuration.
     pub name: Arc<str>,
     /// The link by which the server is reached.
     pub link: Link,
@@ -50,9 +50,9 @@ pub struct UpstreamSpec {
 /// A profile with its servers looked up.
 #[derive(Debug, Clone)]
 pub struct ProfileSpec {
-    /// Its name.
+    /// The profile's name.
     pub slug: Arc<str>,
-    /// Its rules.
+    /// The profile's configuration, including its rules.
     pub rules: Profile,
     /// Its enabled servers, in order; none if it is no longer configured.
     pub upstreams: Vec<UpstreamId>,
@@ -89,7 +89,7 @@ pub struct Snapshot {
     pub upstreams: Vec<UpstreamSpec>,
     /// The profiles, including removed ones.
     pub profiles: Vec<ProfileSpec>,
-    /// The caps.
+    /// The configured upper bounds.
     pub limits: Limits,
     /// The access rules; `None` if everything is allowed.
     pub rules: Option<Arc<Rules>>,

@@ -26,11 +26,11 @@ pub trait HttpClient: Send + Sync {
     /// process can produce a collision.
     fn digest(&self, secret: &[u8]) -> [u8; 32];
 
-    /// Waits for this time.
+    /// Waits for this long.
     fn pause(&self, time: Duration) -> Pending<()>;
 }
 
-/// A request's method.
+/// The method of an HTTP request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verb {
     /// Reads something.
@@ -58,7 +58,7 @@ impl Verb {
     }
 }
 
-/// A request.
+/// An HTTP request to a site or service.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
     /// The method.
@@ -81,12 +81,12 @@ pub struct HttpRequest {
     pub most: usize,
 }
 
-/// An answer.
+/// An HTTP answer, read completely.
 #[derive(Debug, Clone, Default)]
 pub struct HttpResponse {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// Header fields.
+    /// The header fields, as names and values.
     pub headers: Vec<(String, String)>,
     /// The whole body.
     pub body: Bytes,
@@ -118,7 +118,7 @@ pub struct HttpFault {
 pub enum HttpFaultKind {
     /// No connection was established: the server certainly did not see the request, so it may be sent again.
     Unconnected,
-    /// The deadline passed.
+    /// The deadline passed before the whole answer had arrived.
     Late,
     /// The answer is larger than allowed.
     TooLarge,

@@ -95,7 +95,7 @@ pub struct Mapped {
 pub struct SiteLogin {
     /// The URL of the site: `http` or `https`, with its path if it has one.
     pub url: String,
-    /// The account.
+    /// The name of the account.
     pub username: String,
     /// Its Application Password, with or without its spaces.
     pub password: SecretString,

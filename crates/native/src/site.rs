@@ -42,7 +42,7 @@ pub struct SiteSettings {
     pub patience: Option<Duration>,
     /// Saves content even if that loses markup.
     pub allow_markup_loss: bool,
-    /// The presentation of answers.
+    /// The style in which answers are presented.
     pub answers: AnswerStyle,
     /// The handling of arguments that a tool does not have.
     pub unknown_arguments: UnknownArguments,
@@ -101,7 +101,7 @@ pub(crate) struct Api {
 
 /// The API that all sites have.
 pub(crate) const WORDPRESS: Api = Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None };
-/// The site's index.
+/// The API that describes the site itself: its index.
 pub(crate) const INDEX: Api = Api { base: "index", path: "/wp-json", doubt: None, newer: None };
 /// The route that returns the caller's account, and refuses callers whom the site does not know (WordPress REST API, users).
 const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";

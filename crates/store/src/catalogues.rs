@@ -29,7 +29,7 @@ const FIRST: &str = "
 
 const PURPOSE: Purpose = Purpose { mark: 0x6467_6D74, steps: &[FIRST], durable: false, examined: true };
 
-/// The file of catalogues.
+/// The file with the catalogues of servers.
 #[derive(Debug)]
 pub struct StoredCatalogues {
     file: Database,

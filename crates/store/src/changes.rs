@@ -44,9 +44,9 @@ pub struct StoredChanges {
 /// unsealed text.
 #[expect(missing_debug_implementations, reason = "one of them becomes a key")]
 pub struct FreshBytes {
-    /// Becomes the folder's key if there is none.
+    /// A key that becomes the folder's key if there is none.
     pub key: [u8; 32],
-    /// Used at most once.
+    /// A nonce for sealing, used at most once.
     pub nonce: [u8; 12],
 }
 

@@ -43,13 +43,13 @@ pub type SessionKey = [u8; 16];
 /// A session that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenRow {
-    /// The client's introduction.
+    /// The introduction that the client sent in `initialize`.
     pub introduction: Vec<u8>,
-    /// The log level that it asked for.
+    /// The log level that the client asked for.
     pub level: Option<Vec<u8>>,
-    /// The resources that it has subscribed to.
+    /// The resources that the client has subscribed to.
     pub subscriptions: String,
-    /// The time of its last use.
+    /// The time of the session's last use, in milliseconds since 1970.
     pub used_ms: i64,
 }
 
@@ -62,7 +62,7 @@ pub enum SessionRow {
     Ended(i64),
 }
 
-/// The file of sessions.
+/// The file with the stored sessions.
 #[derive(Debug)]
 pub struct StoredSessions(Database);
 

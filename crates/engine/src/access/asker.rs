@@ -10,7 +10,7 @@ use crate::config::{Glob, ValuePath, Who};
 /// The principal of a request and the address that it comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct Asker<'a> {
-    /// The principal.
+    /// The authenticated identity of the caller.
     pub principal: &'a Principal,
     /// The address of the client; `None` for standard input, which matches no range.
     pub address: Option<IpAddr>,

@@ -39,9 +39,9 @@ pub enum GatherFault {
     Refused {
         /// The method of the request.
         method: &'static str,
-        /// The error's code.
+        /// The code of the upstream's error.
         code: i32,
-        /// The error's message.
+        /// The message of the upstream's error.
         message: String,
     },
     /// The answer does not contain the list.
@@ -118,7 +118,7 @@ impl Gather {
         self.queue.next().map(|request| request.kind)
     }
 
-    /// The next request.
+    /// The next request to the upstream, under this id; `None` once all lists are complete.
     pub fn request(&self, id: &Id) -> Option<Bytes> {
         let PageRequest { kind, cursor, .. } = self.queue.next()?;
         let meta = own_meta(self.era(), &self.capabilities, &self.client_info);
@@ -260,7 +260,7 @@ impl Gather {
         self.hello.era
     }
 
-    /// The gathered catalogue.
+    /// The catalogue made from everything that was fetched.
     pub fn finish(self) -> UpstreamCatalogue {
         let (notes, left_out) = self.notes.finish(self.selection.note());
         UpstreamCatalogue {

@@ -14,7 +14,7 @@ use crate::config::{Glob, UriRules};
 /// A resource that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceEntry {
-    /// Its upstream.
+    /// The upstream that has the resource.
     pub upstream: UpstreamId,
     /// True if only the server knows if the resource exists, and rules may deny the clients similar resources. A
     /// rejection by the server must then look the same as a denial.

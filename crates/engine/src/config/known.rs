@@ -33,7 +33,7 @@ impl KnownNames {
         &self.0[kind as usize]
     }
 
-    /// Adds names.
+    /// Adds names of one kind to the known ones.
     pub(super) fn add(&mut self, kind: Known, names: impl IntoIterator<Item = String>) {
         self.0[kind as usize].extend(names);
     }

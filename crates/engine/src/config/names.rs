@@ -20,9 +20,9 @@ use super::suggest;
 /// The tools and prompts of an embedded server, by its own names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Offered {
-    /// Its tools.
+    /// The names of the server's tools.
     pub tools: Vec<String>,
-    /// Its prompts.
+    /// The names of the server's prompts.
     pub prompts: Vec<String>,
 }
 

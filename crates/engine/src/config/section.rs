@@ -13,7 +13,7 @@ pub(super) trait Section: Clone + Default + JsonSchema + 'static {
     const WHAT: &'static str;
     /// The purpose of the section.
     const ABOUT: &'static str;
-    /// The keys.
+    /// The table of the section's keys.
     const ROWS: &'static [SectionKey<Self>];
 
     /// Checks the keys together. `sound` is false if one of them could not be read.
@@ -87,7 +87,7 @@ impl<S: Section> SectionKey<S> {
 /// A row of a section's table in the documentation.
 #[derive(Debug, Clone)]
 pub struct KeyRow {
-    /// The key.
+    /// The name of the key.
     pub key: &'static str,
     /// The meaning of the key, as Markdown.
     pub about: String,

@@ -38,7 +38,7 @@ pub(super) trait Spelling<T> {
     }
 }
 
-/// An optional value.
+/// The spelling of a value that may be absent.
 pub(super) struct Maybe<S>(pub(super) S);
 
 impl<T, S: Spelling<T>> Spelling<Option<T>> for Maybe<S> {

@@ -38,11 +38,11 @@ pub(super) struct Gap {
 /// A piece of a text before values are filled in.
 enum Piece<'t> {
     Literal(&'t str),
-    /// `$${`
+    /// The escape `$${`, which stands for `${`.
     Escape,
     /// The text inside `${…}`.
     Expression(&'t str),
-    /// `${` without an end.
+    /// A `${` without its closing brace, and the text after it.
     Unclosed(&'t str),
 }
 

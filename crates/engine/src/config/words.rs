@@ -9,7 +9,7 @@ pub(super) fn is_word_of(word: &str, list: &str) -> bool {
 
 /// Values that a configuration expresses by words.
 pub(super) trait Words: Copy + PartialEq + JsonSchema + 'static {
-    /// The words.
+    /// All words, each with the value that it stands for.
     const ALL: &'static [(&'static str, Self)];
 
     /// The word for this value.

@@ -31,9 +31,9 @@ pub struct Carried {
 pub struct Account {
     /// The URL of the site.
     pub url: String,
-    /// The account's name.
+    /// The name of the account.
     pub username: String,
-    /// Its password.
+    /// The password of the account.
     pub password: SecretString,
 }
 

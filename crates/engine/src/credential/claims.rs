@@ -23,7 +23,7 @@ pub struct Expected<'a> {
 /// The identity in a valid token.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// The subject.
+    /// The subject: the user or client that the token was issued to.
     pub subject: Box<str>,
     /// True if the token has no `sub` and belongs to a client, which must not be confused with a user of the same name.
     pub is_client: bool,

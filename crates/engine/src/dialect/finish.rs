@@ -29,7 +29,7 @@ pub enum DialectOutcome {
 /// The answer for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialectReply {
-    /// The HTTP status.
+    /// The HTTP status of the answer.
     pub status: u16,
     /// The body, JSON; if it is empty, nothing is written to a pipe.
     pub body: Bytes,

@@ -14,7 +14,7 @@ use crate::dialect_rows::words::{Channel, Output, SuccessFlag};
 /// A call whose tool failed, in a row that reports this as an error.
 #[derive(Debug)]
 pub(super) struct Failed {
-    /// The tool's message.
+    /// The message with which the tool reported its failure.
     pub(super) message: String,
     /// The tool's data, as the `data` of an error object.
     pub(super) original: Option<Bytes>,

@@ -12,7 +12,7 @@ use crate::fault::{Condition, Fault};
 /// A fault in a neutral form.
 #[derive(Debug, Clone)]
 pub struct Trouble {
-    /// The kind of fault.
+    /// The kind of fault, which selects the row's text.
     pub condition: Condition,
     /// The message of the party that detected the fault: the gateway, a tool or a server.
     pub message: String,
@@ -26,7 +26,7 @@ pub struct Trouble {
     pub stack: Option<String>,
     /// The page where a user can give the consent that the server requires.
     pub consent: Option<String>,
-    /// The exceeded rate limit.
+    /// The state of the rate limit that was exceeded.
     pub rate: Option<Rate>,
     /// The value of `WWW-Authenticate`, which asks for credentials.
     pub challenge: Option<String>,

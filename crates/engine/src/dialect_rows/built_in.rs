@@ -6,7 +6,7 @@ use super::parts::text;
 use super::row::Dialect;
 use super::{bb, buddyboss, gateway, kulturarv, wordpress};
 
-/// A built-in dialect.
+/// A built-in dialect: its name, and how its row is built.
 struct Row {
     name: fn() -> Text,
     aliases: &'static [&'static str],

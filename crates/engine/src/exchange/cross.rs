@@ -16,7 +16,7 @@ use crate::catalogue::UpstreamId;
 /// The maximum number of results that may ask for input before the request is abandoned.
 const MAX_ROUNDS: u32 = 16;
 
-/// The direction of questions.
+/// The ways in which the two sides ask questions.
 #[derive(Debug)]
 pub(super) enum Input {
     /// Both sides ask in the same way.

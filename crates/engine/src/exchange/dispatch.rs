@@ -34,11 +34,11 @@ pub enum Dispatch<'v> {
 /// The destination of a request, and the changes made to it on the way.
 #[derive(Debug)]
 pub struct Route<'v> {
-    /// The upstream.
+    /// The upstream that the request goes to.
     pub upstream: UpstreamId,
     /// The span of a public name, and the name for the upstream, a JSON string.
     pub rename: Option<(Span, Bytes)>,
-    /// The tool, for calls.
+    /// The called tool, if the request is a call.
     pub tool: Option<&'v ToolEntry>,
     /// The request's method.
     pub method: Cow<'static, str>,

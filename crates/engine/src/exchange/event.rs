@@ -16,7 +16,7 @@ pub struct Timeouts {
     /// The time without an answer or progress; the time in which the upstream itself waits for the client does not
     /// count.
     pub idle: Duration,
-    /// The total time.
+    /// The time that the whole request may take.
     pub overall: Duration,
 }
 
@@ -98,7 +98,7 @@ pub enum Step {
 pub struct ExchangeAnswer {
     /// The HTTP status, used over HTTP.
     pub status: u16,
-    /// The response.
+    /// The JSON-RPC response.
     pub body: Bytes,
     /// True if the response is the upstream's result, and not an error from any party.
     pub ok: bool,

@@ -15,13 +15,13 @@ use crate::fault::Fault;
 /// A message for an upstream.
 #[derive(Debug, Clone)]
 pub struct Outbound {
-    /// Its destination.
+    /// The upstream that the message goes to.
     pub upstream: UpstreamId,
     /// The era in whose form the message is written.
     pub era: &'static Era,
     /// The gateway's own id for the message, which is also its progress token: unique in the process.
     pub key: u64,
-    /// The message.
+    /// The message as JSON text.
     pub body: Bytes,
     /// The data for its mirroring HTTP headers, in eras that have them.
     pub mirror: Option<Mirror>,

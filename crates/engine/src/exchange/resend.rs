@@ -11,7 +11,7 @@ use crate::config::ResendRule;
 /// The first pause; each further pause is twice as long, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// The longest pause.
+/// The longest pause before a request is sent again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The state of a failed request's execution.

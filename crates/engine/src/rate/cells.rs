@@ -98,7 +98,7 @@ impl CellPart {
     }
 }
 
-/// All counters.
+/// The counters of all limits.
 #[derive(Debug)]
 pub(super) struct Cells {
     parts: Box<[RwLock<CellPart>]>,

@@ -33,9 +33,9 @@ pub struct RatedRequest<'a> {
     pub address: Option<IpAddr>,
     /// The connection, for limits with their own trusted proxies.
     pub connection: Option<Connection<'a>>,
-    /// The profile.
+    /// The name of the profile that the request is for.
     pub profile: &'a str,
-    /// True for `tools/call`.
+    /// True if the request is a `tools/call`.
     pub is_call: bool,
     /// The public name of the called tool; not needed if [`Limiter::asks_for_tools`] is false.
     pub tool: Option<&'a str>,
@@ -75,7 +75,7 @@ pub struct Verdict {
     pub place: usize,
 }
 
-/// An active limit.
+/// An enabled limit, with the arithmetic of its counters.
 #[derive(Debug)]
 struct ActiveLimit {
     quota: Quota,

@@ -10,9 +10,9 @@ pub struct EventId {
     /// The epoch of the session in which the event was sent. Each restart of the gateway starts a new epoch, in which the
     /// streams of the previous one are lost.
     pub epoch: u32,
-    /// The stream.
+    /// The number of the stream in its session.
     pub stream: u64,
-    /// The event.
+    /// The number of the event in its stream.
     pub event: u64,
 }
 

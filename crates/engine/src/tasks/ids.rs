@@ -89,7 +89,7 @@ pub struct OpenedTaskId {
     pub server: String,
     /// The number of the gateway's own state for the task, if any; 0 if it was lost with the process that held it.
     pub home: Option<u64>,
-    /// The server's own id.
+    /// The server's own id for the task.
     pub real: String,
 }
 

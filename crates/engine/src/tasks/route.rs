@@ -91,7 +91,7 @@ fn declared(frame: &Frame, era: &Era) -> Result<(), Fault> {
 /// A task that a stream of notifications covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
-    /// The upstream.
+    /// The upstream that runs the task.
     pub upstream: UpstreamId,
     /// The task under both names.
     pub task: KnownTask,

@@ -76,7 +76,7 @@ impl Condition {
 pub(crate) struct Trouble {
     /// The kind of failure.
     pub(crate) condition: Condition,
-    /// The message.
+    /// The message for the caller.
     pub(crate) message: String,
     /// Further members of the error's `data`.
     pub(crate) detail: Vec<(&'static str, Value)>,

@@ -61,7 +61,7 @@ pub struct Settings {
 /// The largest number of cached answers, and their largest total size in bytes.
 const KEPT: (usize, usize) = (256, 8 << 20);
 
-/// The heritage tools.
+/// Creates the server with the heritage tools.
 ///
 /// # Errors
 /// Fails with a message if a URL in the settings is invalid.

@@ -14,29 +14,29 @@ use crate::tools::{Trouble, Values};
 /// The source of a file, as names of arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FileFrom {
-    /// A URL.
+    /// The argument with a URL.
     Url(&'static str),
     /// Base64, with a name and a media type.
     Base64 {
-        /// The content.
+        /// The argument with the content.
         data: &'static str,
-        /// The file's name.
+        /// The argument with the file's name.
         name: &'static str,
-        /// Its media type.
+        /// The argument with the file's media type.
         mime: &'static str,
     },
-    /// A URL or base64, depending on its form.
+    /// The argument with a URL or base64; its form tells which.
     Either(&'static str),
 }
 
-/// A file.
+/// A file that a call contains, or that was fetched for a call.
 #[derive(Debug, Clone)]
 pub(super) struct FileData {
-    /// Its name, without a path.
+    /// The file's name, without a path.
     pub(super) name: String,
-    /// Its media type.
+    /// The file's media type.
     pub(super) mime: String,
-    /// Its content.
+    /// The file's content.
     pub(super) bytes: Bytes,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<Fil
     }
 }
 
-/// A fetched file.
+/// The file in the answer to a fetch.
 ///
 /// # Errors
 /// Fails if the file is of a kind that is not fetched as a file: a page, data, a program.

@@ -31,13 +31,13 @@ impl Body<'_> {
 }
 
 impl<'a> Form<'a> {
-    /// Adds a field.
+    /// Adds a field with this name and text.
     pub(super) fn field(&mut self, name: &str, text: &str) {
         let head = format!("Content-Disposition: form-data; name=\"{}\"\r\n\r\n", escaped(name));
         self.0.push(FormPart { head, body: Body::Text(text.to_owned()) });
     }
 
-    /// Adds a file.
+    /// Adds a file under this field name.
     pub(super) fn file(&mut self, name: &str, file: &'a FileData) {
         let head = format!(
             "Content-Disposition: form-data; name=\"{}\"; filename=\"{}\"\r\nContent-Type: {}\r\n\r\n",

@@ -119,7 +119,7 @@ pub(crate) struct RequestTarget {
     pub(crate) url: String,
     /// The value of `Authorization`.
     pub(crate) authorization: Option<SecretString>,
-    /// Allows only public addresses.
+    /// Allows requests to public addresses only.
     pub(crate) public_only: bool,
     /// The request that checks the credentials first, if there is one.
     pub(crate) entry: Option<EntryCheck>,

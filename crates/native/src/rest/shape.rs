@@ -7,7 +7,7 @@ use super::normalize::{as_object, lean, normalized};
 use crate::port::HttpResponse;
 use crate::tools::{Literal, Values};
 
-/// The presentations of answers.
+/// The styles in which answers are presented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnswerStyle {
     /// The important members, requested by name; lists come with the total number of entries. A call may ask for everything.
@@ -47,7 +47,7 @@ pub(crate) enum Shape {
 /// A member of a shown answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pick {
-    /// Its name.
+    /// The member's name in the shown answer.
     pub(crate) name: &'static str,
     /// The source of its value. A missing value is left out.
     pub(crate) from: From,
@@ -75,7 +75,7 @@ pub(crate) const fn pick(name: &'static str, at: &'static str) -> Pick {
     Pick { name, from: From::At(at) }
 }
 
-/// An answer as text.
+/// A shape that turns an answer into text with `tell`.
 pub(crate) const fn told(tell: fn(&Value, &Values) -> String) -> Shape {
     Shape::Told(tell)
 }
@@ -100,7 +100,7 @@ impl Totals {
 /// The answer to a call: text, structured content and a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CallAnswer {
-    /// The text.
+    /// The text of the answer.
     pub(crate) text: String,
     /// The same answer as an object, if the tool has an output schema.
     pub(crate) structured: Option<Value>,

@@ -14,7 +14,7 @@ use crate::tools::{Form, Literal, Trouble, Values};
 /// A step of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
-    /// A request.
+    /// A request whose route and method the row gives.
     Ask(RestRequest),
     /// A file for a later request.
     File(FileFrom),
@@ -41,12 +41,12 @@ pub(crate) struct CallerRequest {
     pub(crate) body: &'static str,
 }
 
-/// A request.
+/// A request that a row describes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RestRequest {
     /// The condition under which it is sent.
     pub(crate) when: StepCondition,
-    /// Its method.
+    /// The method of the request.
     pub(crate) verb: Verb,
     /// The name of the target place.
     pub(crate) base: &'static str,
@@ -55,7 +55,7 @@ pub(crate) struct RestRequest {
     pub(crate) route: &'static str,
     /// Sends the call's arguments along.
     pub(crate) takes_arguments: bool,
-    /// Further fields to send.
+    /// Further fields to send with the request.
     pub(crate) fields: &'static [Field],
     /// The encoding of its body.
     pub(crate) encoding: Encoding,
@@ -85,19 +85,19 @@ pub(crate) struct Check {
 /// The condition of a step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum StepCondition {
-    /// Always.
+    /// The step always runs.
     Always,
-    /// The value exists.
+    /// The step runs if this value exists.
     Given(&'static str),
-    /// The value does not exist.
+    /// The step runs if this value does not exist.
     Absent(&'static str),
-    /// The value consists of digits.
+    /// The step runs if this value consists of digits.
     Digits(&'static str),
-    /// The value does not consist of digits.
+    /// The step runs if this value does not consist of digits.
     Words(&'static str),
-    /// The value equals this word.
+    /// The step runs if this value equals this word.
     Is(&'static str, &'static str),
-    /// The value does not equal this word.
+    /// The step runs if this value does not equal this word.
     IsNot(&'static str, &'static str),
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct Bind {
 pub(crate) enum Missing {
     /// The call fails with this message.
     Trouble(&'static str),
-    /// Nothing.
+    /// The call continues without the value.
     Nothing,
     /// The call is answered as if this JSON text were the last answer.
     Answer(&'static str),
@@ -232,7 +232,7 @@ pub(crate) const fn value(name: &'static str, from: &'static str, form: Form) ->
 }
 
 impl RestRequest {
-    /// Sets the condition.
+    /// Sets the condition under which the request is sent.
     pub(crate) const fn when(mut self, when: StepCondition) -> Self {
         self.when = when;
         self
@@ -244,7 +244,7 @@ impl RestRequest {
         self
     }
 
-    /// Adds these fields.
+    /// Adds fields to send with the request.
     pub(crate) const fn with(mut self, fields: &'static [Field]) -> Self {
         self.fields = fields;
         self

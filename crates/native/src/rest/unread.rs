@@ -14,7 +14,7 @@ pub(crate) enum UnreadableKind {
     Noise,
     /// Compressed data.
     Packed,
-    /// Something else.
+    /// Anything else.
     Other,
 }
 

@@ -21,7 +21,7 @@ use crate::tools::{Condition, ToolArgument, Trouble, Values};
 
 /// The first pause before a request is sent again; each further pause is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest pause.
+/// The longest pause before a request is sent again.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// The limits of requests.
@@ -55,13 +55,13 @@ impl Default for RequestLimits {
 pub(crate) struct World {
     /// The client that sends requests.
     pub(crate) http: Arc<dyn HttpClient>,
-    /// The services.
+    /// The services that requests are sent to.
     pub(crate) places: Box<dyn RequestTargets>,
     /// The limits of requests.
     pub(crate) limits: RequestLimits,
-    /// The cache of answers.
+    /// The cache of answers, if there is one.
     pub(crate) cache: Option<Cache>,
-    /// The presentation of answers.
+    /// The style in which answers are presented.
     pub(crate) answers: AnswerStyle,
 }
 

@@ -6,26 +6,26 @@ use crate::arguments::values::Values;
 use crate::port::Verb;
 use crate::rest::{Shape, Step};
 
-/// A tool.
+/// A tool as a row of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolRow {
-    /// Its name.
+    /// The tool's name.
     pub(crate) name: &'static str,
-    /// Its title for people, at most 60 characters; empty for none.
+    /// The tool's title for people, at most 60 characters; empty for none.
     pub(crate) title: &'static str,
-    /// Its description, for a person or a model.
+    /// The tool's description, for a person or a model.
     pub(crate) about: &'static str,
-    /// Its arguments.
+    /// The tool's arguments.
     pub(crate) arguments: &'static [ToolArgument],
     /// The action of a call.
     pub(crate) act: Act,
-    /// Its effect on the world, if that does not follow from its requests.
+    /// The tool's effect on the world, if that does not follow from its requests.
     pub(crate) effect: Option<Effect>,
-    /// The name of the set that enables it; empty if it is always there.
+    /// The name of the set that enables the tool; empty if the tool is always there.
     pub(crate) phase: &'static str,
 }
 
-/// The actions of calls.
+/// The actions that a call can have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
     /// The tool computes an answer.
@@ -51,7 +51,7 @@ pub(crate) enum Effect {
     Removes,
 }
 
-/// A tool that computes.
+/// A tool that computes its answer, and sends no request.
 pub(crate) const fn local(
     name: &'static str,
     about: &'static str,

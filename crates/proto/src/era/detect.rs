@@ -39,7 +39,7 @@ pub enum EraFault {
 }
 
 impl EraFault {
-    /// The JSON-RPC code.
+    /// The JSON-RPC error code with which this fault is reported.
     pub fn code(&self) -> i32 {
         match self {
             Self::Envelope(..) | Self::Duplicate(_) => code::INVALID_PARAMS,

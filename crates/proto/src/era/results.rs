@@ -13,9 +13,9 @@ use crate::rpc::{Frame, Id, result_response};
 /// The clients that a cached result may be served to (MCP 2026-07-28, caching).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CacheScope {
-    /// Anyone.
+    /// Anyone may be served from the cache.
     Public,
-    /// Only the client that asked.
+    /// Only the client that asked may be served from the cache.
     Private,
 }
 

@@ -55,11 +55,11 @@ names! {
         ResourcesRead = "resources/read",
         /// Subscribes this session to notices about one resource.
         Subscribe = "resources/subscribe",
-        /// Ends that subscription.
+        /// Ends a subscription to notices about one resource.
         Unsubscribe = "resources/unsubscribe",
         /// Opens a stream of notices.
         Listen = "subscriptions/listen",
-        /// Completes an argument.
+        /// Suggests values for an argument of a prompt or a resource template.
         Complete = "completion/complete",
         /// Sets the session's log level.
         SetLevel = "logging/setLevel",

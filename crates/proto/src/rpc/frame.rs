@@ -8,7 +8,7 @@ use super::envelope_members::{EnvelopeKey, EnvelopeMembers};
 use super::{Id, IdError, Params};
 use crate::json::{Duplicate, JsonError, Members, Scanner, Span, unquote};
 
-/// Caps on a frame.
+/// The maximum depth and batch size of the messages that are accepted.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameLimits {
     /// The nesting depth of arrays and objects; at most [`crate::json::MAX_DEPTH`].
@@ -78,9 +78,9 @@ pub enum FrameFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{fault}")]
 pub struct FrameError {
-    /// The fault.
+    /// The reason why the message is invalid.
     pub fault: FrameFault,
-    /// The id to answer with.
+    /// The id with which to answer.
     pub id: Option<Id>,
 }
 
@@ -210,27 +210,27 @@ impl Frame {
         self.0.kind
     }
 
-    /// Its top-level members.
+    /// The members of the message's outer object.
     pub fn members(&self) -> &Members {
         &self.0.members
     }
 
-    /// Its id; `None` for notifications, and for errors that answer an unreadable message.
+    /// The message's id; `None` for notifications, and for errors that answer an unreadable message.
     pub fn id(&self) -> Option<&Id> {
         self.0.id.as_ref()
     }
 
-    /// The span of its id.
+    /// The span of the message's id.
     pub fn id_span(&self) -> Option<Span> {
         self.0.id_span
     }
 
-    /// Its method, with escapes resolved; empty for responses.
+    /// The message's method, with escapes resolved; empty for responses.
     pub fn method(&self) -> Cow<'_, str> {
         self.0.method.map_or(Cow::Borrowed(""), |span| self.string(span).unwrap_or_default())
     }
 
-    /// Its params, if it has any.
+    /// The message's params, if there are any.
     pub fn params(&self) -> Option<&Params> {
         self.0.params.as_ref()
     }

@@ -89,8 +89,8 @@ impl FromStr for CallOutcome {
 /// An entry as stored in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
-    /// Its number, greater than those of all earlier entries.
+    /// The entry's number, greater than those of all earlier entries.
     pub id: i64,
-    /// The entry.
+    /// The recorded data of the call.
     pub entry: AuditEntry,
 }

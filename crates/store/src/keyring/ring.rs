@@ -36,9 +36,9 @@ impl fmt::Display for RingKeyId {
 /// The use of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It seals texts that differ each time, and is replaced regularly.
+    /// The key seals texts that differ each time, and is replaced regularly.
     Seals,
-    /// It seals texts that must be the same each time, such as names of tasks. It is replaced only on request.
+    /// The key seals texts that must be the same each time, such as names of tasks. It is replaced only on request.
     Names,
 }
 
@@ -46,7 +46,7 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 2] = [Self::Seals, Self::Names];
 
-    /// Its name in the file and for people.
+    /// The role's name in the file and for people.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Seals => "seals",
@@ -58,11 +58,11 @@ impl Role {
 /// The state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// It seals and opens.
+    /// The key seals and opens.
     Seals,
-    /// It opens, and will seal as soon as every process has read it.
+    /// The key opens, and will seal as soon as every process has read it.
     Waits,
-    /// It only opens, until it is removed.
+    /// The key only opens, until it is removed.
     Opens,
 }
 
@@ -72,11 +72,11 @@ pub type FreshKey = [u8; 36];
 /// A key of the ring.
 #[derive(Clone)]
 pub struct RingKey {
-    /// Its number.
+    /// The number by which sealed texts name the key.
     pub id: RingKeyId,
-    /// Its use.
+    /// The use of the key.
     pub role: Role,
-    /// The time of its creation, in milliseconds since 1970.
+    /// The time of the key's creation, in milliseconds since 1970.
     pub created_ms: u64,
     pub(super) secret: Zeroizing<[u8; 32]>,
 }
@@ -208,7 +208,7 @@ impl Ring {
         text
     }
 
-    /// Reads a ring.
+    /// Reads a ring from the text of its file.
     ///
     /// # Errors
     /// The fault of the text, without any secret.

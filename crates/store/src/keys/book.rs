@@ -41,37 +41,37 @@ const COLUMNS: &str = "id, name, prefix, profiles, created_ms, expires_ms, last_
 /// The stored data of a key. All times are milliseconds since 1970.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its number in this file, never reused.
+    /// The key's number in this file, never reused.
     pub id: i64,
-    /// Its name; unique among keys that are not revoked.
+    /// The key's name; unique among keys that are not revoked.
     pub name: String,
-    /// The first characters of its text; unique among all keys.
+    /// The first characters of the key's text; unique among all keys.
     pub prefix: String,
-    /// The profiles that it is limited to; `None` means all, including future ones.
+    /// The profiles that the key is limited to; `None` means all, including future ones.
     pub profiles: Option<Vec<String>>,
-    /// The time of its creation.
+    /// The time of the key's creation.
     pub created_ms: u64,
-    /// The time from which it is rejected.
+    /// The time from which the key is rejected; `None` for never.
     pub expires_ms: Option<u64>,
-    /// The time of its last use, as last written to the file.
+    /// The time of the key's last use, as last written to the file.
     pub last_used_ms: Option<u64>,
-    /// The time of its revocation.
+    /// The time of the key's revocation, if it was revoked.
     pub revoked_ms: Option<u64>,
 }
 
 /// The state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// It is valid.
+    /// The key is valid.
     Active,
-    /// It has expired.
+    /// The key has expired.
     Expired,
-    /// It was revoked.
+    /// The key was revoked.
     Revoked,
 }
 
 impl ApiKey {
-    /// The state at `now_ms`.
+    /// The state of the key at `now_ms`, in milliseconds since 1970.
     pub fn state(&self, now_ms: u64) -> KeyState {
         match self {
             Self { revoked_ms: Some(_), .. } => KeyState::Revoked,
@@ -84,11 +84,11 @@ impl ApiKey {
 /// The properties of a new key.
 #[derive(Debug, Clone, Default)]
 pub struct NewKey {
-    /// Its name.
+    /// The name of the key.
     pub name: String,
-    /// The profiles that it is limited to; if empty, all.
+    /// The profiles that the key is limited to; if empty, all.
     pub profiles: Vec<String>,
-    /// The time from which it is rejected; `None` for never.
+    /// The time from which the key is rejected; `None` for never.
     pub expires_ms: Option<u64>,
 }
 
@@ -97,7 +97,7 @@ pub struct NewKey {
 pub enum Revocation {
     /// The key is now revoked.
     Done(ApiKey),
-    /// It was already revoked.
+    /// The key was already revoked.
     Already(ApiKey),
     /// There is no such key.
     Unknown,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
-/// A value.
+/// A value in a formula.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     /// A whole number, exact.
@@ -95,7 +95,7 @@ impl Value {
         Err(FormulaFault::arithmetic("the result is not a finite number"))
     }
 
-    /// The number.
+    /// The value as a number.
     ///
     /// # Errors
     /// Fails if the value is not a number.
@@ -108,7 +108,7 @@ impl Value {
         }
     }
 
-    /// The whole number.
+    /// The value as a whole number.
     ///
     /// # Errors
     /// Fails if the value is not a whole number.

@@ -57,7 +57,7 @@ pub enum RoundsFault {
     Unaskable {
         /// The method of the question.
         method: String,
-        /// The reason.
+        /// The reason why the client cannot be asked.
         why: String,
     },
     /// The client answered with an error, and the server's era cannot express it.

@@ -61,7 +61,7 @@ pub(super) fn annotations(draft: &mut Draft<'_>, shapes: &Shapes) {
     }
 }
 
-/// A text block.
+/// A content block of the type `text`, as JSON text.
 pub(super) fn text_block(text: &str) -> String {
     format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
 }

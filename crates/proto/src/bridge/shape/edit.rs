@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Removes several members.
+    /// Removes several members, as far as they exist.
     pub(super) fn remove_all(&mut self, keys: &[&'static str]) {
         for key in keys {
             self.remove(key);
@@ -129,11 +129,11 @@ impl<'a> Draft<'a> {
 /// The result of rewriting one element of an array.
 #[derive(Debug)]
 pub(super) enum Element {
-    /// It stays unchanged.
+    /// The element stays unchanged.
     Same,
-    /// Another text replaces it: one value, or several separated by commas.
+    /// Another text replaces the element: one value, or several separated by commas.
     Changed(Bytes),
-    /// It is removed.
+    /// The element is removed.
     Gone,
 }
 

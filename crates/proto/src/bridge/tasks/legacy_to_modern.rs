@@ -62,9 +62,9 @@ struct QuestionEntry {
 #[derive(Debug, PartialEq, Eq)]
 enum QuestionAnswer {
     Awaited,
-    /// Given by the client, in the server's form: a JSON object.
+    /// The client gave this answer, which is in the server's form: a JSON object.
     Given(Bytes),
-    /// Sent to the server.
+    /// The answer was sent to the server.
     Told,
 }
 
@@ -112,7 +112,7 @@ impl LegacyToModern {
         self.settle(nexts)
     }
 
-    /// Continues after the wait.
+    /// Continues after the wait that a [`Next::Wait`] asked for.
     pub fn waited(&mut self) -> Nexts {
         if self.phase == PollPhase::Waiting { only(self.look()) } else { Nexts::new() }
     }

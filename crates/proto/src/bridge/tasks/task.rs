@@ -59,9 +59,9 @@ impl Status {
 /// A task as a server reported it: the span of its object, and the members that the gateway acts on.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// Its members.
+    /// The members of the task's object.
     pub members: Members,
-    /// Its status.
+    /// The task's status.
     pub status: Status,
     /// Milliseconds to wait before asking again.
     pub interval: Option<u64>,

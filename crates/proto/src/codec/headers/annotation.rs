@@ -10,7 +10,7 @@ pub enum AnnotationError {
     /// The name is empty or has a character that a header name cannot have.
     #[error("{path}: {name:?} is not valid in a header name")]
     NotAToken {
-        /// The annotated property.
+        /// The path of the annotated property.
         path: String,
         /// The name as annotated.
         name: String,
@@ -18,7 +18,7 @@ pub enum AnnotationError {
     /// Two properties want the same header; case does not matter.
     #[error("{path}: {name:?} is taken by {other}")]
     Repeated {
-        /// The annotated property.
+        /// The path of the annotated property.
         path: String,
         /// The name as annotated.
         name: String,

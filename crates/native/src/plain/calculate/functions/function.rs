@@ -2,7 +2,7 @@
 
 use crate::plain::calculate::value::{FormulaResult, Value};
 
-/// A function.
+/// A function that formulas can call.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::plain::calculate) struct Function {
     pub(in crate::plain::calculate) name: &'static str,
