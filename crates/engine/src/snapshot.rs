@@ -54,7 +54,7 @@ pub struct ProfileSpec {
     pub slug: Arc<str>,
     /// The profile's configuration, including its rules.
     pub rules: Profile,
-    /// Its enabled servers, in order; none if it is no longer configured.
+    /// The profile's enabled servers, in order; none if the profile is no longer configured.
     pub upstreams: Vec<UpstreamId>,
     /// True if one of its servers separates callers, or would do so if it required their consent.
     pub per_caller: bool,
@@ -95,7 +95,7 @@ pub struct Snapshot {
     pub rules: Option<Arc<Rules>>,
     /// True if only this machine can connect.
     pub local: bool,
-    /// True if callers must authenticate at any endpoint.
+    /// True if callers must authenticate at one endpoint or more.
     pub asks: bool,
     /// The proxies that are trusted to name the client.
     pub proxies: TrustedProxies,

@@ -97,7 +97,7 @@ pub struct SiteLogin {
     pub url: String,
     /// The name of the account.
     pub username: String,
-    /// Its Application Password, with or without its spaces.
+    /// The account's Application Password, with or without its spaces.
     pub password: SecretString,
 }
 

@@ -91,11 +91,11 @@ impl SiteSettings {
 pub(crate) struct Api {
     /// The name that rows use for it.
     pub(crate) base: &'static str,
-    /// Its path relative to the site's URL.
+    /// The API's path relative to the site's URL.
     pub(crate) path: &'static str,
     /// The question to ask the site when a route of this API is missing.
     pub(crate) doubt: Option<Doubt>,
-    /// Its newer version, which some sites have instead: the namespace and the path.
+    /// The API's newer version, which some sites have instead: the namespace and the path.
     pub(crate) newer: Option<(&'static str, &'static str)>,
 }
 

@@ -44,7 +44,8 @@ pub struct UpstreamCatalogue {
     pub notes: Vec<String>,
     /// The number of items that are not served, because they are invalid or exceed the cap.
     pub left_out: usize,
-    /// Its interpretation of arguments; `None` if, as far as is known, it takes them unchanged.
+    /// The upstream's interpretation of arguments; `None` if, as far as is known, the upstream takes arguments
+    /// unchanged.
     pub reader: Option<Arc<dyn ReadsArguments>>,
     /// True if the server has sent these lists since the process started; false if they were loaded from storage. An
     /// unconfirmed schema rejects no arguments.
@@ -60,7 +61,7 @@ impl UpstreamCatalogue {
         &self.lists[kind.index()]
     }
 
-    /// Returns true if a list of two catalogues has the same items with the same texts.
+    /// Returns true if one list, compared between two catalogues, has the same items with the same texts.
     pub fn same_list(&self, other: &Self, kind: ListKind) -> bool {
         let (a, b) = (self.list(kind), other.list(kind));
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)

@@ -1,4 +1,4 @@
-//! Fills in `${…}` in a text after the file was parsed, so that a value can never change the structure.
+//! Fills in `${…}` in a text after the file has been parsed, so that a value can never change the structure.
 //!
 //! `${NAME}` and `${env:NAME}` are environment variables, `${NAME:-text}` has a text for a variable that is unset or empty,
 //! `${file:path}` is a file's content without its last line break, and `$${` stands for `${`. Inserted values are not

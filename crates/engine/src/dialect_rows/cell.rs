@@ -15,7 +15,7 @@ pub type Text = Cow<'static, str>;
 pub struct Choice {
     /// The word in a configuration.
     pub word: &'static str,
-    /// Its meaning, in a sentence.
+    /// The meaning of the word, in a sentence.
     pub about: &'static str,
 }
 

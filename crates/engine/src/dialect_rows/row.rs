@@ -21,11 +21,11 @@ use super::words::{
 /// One column, for configurations, schemas and documentation.
 #[derive(Debug)]
 pub struct Column {
-    /// Its key in a configuration.
+    /// The column's key in a configuration.
     pub name: &'static str,
     /// The key that it had before; empty if it never had another.
     pub former: &'static str,
-    /// Its purpose.
+    /// The purpose of the column.
     pub about: &'static str,
     /// The kind of its values.
     pub kind: CellKind,
@@ -36,9 +36,9 @@ pub struct Column {
 /// A named set of changes to a row, for another version of its system, or for another page of its documentation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Its name.
+    /// The name of the variant.
     pub name: &'static str,
-    /// Its origin.
+    /// The origin of the variant.
     pub about: &'static str,
     /// Columns and their values, JSON.
     pub changes: &'static [(&'static str, &'static str)],
@@ -65,9 +65,9 @@ macro_rules! columns {
         /// The behavior of an endpoint where systems disagree.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Dialect {
-            /// Its name.
+            /// The dialect's name.
             pub name: Text,
-            /// Its description, in a sentence.
+            /// The dialect's description, in a sentence.
             pub about: Text,
             /// The named sets of changes.
             pub variants: &'static [Variant],

@@ -24,7 +24,7 @@ pub enum Execution {
 }
 
 impl Execution {
-    /// Its name in an error's `data`.
+    /// The name of this state in an error's `data`.
     pub fn word(self) -> &'static str {
         match self {
             Self::NotExecuted => "no",
@@ -32,7 +32,7 @@ impl Execution {
         }
     }
 
-    /// Its description for people.
+    /// The description of this state for people.
     pub fn in_words(self) -> &'static str {
         match self {
             Self::NotExecuted => "the request was not executed",

@@ -44,7 +44,7 @@ const MAX_ANSWERS: usize = 32;
 struct KeptEvent {
     id: EventId,
     data: Bytes,
-    /// Its age among the events of all sessions: smaller is older.
+    /// The event's age among the events of all sessions: smaller is older.
     order: u64,
     /// True if its client has fetched it after a lost connection.
     is_fetched: bool,

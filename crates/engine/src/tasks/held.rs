@@ -105,7 +105,7 @@ impl HeldOutcomes {
     }
 }
 
-/// A point in time, milliseconds since 1970, as ISO 8601 text.
+/// A point in time, given in milliseconds since 1970, as ISO 8601 text.
 fn iso_time(unix_ms: u64) -> String {
     let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     format!("{:.3}", at.unwrap_or(Timestamp::MAX))

@@ -76,7 +76,7 @@ impl<'a> TaskIds<'a> {
 /// The location of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskPlace<'a> {
-    /// Its server's name; empty if the gateway itself keeps it.
+    /// The name of the task's server; empty if the gateway itself keeps the task.
     pub server: &'a str,
     /// The number of the gateway's own state for it, if any.
     pub home: Option<u64>,

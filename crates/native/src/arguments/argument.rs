@@ -11,7 +11,7 @@ pub(crate) struct ToolArgument {
     pub(crate) name: &'static str,
     /// The type of the argument's values.
     pub(crate) kind: ArgumentType,
-    /// Its description for people and models; the default and limits are appended.
+    /// The argument's description for people and models; the default and limits are appended.
     pub(crate) about: &'static str,
     /// Refuses calls without this argument.
     pub(crate) required: bool,
@@ -27,9 +27,9 @@ pub(crate) struct ToolArgument {
     pub(crate) members: &'static [&'static str],
     /// Sends the argument with every step that takes the call's arguments.
     pub(crate) sent: bool,
-    /// Its name in the request; `None` if that is the same as here.
+    /// The argument's name in the request; `None` if that is the same as here.
     pub(crate) called: Option<&'static str>,
-    /// Its form in the request.
+    /// The form of the value in the request.
     pub(crate) form: Form,
 }
 

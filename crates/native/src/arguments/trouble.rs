@@ -32,7 +32,7 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Its name in an error's `data.condition`.
+    /// The name of this kind in an error's `data.condition`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::UnknownTool => "unknownTool",

@@ -85,7 +85,7 @@ pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<Fil
 /// The file in the answer to a fetch.
 ///
 /// # Errors
-/// Fails if the file is of a kind that is not fetched as a file: a page, data, a program.
+/// Fails if the answer is of a kind that is not fetched: a web page, data or a program.
 pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Result<FileData, String> {
     let mime = content_type.and_then(media_type).filter(|mime| mime != "application/octet-stream");
     let mime = mime.unwrap_or_else(|| guessed(&bytes).to_owned());

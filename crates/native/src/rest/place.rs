@@ -106,9 +106,9 @@ pub(crate) struct Doubt {
     pub(crate) ask: (&'static str, &'static str),
     /// The namespaces; the site must have at least one.
     pub(crate) namespaces: &'static [&'static str],
-    /// The failure to report if the site has none of them: its kind and message.
+    /// The failure to report if the site has none of these namespaces: its kind and message.
     pub(crate) missing: (Condition, &'static str),
-    /// The message if the site has one of them.
+    /// The message if the site has one of these namespaces.
     pub(crate) there: &'static str,
 }
 

@@ -22,7 +22,7 @@ pub(crate) enum Step {
     Check(Check),
     /// A request whose route and method the call chooses.
     Open(CallerRequest),
-    /// Sets a value of this name, computed from the existing ones; `None` sets nothing.
+    /// Sets a value with this name, computed from the existing ones; `None` sets nothing.
     Make(&'static str, fn(&Values) -> Result<Option<Value>, Trouble>),
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct RestRequest {
     pub(crate) binds: &'static [Bind],
     /// The time for which its answer may be cached, if there is a cache.
     pub(crate) keep: Duration,
-    /// Its effect, if its method suggests a different one.
+    /// The effect of the request, if its method suggests a different one.
     pub(crate) acts_as: Verb,
     /// Reads its answer as a file rather than as JSON.
     pub(crate) brings_file: bool,
@@ -115,11 +115,11 @@ pub(crate) enum Encoding {
 /// A field that is sent with a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
-    /// Its name in the request.
+    /// The field's name in the request.
     pub(crate) name: &'static str,
     /// The source of its value.
     pub(crate) source: FieldSource,
-    /// Its form in the request.
+    /// The form of the value in the request.
     pub(crate) form: Form,
 }
 

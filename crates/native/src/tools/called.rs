@@ -17,7 +17,7 @@ use crate::arguments::values::Values;
 use crate::rest::settled;
 use crate::unknown::{self, CALL_ID, UnknownArguments, is_injected};
 
-/// The arguments as they are read here. Numbers out of range and lone surrogates are still valid JSON.
+/// The arguments as a JSON object. Numbers out of range and lone surrogates are valid JSON, but cannot be read here.
 fn object(written: &[u8]) -> Result<Map<String, Value>, Trouble> {
     serde_json::from_slice(written).map_err(|e| match written.first() {
         Some(b'{') => {

@@ -29,7 +29,7 @@ pub(crate) struct ResourceRow {
     pub(crate) uri: &'static str,
     /// The resource's name.
     pub(crate) name: &'static str,
-    /// Its description, for people and models.
+    /// The resource's description, for people and models.
     pub(crate) about: &'static str,
     /// The variable of the URI template.
     pub(crate) arguments: &'static [ToolArgument],
@@ -49,7 +49,7 @@ pub(crate) struct Prompt {
     pub(crate) name: &'static str,
     /// The prompt's description, for people and models.
     pub(crate) about: &'static str,
-    /// Its arguments: a name, a description, and a default; an argument without a default is required.
+    /// The prompt's arguments: a name, a description, and a default; an argument without a default is required.
     pub(crate) arguments: &'static [(&'static str, &'static str, Option<&'static str>)],
     /// The text of the prompt, with placeholders.
     pub(crate) text: &'static str,

@@ -20,7 +20,7 @@ macro_rules! names {
                 }
             }
 
-            /// Its name on the wire.
+            /// The name of this variant on the wire.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*

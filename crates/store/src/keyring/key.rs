@@ -35,7 +35,7 @@ impl Purpose {
         }
     }
 
-    /// The role of the keys that it uses.
+    /// The role of the keys that texts of this purpose are sealed with.
     pub const fn role(self) -> Role {
         match self {
             Self::Session | Self::State => Role::Seals,

@@ -31,7 +31,7 @@ impl ValuePath {
         Ok(Self { steps })
     }
 
-    /// Its steps, each the name of a member; at least one.
+    /// The steps of the path, each the name of a member; at least one.
     pub fn steps(&self) -> &[Box<str>] {
         &self.steps
     }

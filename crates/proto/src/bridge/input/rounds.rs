@@ -15,11 +15,11 @@ use crate::rpc::{Frame, FrameKind};
 /// A question for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Its number, which the client's reply repeats.
+    /// The question's number, which the client's reply repeats.
     pub index: usize,
     /// The method of the request that asks it.
     pub method: Method,
-    /// Its params in the form of the client's era, a JSON object.
+    /// The question's params in the form of the client's era, a JSON object.
     pub params: Bytes,
 }
 

@@ -55,7 +55,7 @@ impl TaskMethod {
         }
     }
 
-    /// Its name on the wire.
+    /// The method's name on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "tasks/get",
@@ -113,9 +113,9 @@ pub enum TaskSupport {
     /// The tool never runs as a task.
     #[default]
     Forbidden,
-    /// It runs as a task if the client wants that.
+    /// The tool runs as a task if the client wants that.
     Optional,
-    /// It runs only as a task.
+    /// The tool runs only as a task.
     Required,
 }
 

@@ -78,7 +78,7 @@ impl Task {
         Some(Self { members, status, interval })
     }
 
-    /// Its id as written, a JSON string.
+    /// The task's id as written, a JSON string.
     pub fn id<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         self.members.get(text, "taskId").map_or(b"\"\"", |span| span.of(text))
     }
