@@ -1,9 +1,9 @@
 //! Decides if any arguments could be allowed, given a rule that allows some and rules that deny others.
 //!
-//! A list shows a tool if at least one call to it may be allowed. If both kinds of conditions concern the same arguments, the
-//! task is to find out if a text exists that matches some patterns and not others. This is done by walking through
-//! all patterns together, one character at a time. The walk has a limit that no configuration reaches by accident;
-//! beyond it the answer is yes, so that no usable tool is hidden.
+//! A list shows a tool if at least one call to it may be allowed. If both kinds of conditions concern the same
+//! arguments, the task is to find out if a text exists that matches some patterns and not others. This is done by
+//! walking through all patterns together, one character at a time. The walk has a limit that no configuration reaches
+//! by accident; if the limit is reached, the answer is yes, so that no usable tool is hidden.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 

@@ -10,7 +10,7 @@ use proto::era::{CacheHint, Era, ServerHello};
 use super::item::listed;
 use super::{Item, ListKind};
 
-/// A server's interpretation of a call's arguments, if its transformation of them is known.
+/// The interpretation of a call's arguments by a server whose changes to arguments are known.
 pub trait ReadsArguments: fmt::Debug + Send + Sync {
     /// The arguments, a JSON object, in each form in which the server may interpret them, also as JSON objects. A
     /// caller may call the tool only if every form is allowed. Empty if the server takes them unchanged, or rejects

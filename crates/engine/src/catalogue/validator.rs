@@ -43,7 +43,7 @@ pub struct Invalid(String);
 /// The maximum number of mismatches in one message.
 const MAX_TOLD: usize = 5;
 
-/// The maximum length of a mismatch's description, which quotes the argument.
+/// The maximum length of a mismatch's description, in bytes. The description quotes the argument, which can be long.
 const MAX_WORDS: usize = 1000;
 
 /// The maximum number of steps for a validation: about ten milliseconds.

@@ -321,7 +321,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The position of a text within a scalar; the scalar itself if its spelling differs.
+    /// The position of a text within a scalar; the position of the whole scalar if the text is spelled differently
+    /// there.
     pub(super) fn place_of(&self, at: &Span, written: &str) -> Span {
         match self.source.slice(at).find(written) {
             Some(found) if !written.is_empty() => at.start + found..at.start + found + written.len(),

@@ -8,7 +8,8 @@
 /// - `absent`: the behavior in that case, in words, if no value expresses it,
 /// - `needed`: an example of a required key,
 /// - `see`: a reference to further documentation,
-/// - `former`: the previous name of the key: `check` and the start reject it and name the new one.
+/// - `former`: the previous name of the key: the command `check` and the start of the gateway reject this name and
+///   report the current one.
 ///
 /// The fields below `beside` are not set by a single key.
 macro_rules! section {

@@ -148,7 +148,7 @@ pub(super) fn read<S: Section>(reader: &mut Reader<'_>, entry: &Entry, mut secti
     whole.then_some(section)
 }
 
-/// Reads the keys of a section from a mapping with other keys; false if a required key could not be read.
+/// Reads the keys of a section from a mapping that also has other keys; false if a required key could not be read.
 pub(super) fn take<S: Section>(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,

@@ -98,7 +98,7 @@ impl<T: Words> Spelling<T> for Word {
     }
 }
 
-/// Some of a few words, one or a list of them.
+/// A selection from a few words: a single word or a list.
 pub(super) struct SomeWords;
 
 impl<T: Words> Spelling<Vec<T>> for SomeWords {

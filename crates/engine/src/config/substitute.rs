@@ -81,9 +81,9 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text
     if gaps.is_empty() { Ok(Text::hidden(&value, &shown).filled_with(pieces_filled)) } else { Err(gaps) }
 }
 
-/// Fills in a text of a server in which other clients expand `$NAME`. Such a name in capitals is reported as a gap,
-/// so the characters are never sent instead of a value. `$$NAME` stands for the literal characters. A dollar sign in
-/// any other position stands for itself.
+/// Fills in a text from the settings of a server, where other clients expand `$NAME`. Such a name in capitals is
+/// reported as a gap, so the characters are never sent instead of a value. `$$NAME` stands for the literal characters.
+/// A dollar sign in any other position stands for itself.
 ///
 /// # Errors
 /// Returns all expressions that cannot be filled in.

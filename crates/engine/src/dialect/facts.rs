@@ -11,7 +11,7 @@ use crate::fault::Condition;
 pub struct Facts<'a> {
     /// True if the session was opened with `initialize`.
     pub initialized: bool,
-    /// The caller's view of the profile; if it is missing, a request that needs a view reports so.
+    /// The caller's view of the profile. Without it, `begin` returns `NeedsView` for a request that needs a view.
     pub view: Option<&'a View>,
     /// The view's tools in the row's form, if [`super::tools`] has built them before.
     pub tools: Option<&'a Bytes>,

@@ -96,7 +96,8 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
         .ok_or(HelloFault::Member("capabilities", "is required and must be an object"))?;
     let can_be_asked =
         ["sampling", "elicitation", "roots"].iter().any(|key| members.get(text, key).is_some());
-    // Copied, because a session keeps them, and a slice would keep the whole buffer that they arrived in.
+    // The params are copied, because a session keeps them, and a slice would keep the whole buffer that they arrived
+    // in.
     let whole = params.members.span();
     let copy = Bytes::copy_from_slice(whole.of(text));
     let own = |span: Span| copy.slice(span.start() - whole.start()..span.end() - whole.start());

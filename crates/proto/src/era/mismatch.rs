@@ -18,7 +18,7 @@ pub enum Doubt {
     Session,
 }
 
-/// The doubt that an answer in a conversation of `era` raises, with its HTTP status. In eras with sessions, two cases
+/// The doubt that an answer with this HTTP status raises in a conversation of `era`. In eras with sessions, two cases
 /// raise a doubt: a code with which servers report a missing session, whatever the status, and any rejection with a
 /// status by which servers report the same. In eras without sessions, only a rejection by HTTP status does: a request
 /// that is answered with 200 was accepted.

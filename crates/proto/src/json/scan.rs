@@ -86,7 +86,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Validates the value that starts at `at` and returns the offset after it. A value that is nested deeper than
-    /// [`MAX_DEPTH`] is validated by a recursive call; there are only a few of these.
+    /// [`MAX_DEPTH`] is validated by a recursive call; the maximum depth allows only a few such calls.
     pub(crate) fn value(&self, at: usize) -> Result<usize, JsonError> {
         let mut nest = Nest { kinds: 0, depth: 0, max: self.max_depth.min(MAX_DEPTH) };
         let mut at = at;

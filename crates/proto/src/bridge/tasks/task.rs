@@ -160,8 +160,8 @@ pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
     Some([b"{\"task\":".as_slice(), &task, &meta, b"}"].concat().into())
 }
 
-/// Converts an answer to a call: the experiment's form wraps the task, and the extension's form does not.
-/// `None` if it contains no task.
+/// Converts an answer to a call: the experiment's form wraps the task, and the extension's form does not. `None` if the
+/// answer contains no task.
 pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     let task = Task::read(text, result.get(text, "task")?)?;
     let meta = result.get(text, "_meta").filter(|_| task.members.get(text, "_meta").is_none());
@@ -170,7 +170,7 @@ pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     Some(unrelated(&flat).unwrap_or(flat))
 }
 
-/// Translates a task notification of the extension to the experiment; `None` if it is not one.
+/// Translates a task notification of the extension to the experiment; `None` if `notice` is none.
 pub fn status_notice(notice: &Frame) -> Option<Bytes> {
     let (text, params) = (notice.text(), notice.params()?);
     if notice.method() != NOTICE {

@@ -52,7 +52,7 @@ pub fn check_annotations<'a>(
     Ok(())
 }
 
-/// The full header name, in lower case, for an annotated name; `None` if it cannot be part of one.
+/// The full header name, in lower case, for an annotated name; `None` if the name cannot be part of a header name.
 pub fn param_header(name: &str) -> Option<String> {
     is_token(name).then(|| {
         let mut header = String::with_capacity(PARAM_PREFIX.len() + name.len());
