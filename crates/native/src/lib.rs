@@ -1,7 +1,7 @@
 //! Servers that are embedded in the binary: they answer frames, and never touch a socket, a file or a clock.
 //!
-//! A native server is an upstream like any other, except that no link leads to it. This crate must not know how its
-//! frames are moved, or what a client's session is.
+//! A native server is an upstream like any other, except that no link leads to it. This crate must not know how frames
+//! are moved, or what a client's session is.
 //!
 //! | module | is for |
 //! |---|---|

@@ -19,8 +19,8 @@ pub trait NativeServer: Send + Sync {
     /// (`initialize`, `server/discover`) from [`NativeServer::hello`].
     fn answer(&self, call: NativeCall<'_>) -> Answering;
 
-    /// Readings of a call's arguments (a JSON object) on which the server may act, each a JSON object. Empty if
-    /// the server uses the arguments unchanged, or refuses them. Defaults of omitted arguments are not included.
+    /// The forms in which the server may read a call's arguments (a JSON object), each a JSON object. Empty if the
+    /// server uses the arguments unchanged, or refuses them. Defaults of omitted arguments are not included.
     fn readings(&self, _tool: &str, _arguments: &[u8]) -> Vec<String> {
         Vec::new()
     }

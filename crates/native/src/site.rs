@@ -28,7 +28,8 @@ use crate::unknown::UnknownArguments;
 pub struct SiteSettings {
     /// The site and the account for requests that carry none; `None` if every request must carry its own.
     pub login: Option<SiteLogin>,
-    /// Instructions for sending an account with a request, for error messages; empty if requests cannot.
+    /// Instructions for sending an account with a request, for error messages; empty if a request cannot carry an
+    /// account.
     pub brought: &'static str,
     /// Allows sites named by a request to have private addresses.
     pub private_sites: bool,
@@ -137,8 +138,8 @@ impl WordPressSite {
         })
     }
 
-    /// The login of the site to ask, and true if the request chose it. A login that a request gives only in part, or empty,
-    /// is refused. Otherwise another account would perform an action that was meant for this one.
+    /// The login of the site to ask, and true if the request chose it. A login is refused if the request gives only a
+    /// part of it, or gives it empty. Otherwise another account would perform an action that was meant for this one.
     fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
         let none =
             |why: &str| Trouble::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"));

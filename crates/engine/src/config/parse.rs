@@ -1,8 +1,7 @@
 //! Parses YAML text (JSON is YAML) into a tree of nodes that know their positions.
 //!
-//! This is the only module that knows the YAML library. This module reads only the structure. The code that reads a
-//! scalar decides if it is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its
-//! own position.
+//! Only this module knows the YAML library. It reads only the structure of a text. The code that reads a scalar decides
+//! if it is a number or a text, so `version: 1.10` keeps its zero. Every node can be reported with its own position.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

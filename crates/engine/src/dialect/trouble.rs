@@ -46,7 +46,7 @@ pub struct Rate {
 }
 
 impl Trouble {
-    /// A fault of a kind, with a message.
+    /// A fault of this kind, with a message.
     pub fn new(condition: Condition, message: impl Into<String>) -> Self {
         Self {
             condition,

@@ -1,4 +1,4 @@
-//! The HTTP side other than answers to messages: other methods, information, browsers, rate limits. This module must
+//! The HTTP answers other than those to messages: other methods, information, browsers, rate limits. This module must
 //! not know which origins are allowed.
 
 use super::finish::DialectReply;

@@ -50,7 +50,7 @@ impl Dialect {
     }
 }
 
-/// The endpoint follows the protocol in each of its versions.
+/// The row of an endpoint that follows the protocol, in each of the protocol's versions.
 fn standard() -> Dialect {
     Dialect {
         about: text("The published protocol, in every version"),

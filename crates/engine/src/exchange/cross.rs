@@ -36,7 +36,7 @@ pub(super) struct Cross {
     said: Option<Frame>,
     upstream: UpstreamId,
     mirror: Option<Mirror>,
-    /// The client's declared capabilities, as it wrote them.
+    /// The client's declared capabilities, as the client wrote them.
     pub(super) capabilities: Bytes,
     /// The gateway's own name and version, for clients of versions that state both in results; otherwise empty.
     pub(super) server_info: String,

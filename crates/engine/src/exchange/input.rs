@@ -72,7 +72,7 @@ pub(super) enum RetryState {
     Upstream(String),
     /// A request that waits for answers.
     Parked(Ticket),
-    /// The user was sent to pages to visit first.
+    /// The client's user was sent to pages to visit first.
     Visited,
 }
 

@@ -23,7 +23,7 @@ pub struct Outbound {
     pub key: u64,
     /// The message as JSON text.
     pub body: Bytes,
-    /// The data for its mirroring HTTP headers, in eras that have them.
+    /// The data for the HTTP headers that mirror the message, in eras that have such headers.
     pub mirror: Option<Mirror>,
 }
 

@@ -126,8 +126,8 @@ impl ResendPolicy {
         (earliest <= until).then(|| (earliest - now + soon).min(until - now).max(earliest - now))
     }
 
-    /// The pause before sending a request again that the server rejected because of too many requests. This happens
-    /// only once.
+    /// The pause before the request is sent again after the server rejected it because of too many requests. This
+    /// happens only once.
     pub fn after_refusal(&mut self, wait: Duration, now: Instant, deadline: Instant) -> Option<Duration> {
         let is_first = !std::mem::replace(&mut self.has_slowed, true);
         (is_first && !self.spoken && now + wait < deadline).then_some(wait)

@@ -17,7 +17,7 @@ const MOST_PARTS: usize = 64;
 /// The minimum number of cells in a part, within the cap.
 const PART: usize = 64;
 
-/// A hasher for keys that already are hashes.
+/// A hasher for keys that are already hashes.
 #[derive(Debug, Default)]
 struct Ready(u64);
 

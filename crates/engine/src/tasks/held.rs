@@ -24,7 +24,7 @@ pub struct HeldLimits {
 struct HeldOutcome {
     number: u64,
     outcome: Bytes,
-    /// The time of its creation, in the form for clients.
+    /// The time of the outcome's creation, in the form that clients get.
     time: String,
     until: Instant,
 }

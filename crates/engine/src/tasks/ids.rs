@@ -11,7 +11,7 @@ use crate::sealer::Sealer;
 /// The maximum length of an upstream's id, in bytes. Ids are sent in headers, and sealing makes them a third longer.
 pub const MAX_ID: usize = 2048;
 
-/// The maximum length of our ids: an upstream's id, its server's name, and the overhead of sealing.
+/// The maximum length of our ids, in bytes: an upstream's id, its server's name, and the overhead of sealing.
 const MAX_SHOWN: usize = 4096;
 
 /// The number that stands for a state of another process. No state has this number.
@@ -78,7 +78,7 @@ impl<'a> TaskIds<'a> {
 pub struct TaskPlace<'a> {
     /// The name of the task's server; empty if the gateway itself keeps the task.
     pub server: &'a str,
-    /// The number of the gateway's own state for it, if any.
+    /// The number of the gateway's own state for the task, if any.
     pub home: Option<u64>,
 }
 
@@ -104,7 +104,7 @@ pub struct KnownTask {
 
 impl KnownTask {
     pub(super) fn new(frame: &Frame, span: Span, real: String) -> Self {
-        // Copied, because it may be kept as long as a stream is open.
+        // The id is copied, because it may be kept as long as a stream is open.
         Self { real, shown: Bytes::copy_from_slice(span.of(frame.text())) }
     }
 }

@@ -15,7 +15,7 @@ use crate::fault::Fault;
 pub struct TaskRoute {
     /// The upstream; `None` if the gateway itself keeps the task.
     pub upstream: Option<UpstreamId>,
-    /// The number of the gateway's own state for it, if any.
+    /// The number of the gateway's own state for the task, if any.
     pub home: Option<u64>,
     /// The span of the client's id, and the id for the upstream, a JSON string.
     pub rename: (Span, Bytes),

@@ -26,8 +26,8 @@ pub(crate) enum Policy {
 /// Reads `given`, `params.arguments` of a call.
 ///
 /// # Errors
-/// Fails if arguments do not fit: every fault in one text. Under the lenient policies, only the first missing argument is
-/// reported.
+/// Fails if arguments do not fit; one text lists every fault. Under the lenient policies, only the first missing
+/// argument is reported.
 pub(crate) fn read(
     given: &Map<String, Value>,
     rows: &[ToolArgument],

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::articles::{line, link, said, said_number};
 use crate::tools::Values;
 
-/// The details shown of a place: a label, and the lower-case names of properties that may contain it.
+/// The details that are shown for a place: for each, a label, and the lower-case names of properties that may contain
+/// the detail.
 const SHOWN: &[(&str, &[&str])] = &[
     ("Kategori", &["kategori", "kulturminnekategori", "enkeltminnekategori"]),
     ("Kommune", &["kommune", "kommunenavn"]),

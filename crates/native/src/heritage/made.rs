@@ -98,7 +98,7 @@ pub(super) fn collection(values: &Values) -> Value {
     Value::from(found)
 }
 
-/// The slug of an encyclopaedia's article, even if the call gives a path.
+/// The slug of an article in an encyclopaedia, even if the call gives a path.
 pub(super) fn slug(values: &Values) -> Value {
     let slug = values.text("identifier").trim().trim_matches('/').trim_end_matches(".json");
     Value::from(slug.replace(' ', "_"))

@@ -17,7 +17,7 @@ use crate::tools::{Condition, Trouble};
 
 /// The time during which a site is not asked again.
 const COUNTS: Duration = Duration::from_mins(1);
-/// The same time after an unclear answer: some sites refuse this request to everyone.
+/// The time during which a site is not asked again after an unclear answer: some sites refuse this request to everyone.
 const COUNTS_IN_DOUBT: Duration = Duration::from_secs(10);
 /// The deadline of the entry request.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -45,8 +45,8 @@ pub(crate) trait RequestTargets: Send + Sync {
         None
     }
 
-    /// Returns true if a value may be a segment of a path at this place. It is percent-encoded in any case, but some
-    /// servers interpret a path after decoding it.
+    /// Returns true if a value may be a segment of a path at this place. The value is percent-encoded in any case, but
+    /// some servers interpret a path after decoding it.
     fn takes(&self, _base: &str, _segment: &str) -> bool {
         true
     }

@@ -34,7 +34,7 @@ pub(crate) enum Shape {
     One(&'static str),
     /// A list: the number of entries and, under this name, these members of each entry, given as paths.
     List(&'static str, &'static str),
-    /// An object of items by name, shown as a list of them.
+    /// An object that contains items by name, shown as a list of the items.
     Map(&'static str, &'static str),
     /// Text that this function makes from the answer.
     Told(fn(&Value, &Values) -> String),
@@ -243,8 +243,8 @@ impl Shape {
         Some(once.join(","))
     }
 
-    /// The schema of compact answers. Members have no types there: a call may ask for raw answers, and plugins change what
-    /// sites return.
+    /// The schema of compact answers. The schema gives members no types: a call may ask for raw answers, and plugins
+    /// change what sites return.
     pub(crate) fn schema(&self) -> Option<Value> {
         let list = |name: &str| {
             json!({"type": "object", "properties": {

@@ -57,17 +57,17 @@ pub(crate) struct RestRequest {
     pub(crate) takes_arguments: bool,
     /// Further fields to send with the request.
     pub(crate) fields: &'static [Field],
-    /// The encoding of its body.
+    /// The encoding of the request's body.
     pub(crate) encoding: Encoding,
-    /// Values of its answer that later steps need.
+    /// Values in the answer that later steps need.
     pub(crate) binds: &'static [Bind],
-    /// The time for which its answer may be cached, if there is a cache.
+    /// The time for which the answer may be cached, if there is a cache.
     pub(crate) keep: Duration,
     /// The effect of the request, if its method suggests a different one.
     pub(crate) acts_as: Verb,
-    /// Reads its answer as a file rather than as JSON.
+    /// Reads the answer as a file rather than as JSON.
     pub(crate) brings_file: bool,
-    /// Shows content in its answer as source, if the caller may edit it.
+    /// Shows content in the answer as source, if the caller may edit it.
     pub(crate) shows_content: bool,
 }
 
@@ -250,7 +250,7 @@ impl RestRequest {
         self
     }
 
-    /// Sets the encoding of its body.
+    /// Sets the encoding of the request's body.
     pub(crate) const fn encoded(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;
         self
@@ -262,13 +262,13 @@ impl RestRequest {
         self
     }
 
-    /// Marks its answer as a file.
+    /// Marks the answer as a file.
     pub(crate) const fn bringing_file(mut self) -> Self {
         self.brings_file = true;
         self
     }
 
-    /// Allows caching its answer for this many seconds.
+    /// Allows caching the answer for this many seconds.
     pub(crate) const fn keep(mut self, seconds: u64) -> Self {
         self.keep = Duration::from_secs(seconds);
         self

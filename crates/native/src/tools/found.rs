@@ -39,7 +39,7 @@ const PER_PAGE: i64 = 100;
 pub(super) struct FoundTools(Mutex<Option<(Duration, Tools)>>);
 
 impl FoundTools {
-    /// Returns true if a found tool declares an argument of this name; `None` if no such tool was found.
+    /// Returns true if a found tool declares an argument with this name; `None` if no such tool was found.
     pub(super) fn declares(&self, tool: &str, argument: &str) -> Option<bool> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, tools) = kept.as_ref()?;

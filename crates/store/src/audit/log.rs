@@ -206,7 +206,7 @@ impl Log {
         self.0.read(|file| file.prepare_cached(select)?.query_row([kept(before_ms)], |row| row.get(0)))
     }
 
-    /// Deletes the first few entries that match a condition.
+    /// Deletes the oldest entries that match a condition, at most [`CHUNK`] of them. Returns their number.
     fn delete(&mut self, which: &str, value: u64) -> Result<u64, Error> {
         let statement = format!(
             "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE {which} ORDER BY id LIMIT {CHUNK})"

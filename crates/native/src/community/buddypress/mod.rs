@@ -47,7 +47,7 @@ const SECOND: &[Api] = &[
     Api { base: "buddypress", path: "/wp-json/buddypress/v2", doubt: Some(DOUBT), newer: None },
 ];
 
-/// The version of the API of a site's BuddyPress.
+/// The version of the API that a site's BuddyPress has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Version {
     /// Up to BuddyPress 14. If a site has only the second version, requests use the second.
