@@ -19,7 +19,7 @@ impl ListKind {
     /// All kinds, in the order in which they are fetched.
     pub const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
 
-    /// The method that lists them.
+    /// The method that lists items of this kind.
     pub fn method(self) -> Method {
         match self {
             Self::Tools => Method::ToolsList,

@@ -93,7 +93,7 @@ pub struct HttpResponse {
 }
 
 impl HttpResponse {
-    /// The first header field of this name.
+    /// The first header field with this name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }

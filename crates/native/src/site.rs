@@ -90,7 +90,7 @@ impl SiteSettings {
 /// The name and the path of the API of a namespace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Api {
-    /// The name that rows use for it.
+    /// The name that rows use for the API.
     pub(crate) base: &'static str,
     /// The API's path relative to the site's URL.
     pub(crate) path: &'static str,

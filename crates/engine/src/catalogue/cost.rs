@@ -30,7 +30,7 @@ const TRYING: u64 = 8192;
 /// A subschema, with the subschemas that apply to each part of a value.
 #[derive(Debug, Default)]
 struct Subschema {
-    /// The steps for its own keywords.
+    /// The steps for the subschema's own keywords.
     own: u64,
     /// Steps for each [`BYTES_A_STEP`] bytes of a text.
     reads: u64,

@@ -24,7 +24,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part of every available upstream.
+    /// Creates the parts of all available upstreams.
     pub(super) fn all(
         upstreams: &'a [ViewSource],
         (era, settings): (&'static Era, &ToolSettings),

@@ -31,7 +31,7 @@ impl Config {
         }
         let path = row.events.message_path;
         let above = bare(&endpoint.path);
-        // Clients know this pair of paths.
+        // Clients expect this pair of paths.
         Some(if above == STREAM { path.into_owned() } else { format!("{above}{path}") })
     }
 }

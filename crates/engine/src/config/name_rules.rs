@@ -74,7 +74,7 @@ section! {
 pub struct ListedNames<'a> {
     allow: Option<&'a [Glob]>,
     deny: &'a [Glob],
-    /// New names by old ones.
+    /// The new names, by the old ones.
     pub rename: &'a IndexMap<String, String>,
 }
 

@@ -40,12 +40,12 @@ pub struct DialectReply {
 }
 
 impl DialectReply {
-    /// A body with a status.
+    /// An answer with this status and body.
     pub(super) fn raw(status: u16, body: impl Into<Bytes>) -> Self {
         Self { status, body: body.into(), headers: Vec::new(), failed: false }
     }
 
-    /// A result; `id` is JSON text.
+    /// An answer with a result; `id` is JSON text.
     pub(super) fn result(id: &[u8], result: &[u8]) -> Self {
         let mut out = Vec::with_capacity(40 + id.len() + result.len());
         for piece in [b"{\"jsonrpc\":\"2.0\",\"id\":", id, b",\"result\":", result, b"}"] {

@@ -17,7 +17,7 @@ use crate::fault::Condition;
 /// The input schema of a tool for which the server gave none.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
 
-/// The result of a list.
+/// The result of a request for a list.
 pub(super) fn listed(
     row: &Dialect,
     ask: &DialectRequest,

@@ -42,7 +42,7 @@ pub struct Route<'v> {
     pub tool: Option<&'v ToolEntry>,
     /// The request's method.
     pub method: Cow<'static, str>,
-    /// The tasks that its messages may name.
+    /// The tasks that the messages of the exchange may name.
     pub names: TaskNames,
     /// True if only the upstream checks the arguments.
     pub unchecked: bool,

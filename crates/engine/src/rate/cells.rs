@@ -215,7 +215,7 @@ impl Cells {
     }
 }
 
-/// Counts in an existing cell.
+/// Counts requests in an existing cell; `None` if there is no cell.
 fn count(part: &CellPart, key: u64, quota: &Quota, now: u64) -> Option<QuotaOutcome> {
     let cell = part.cells.get(&key)?;
     let now = now.max(part.floor);

@@ -88,7 +88,7 @@ impl Trouble {
         Self { condition, message: message.into().into_owned(), detail: Vec::new() }
     }
 
-    /// Arguments that do not fit.
+    /// A failure because arguments do not fit.
     pub(crate) fn arguments(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Condition::InvalidArguments, message)
     }

@@ -82,7 +82,7 @@ fn result(request: &Frame, era: &Era) -> Result<Bytes, NativeRefusal> {
     }
 }
 
-/// A list with a single page.
+/// The result of a list request: a list with a single page.
 fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, NativeRefusal> {
     match request.param("cursor").map_err(|e| NativeRefusal::params(e.to_string()))? {
         Some(_) => Err(NativeRefusal::params("this list has one page only: leave \"cursor\" out")),

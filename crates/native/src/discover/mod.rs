@@ -23,7 +23,7 @@ use crate::tools::{
 };
 use serde_json::{Map, Value};
 
-/// The name of the set.
+/// The name of the set of these tools.
 pub(crate) const PHASE: &str = "discover";
 
 /// The tools that these settings allow.

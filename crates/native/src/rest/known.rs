@@ -21,7 +21,7 @@ impl AcceptedCredentials {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST && !known.contains_key(&digest) {
             known.retain(|_, until| *until > now);
-            // Forgetting costs one more request.
+            // Forgetting the credentials costs only one more request.
             if known.len() >= MOST {
                 known.clear();
             }

@@ -49,7 +49,7 @@ pub(crate) enum Shape {
 pub(crate) struct Pick {
     /// The member's name in the shown answer.
     pub(crate) name: &'static str,
-    /// The source of its value. A missing value is left out.
+    /// The source of the member's value. A missing value is left out.
     pub(crate) from: From,
 }
 

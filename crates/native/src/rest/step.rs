@@ -44,7 +44,7 @@ pub(crate) struct CallerRequest {
 /// A request that a row describes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RestRequest {
-    /// The condition under which it is sent.
+    /// The condition under which the request is sent.
     pub(crate) when: StepCondition,
     /// The method of the request.
     pub(crate) verb: Verb,
@@ -117,7 +117,7 @@ pub(crate) enum Encoding {
 pub(crate) struct Field {
     /// The field's name in the request.
     pub(crate) name: &'static str,
-    /// The source of its value.
+    /// The source of the field's value.
     pub(crate) source: FieldSource,
     /// The form of the value in the request.
     pub(crate) form: Form,
@@ -142,7 +142,7 @@ pub(crate) struct Bind {
     /// The JSON Pointer (RFC 6901) of the value in the answer. `*` stands for each element of a list, and yields a
     /// list. `|` separates alternatives, of which the first existing one counts.
     pub(crate) at: &'static str,
-    /// The consequence if it is missing.
+    /// The consequence if the value is missing.
     pub(crate) missing: Missing,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct ResourceRow {
     pub(crate) about: &'static str,
     /// The variable of the URI template.
     pub(crate) arguments: &'static [ToolArgument],
-    /// The requests by which it is read.
+    /// The requests by which the resource is read.
     pub(crate) steps: &'static [Step],
     /// The shape in which the answer is shown.
     pub(crate) shape: Shape,

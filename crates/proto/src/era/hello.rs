@@ -61,7 +61,7 @@ pub enum HelloFault {
     NotSpoken {
         /// The requested version.
         asked: &'static str,
-        /// The versions that it lists instead.
+        /// The versions that the server lists instead.
         listed: String,
     },
 }

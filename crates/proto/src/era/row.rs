@@ -168,7 +168,7 @@ pub struct Era {
     pub methods: &'static [Method],
     /// HTTP statuses of error codes; all others are 200.
     pub statuses: &'static [(i32, u16)],
-    /// The contents of its messages.
+    /// The contents that this era's messages may have.
     pub shapes: &'static Shapes,
 }
 

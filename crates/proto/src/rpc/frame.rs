@@ -26,23 +26,23 @@ impl Default for FrameLimits {
 /// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameKind {
-    /// Has a method and an id.
+    /// A message with a method and an id.
     Request,
-    /// Has a method and no id.
+    /// A message with a method and no id.
     Notification,
-    /// Has a result.
+    /// A message with a result.
     Response,
-    /// Has an error.
+    /// A message with an error.
     Error,
 }
 
 /// The reason why a text is not a JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameFault {
-    /// Not JSON at all (-32700).
+    /// The text is not JSON (-32700).
     #[error("the message is not valid JSON: {0}")]
     Json(#[from] JsonError),
-    /// JSON, but not an object.
+    /// The text is JSON, but not an object.
     #[error("the message is not a JSON object")]
     NotObject,
     /// `jsonrpc` is missing or not "2.0".

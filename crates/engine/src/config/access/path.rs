@@ -57,7 +57,7 @@ impl ValuePath {
     }
 }
 
-/// `~1` is `/` and `~0` is `~`.
+/// Decodes a step of a JSON Pointer: `~1` is `/`, and `~0` is `~`.
 fn unescape(step: &str) -> Result<Box<str>, &'static str> {
     let mut rest = step;
     while let Some(at) = rest.find('~') {

@@ -68,7 +68,7 @@ impl FormulaFault {
         Self::new(FormulaFaultKind::Arithmetic, message, "check the numbers that go into this function")
     }
 
-    /// A value of the wrong kind.
+    /// A fault about a value of the wrong kind.
     pub(super) fn wanted(what: &'static str) -> Self {
         Self::new(
             FormulaFaultKind::Validation,

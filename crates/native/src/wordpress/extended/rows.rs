@@ -1,6 +1,6 @@
 //! The notation of these tools as rows. This module must not know any tool.
 
-/// The name of the set.
+/// The name of the set of these tools.
 pub(in crate::wordpress) const PHASE: &str = "extended";
 
 /// Tools as lines: a name, a title, a description, arguments; then the request, the route of content whose markup the

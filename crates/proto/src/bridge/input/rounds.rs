@@ -17,7 +17,7 @@ use crate::rpc::{Frame, FrameKind};
 pub struct Question {
     /// The question's number, which the client's reply repeats.
     pub index: usize,
-    /// The method of the request that asks it.
+    /// The method of the request that asks the question.
     pub method: Method,
     /// The question's params in the form of the client's era, a JSON object.
     pub params: Bytes,
@@ -37,7 +37,7 @@ pub enum Turn {
 pub enum RoundsReply {
     /// Other questions are still open.
     Waiting,
-    /// All are answered: send the request again.
+    /// All questions are answered: send the request again.
     Complete,
     /// The reply does not answer an open question.
     Unknown,

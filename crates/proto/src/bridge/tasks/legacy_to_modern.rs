@@ -30,7 +30,7 @@ const INTERVALS: (u64, u64) = (50, 10_000);
 /// The maximum number of milliseconds after which an answered task is polled again.
 const AFTER_ANSWER: u64 = 200;
 
-/// Both sides of the request.
+/// The client's and the server's side of a request.
 #[derive(Debug, Clone)]
 pub struct Sides {
     /// The client's era.

@@ -63,7 +63,7 @@ pub fn param_header(name: &str) -> Option<String> {
     })
 }
 
-/// A token of RFC 9110, section 5.6.2.
+/// Returns true if a name is a token (RFC 9110, section 5.6.2).
 fn is_token(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(allowed)
