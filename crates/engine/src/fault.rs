@@ -26,7 +26,7 @@ pub enum Condition {
     ParseError,
     /// The message is not a request of JSON-RPC 2.0.
     InvalidRequest,
-    /// The method is unknown here.
+    /// The method is unknown in the era or at the endpoint.
     UnknownMethod,
     /// The params are invalid for the method.
     InvalidParams,

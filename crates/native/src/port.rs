@@ -122,7 +122,7 @@ pub enum HttpFaultKind {
     Late,
     /// The answer is larger than allowed.
     TooLarge,
-    /// This site received too many requests: this one was not sent.
+    /// Too many requests were made to this site, so this request was not sent.
     TooOften,
     /// Requests to this address are not allowed.
     Refused,

@@ -139,7 +139,8 @@ impl WordPressSite {
     }
 
     /// The login of the site to ask, and true if the request chose it. A login is refused if the request gives only a
-    /// part of it, or gives it empty. Otherwise another account would perform an action that was meant for this one.
+    /// part of it, or gives it empty. Otherwise another account would perform an action that was meant for the account
+    /// in the request.
     fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
         let none =
             |why: &str| Trouble::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"));

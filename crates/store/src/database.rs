@@ -1,5 +1,5 @@
-//! One `SQLite` file: created for its owner alone, opened by several processes at once, and migrated to the current
-//! schema. This module must not know the contents.
+//! One `SQLite` file: created for its owner alone, opened by several processes at the same time, and migrated to the
+//! current schema. This module must not know the contents.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;

@@ -1,5 +1,5 @@
 //! The data that clients have sent in their sessions, stored so that a session continues after the process has ended,
-//! and the sessions that have ended for good. This module must not know the meaning of this data.
+//! and the sessions that have ended permanently. This module must not know the meaning of this data.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ pub struct OpenRow {
 pub enum SessionRow {
     /// The session can continue.
     Open(OpenRow),
-    /// The session ended at this time, for good.
+    /// The session ended permanently, at this time.
     Ended(i64),
 }
 

@@ -47,7 +47,7 @@ fn is_key(principal: &Principal, globs: &[Glob]) -> bool {
 }
 
 /// Returns true if the principal is a user with a matching name. Names in tokens do not count: their issuers choose
-/// them, and they could equal the name of a user here.
+/// them, and they could equal the name of a configured user.
 fn is_user(principal: &Principal, globs: &[Glob]) -> bool {
     matches!(principal.scheme, Scheme::Basic | Scheme::Site)
         && principal.user.as_ref().is_some_and(|name| any(globs, name))

@@ -59,7 +59,7 @@ fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(
         if let Some(place) = allowed.keys().position(like) {
             shared.push((place, globs.as_slice()));
         } else if allowed.keys().any(|other| path.leads_to(other)) {
-            // The allowed value is nested in this one, so this value exists and is not a text.
+            // The allowed value lies inside the value at this path, so the latter exists and is not a text.
             if !fits_all(globs) {
                 return Some(Vec::new());
             }

@@ -124,8 +124,8 @@ impl<'t> Visitor<'t> for ArgumentReader {
             }
             members.push((key, value));
         }
-        // If a key occurs twice, the last one counts, as in most parsers. After the list is reversed, that one comes
-        // first and is kept.
+        // If a key occurs twice, the last one counts, as in most parsers. After the list is reversed, the last
+        // occurrence comes first and is kept.
         members.reverse();
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         members.dedup_by(|(later, _), (first, _)| later == first);

@@ -105,9 +105,9 @@ impl UpstreamCatalogue {
         Self { hello, ..self.clone() }
     }
 
-    /// The same lists, with the additional items of other catalogues, translated to the version of this one. If an item
-    /// differs, the text of the other catalogue counts. Items that only others list come last. Items that this version
-    /// cannot represent are left out.
+    /// The same lists, with the additional items of other catalogues, translated to the version of this catalogue. If
+    /// an item differs, the text of the other catalogue counts. Items that only others list come last. Items that this
+    /// version cannot represent are left out.
     #[must_use]
     pub fn joined<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut lists = Lists::clone(&self.lists);

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-/// Returns true if a space-separated list of words contains this one.
+/// Returns true if `list`, words separated by spaces, contains `word`.
 pub(super) fn is_word_of(word: &str, list: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }

@@ -301,7 +301,7 @@ impl Limiter {
         let refused = outcomes.iter().any(is_refused);
         let mut tightest = None;
         for (number, outcome) in numbers.into_iter().zip(outcomes) {
-            // If another limit rejected the request, nothing was counted for this one.
+            // If another limit rejected the request, nothing was counted for this limit.
             if !refused || is_refused(&outcome) {
                 tighten(&mut tightest, self.rules[number].verdict(outcome, now));
             }

@@ -54,7 +54,7 @@ fn owner(view: &View, server: &str, method: TaskMethod) -> Result<Option<Upstrea
 
 const UNKNOWN: &str = "is not a task of this client: it may belong to another caller, have expired, or have been started under another protocol version";
 
-/// Checks that this client can send the request here.
+/// Checks that a client of this view can send the request.
 fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
     let era = view.era();
     if method == TaskMethod::List {

@@ -27,7 +27,7 @@ pub(crate) struct ToolArgument {
     pub(crate) members: &'static [&'static str],
     /// Sends the argument with every step that takes the call's arguments.
     pub(crate) sent: bool,
-    /// The argument's name in the request; `None` if that is the same as here.
+    /// The argument's name in the request; `None` if that is the same as `name`.
     pub(crate) called: Option<&'static str>,
     /// The form of the value in the request.
     pub(crate) form: Form,

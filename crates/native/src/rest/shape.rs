@@ -190,8 +190,8 @@ impl Shape {
     }
 
     /// Returns true if an answer fits this shape: a shape for lists needs a list. PHP writes a list with gaps as an
-    /// object of its entries. An older site reads the last segment of some routes as a part of a name, and returns a
-    /// single item instead.
+    /// object that contains the entries. An older site reads the last segment of some routes as a part of a name, and
+    /// returns a single item instead.
     pub(super) fn is_of(&self, answer: &Value) -> bool {
         match (self, answer) {
             (Self::Listed(..) | Self::List(..), Value::Object(members)) => {
@@ -231,7 +231,7 @@ impl Shape {
             Self::One(fields) | Self::List(_, fields) => {
                 names.extend(fields.split_ascii_whitespace().map(|path| head(path).to_owned()));
             }
-            // `_fields` empties an object of items by name.
+            // `_fields` empties an object that contains items by name.
             Self::Map(..) | Self::Whole | Self::Told(_) | Self::Made(_) | Self::File => return None,
         }
         let mut once: Vec<&str> = Vec::new();
@@ -270,7 +270,7 @@ impl Shape {
     }
 }
 
-/// The entries of a list, or of an object of items by name.
+/// The entries of a list, or of an object that contains items by name.
 fn rows(answer: Value) -> Vec<Value> {
     match answer {
         Value::Array(rows) => rows,

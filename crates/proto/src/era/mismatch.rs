@@ -33,8 +33,8 @@ pub fn doubt(era: &Era, answer: &Frame, status: u16) -> Option<Doubt> {
         ENVELOPE.iter().any(|name| message.contains(name))
     };
     match (error.code, era.has_sessions()) {
-        // A server that lists this very version as supported was asked for another one, or forwards another server's
-        // error.
+        // If the server lists this very version as supported, the request asked for another version, or the error comes
+        // from another server.
         (code::UNSUPPORTED_VERSION, _) if is_refused => {
             (!super::refused_but_supported(answer, era)).then_some(Doubt::Era)
         }

@@ -80,7 +80,7 @@ static ALIKE: LazyLock<String> = LazyLock::new(insert_alike);
 /// The number of entries pruned in one transaction, so that other writers do not wait long.
 const CHUNK: u32 = 2000;
 
-/// The open file. Several processes may open it at once.
+/// The open file. Several processes may open it at the same time.
 #[derive(Debug)]
 pub struct Log(Database);
 

@@ -20,7 +20,8 @@ const FIRST: &str = "
 
 const PURPOSE: Purpose = Purpose { mark: 0x6467_6D76, steps: &[FIRST], durable: true, examined: true };
 
-/// Secrets by name. Several processes may open the file at once; each sees the changes of the others immediately.
+/// Secrets by name. Several processes may open the file at the same time; each sees the changes of the others
+/// immediately.
 #[derive(Debug)]
 pub struct Vault {
     file: Database,
