@@ -264,7 +264,7 @@ impl RequestTargets for WordPressSite {
             return Trouble::new(Condition::BadCredentials, hints::GATE).with("status", status);
         }
         let mut trouble = troubled(status, body, response.body.len());
-        // In seconds; a date (RFC 9110, 10.2.3) adds nothing to the hint.
+        // The time is given in seconds; a date (RFC 9110, 10.2.3) adds nothing to the hint.
         let wait = response.header("retry-after").and_then(|text| text.trim().parse::<u32>().ok());
         if let Some(seconds) = wait.filter(|_| matches!(status, 429 | 503)) {
             trouble.message = format!("{}; the site asks to wait {seconds} seconds", trouble.message);

@@ -122,7 +122,7 @@ impl Database {
 
     /// The file's schema number; 0 for an empty file.
     fn judge(&mut self, purpose: &Purpose) -> Result<usize, Error> {
-        // Read in one transaction, because another process may be creating the file.
+        // The file is read in one transaction, because another process may be creating it.
         let read = self.connection.transaction().and_then(|snapshot| {
             let number = |query| snapshot.query_row::<i64, _, _>(query, [], |row| row.get(0));
             let tables = number("SELECT count(*) FROM sqlite_schema")?;

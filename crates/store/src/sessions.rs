@@ -105,7 +105,7 @@ impl StoredSessions {
         kept_ms: i64,
     ) -> Result<(), Error> {
         self.0.write(|transaction| {
-            // Prepared once for all rows: parsing the text costs more than the write.
+            // The statements are prepared once for all rows, because parsing them costs more than the write.
             let (mut open, mut end) = (transaction.prepare_cached(OPEN)?, transaction.prepare_cached(END)?);
             for (id, row) in rows {
                 match row {

@@ -57,7 +57,7 @@ impl TemplateOwner {
 /// The listed resources and templates of a view, by URI.
 #[derive(Debug, Clone)]
 pub(super) struct ResourceTable {
-    // Shared with the copy of the view that has no pages.
+    // The server of each resource. The map is shared with the copy of the view that has no pages.
     resources: Arc<HashMap<String, UpstreamId>>,
     templates: Arc<[TemplateOwner]>,
     /// The profile's own rules for URIs.

@@ -51,7 +51,7 @@ pub struct UpstreamCatalogue {
     /// unconfirmed schema rejects no arguments.
     pub is_confirmed: bool,
     pub(super) failed: ListFaults,
-    /// Shared by all catalogues with the same lists.
+    /// The lists themselves, shared by all catalogues that have the same lists.
     pub(super) lists: Arc<Lists>,
 }
 

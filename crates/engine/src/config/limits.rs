@@ -30,8 +30,8 @@ const fn bytes(least: usize, most: usize) -> Bytes {
 }
 
 section! {
-    /// Upper bounds on sizes, counts and times. Bytes are a number or `64KiB`, `4MiB`; times are a number of seconds or `500ms`,
-    /// `10s`, `30m`, `1h`.
+    /// Upper bounds on sizes, counts and times. Sizes are a number of bytes or `64KiB`, `4MiB`; times are a number of
+    /// seconds or `500ms`, `10s`, `30m`, `1h`.
     pub struct Limits: "a mapping of limits" {
         /// Adapts a default to a configured value; two configured values must be consistent.
         fn check(&mut self, reader: &mut Reader<'_>, entry: &Entry, _: bool) {

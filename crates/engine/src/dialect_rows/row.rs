@@ -311,7 +311,7 @@ columns! {
     events: Events {
         /// The path of the event stream.
         streams: Streams = "streams", Streams::None;
-        /// The POST path with `streams: beside`: absolute at `/sse`, otherwise appended; an endpoint's `message` overrides it.
+        /// The POST path with `streams: beside`, appended to any path but `/sse`; an endpoint's `message` overrides it.
         message_path: Text = "messagePath", text("/message");
         /// The data of the first event.
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");

@@ -56,7 +56,7 @@ pub struct Route<'v> {
 /// The tasks that the messages of an exchange may name, if their ids are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskNames {
-    /// None, or the upstream's own ids are used.
+    /// No tasks, or tasks under the upstream's own ids.
     None,
     /// The task that the call will become.
     New,

@@ -25,7 +25,7 @@ impl Calls {
     }
 }
 
-/// Always equal: the identity of a principal does not depend on its calls.
+/// Two values are always equal: the identity of a principal does not depend on its calls.
 impl PartialEq for Calls {
     fn eq(&self, _: &Self) -> bool {
         true

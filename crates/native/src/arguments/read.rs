@@ -15,7 +15,7 @@ use super::values::Values;
 pub(crate) enum Policy {
     /// Refuses values that do not fit.
     Exact,
-    /// Like `Exact`, and a required text must not be blank.
+    /// Like `Exact`, but a required text must also not be blank.
     Filled,
     /// Converts or drops values that do not fit; refuses only calls without a required argument.
     Lenient,

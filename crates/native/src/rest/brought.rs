@@ -50,7 +50,7 @@ impl Run<'_> {
         }
         let name = name.map_or(found.name, |name| file::file_name(&name, &found.mime));
         let mut said = json!({"uri": uri, "name": name, "mimeType": found.mime, "size": found.bytes.len()});
-        // Moved rather than copied, because it is large.
+        // The text is moved into the object rather than copied, because it is large.
         said["blob"] = Value::String(STANDARD.encode(&found.bytes));
         Ok(said)
     }

@@ -63,7 +63,7 @@ pub enum FrameFault {
     /// `params._meta` is not an object.
     #[error("\"params._meta\" must be an object")]
     Meta,
-    /// None of `method`, `result` and `error`, or more than one.
+    /// The message has none of `method`, `result` and `error`, or more than one of them.
     #[error("a message must have exactly one of \"method\", \"result\" and \"error\"")]
     Shape,
     /// A response without an id.

@@ -21,7 +21,7 @@ pub enum StreamFault {
     /// The id is missing, occurs twice or belongs to another request.
     #[error("the answer's id differs from the request's")]
     Id,
-    /// Nested too deeply.
+    /// The text is nested too deeply.
     #[error("the answer is nested too deeply")]
     Depth,
     /// The text ended early.

@@ -45,7 +45,8 @@ const TRIES: &str = "
     ALTER TABLE calls ADD COLUMN waited_us INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// Not durable: a power cut may lose the entries of the last moments, but no batch has to wait for the disk.
+/// The file is not durable: a power cut may lose the entries of the last moments, but no batch has to wait for the
+/// disk.
 const PURPOSE: Purpose = Purpose {
     mark: 0x6467_6D61,
     steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS, TRIES],
@@ -170,7 +171,7 @@ impl Log {
     /// If the file cannot be used. Entries that were deleted before the failure stay deleted.
     pub fn prune(&mut self, before_ms: Option<u64>, most: u64) -> Result<u64, Error> {
         let mut deleted = 0;
-        // Checked without the write lock, because the check may read all entries.
+        // The condition is checked without the write lock, because the check may read all entries.
         if let Some(before_ms) = before_ms {
             while self.has_older(before_ms)? {
                 let gone = self.delete("at_ms < ?1", before_ms)?;

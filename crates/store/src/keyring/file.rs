@@ -140,7 +140,7 @@ fn read(path: &Path) -> Result<Option<Ring>, Error> {
     if found.len() > LONGEST {
         return Err(damaged(format!("it is longer than {LONGEST} bytes")));
     }
-    // Capacity for the whole text: a buffer that grows would leave copies of keys behind.
+    // The capacity suffices for the whole text: a buffer that grows would leave copies of keys behind.
     let mut text = Zeroizing::new(String::with_capacity(usize::try_from(found.len()).unwrap_or(0) + 1));
     file.take(LONGEST).read_to_string(&mut text).map_err(unreadable)?;
     Ring::parse(&text).map(Some).map_err(damaged)

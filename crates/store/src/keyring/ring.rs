@@ -194,7 +194,7 @@ impl Ring {
     /// The ring as text for a file.
     pub fn text(&self) -> Zeroizing<String> {
         use fmt::Write as _;
-        // Capacity for the whole text: a buffer that grows would leave copies of keys behind.
+        // The capacity suffices for the whole text: a buffer that grows would leave copies of keys behind.
         let mut text = Zeroizing::new(String::with_capacity(256 + self.keys.len() * 128));
         text.push_str(COMMENT);
         let _ = writeln!(text, "{HEAD}");
