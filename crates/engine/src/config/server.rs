@@ -1,4 +1,4 @@
-//! The keys of any server, regardless of its link.
+//! The configuration keys of any server, regardless of its link.
 
 use std::time::Duration;
 

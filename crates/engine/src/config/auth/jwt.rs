@@ -1,4 +1,4 @@
-//! The keys of an issuer of signed tokens.
+//! The configuration of an issuer of signed tokens.
 
 use std::time::Duration;
 
